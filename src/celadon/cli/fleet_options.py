@@ -29,7 +29,8 @@ def add_fleet(group: argparse._ArgumentGroup) -> None:
         "--state",
         default="",
         metavar="DIR",
-        help="keep results in this folder; the same command goes on where it was stopped",
+        help="keep results in this folder; the same command goes on where it was stopped (with a "
+        "cluster as the source, too)",
     )
     group.add_argument(
         "--violations",

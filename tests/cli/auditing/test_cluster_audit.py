@@ -11,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 from celadon.cli.auditing import cluster_objects
-from celadon.cli.auditing.cluster_objects import listed_resources, pages, path_of
+from celadon.cli.auditing.cluster_objects import counted, listed_resources, pages, path_of
+from celadon.cli.output import Progress
 from celadon.kube import GroupVersionResource
 from celadon.kube.catalogue import known_resources
 from celadon.testing import KubeApi
@@ -21,8 +22,10 @@ from celadon.webhook.cluster import (
     ClusterRefusal,
     ClusterUnreachable,
 )
+from celadon.webhook.cluster.cluster_client import USER_AGENT
 from tests.cli.auditing.dumps import Json, written
 from tests.cli.files import binding, config_map, policy, run, write
+from tests.serve.served_process import Served
 
 
 def namespace(name: str, **labels: str) -> Json:
@@ -79,6 +82,122 @@ def test_a_cluster(
     assert (found["notices"], found["problems"]) == ([], [])
     assert {method for method, _ in asked} == {"GET"}
     assert "/api/v1/secrets" not in {path for _, path in asked}
+
+
+class _Killed(BaseException):
+    """As a signal: nothing catches it."""
+
+
+def killed_after(
+    pages: int, monkeypatch: pytest.MonkeyPatch, listed: list[tuple[str, str]] | None = None
+) -> None:
+    """Lets the client answer so many lists of ConfigMaps; what they asked for goes to `listed`."""
+    get = ClusterClient.get
+    left = pages
+
+    async def counting(self: ClusterClient, path: str, query: Any = None) -> Any:
+        nonlocal left
+        if path == "/api/v1/configmaps" and (query or {}).get("limit") != "1":
+            if not left:
+                raise _Killed
+            left -= 1
+            if listed is not None:
+                listed.append((path, (query or {}).get("continue", "")))
+        return await get(self, path, query)
+
+    monkeypatch.setattr(ClusterClient, "get", counting)
+
+
+def test_goes_on_where_it_was_stopped(
+    api: KubeApi,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_objects, "PAGE", 2)
+    given = write(tmp_path / "p.json", policy(), binding())
+    words: tuple[str, ...] = (
+        "audit",
+        "-f",
+        given,
+        "--kubeconfig",
+        str(api.kubeconfig),
+        "-o",
+        "json",
+    )
+    _, whole, _ = run(capsys, *words)
+    state = tmp_path / "state"
+    words = (*words, "--state", str(state))
+    with monkeypatch.context() as patch:
+        killed_after(3, patch)
+        with pytest.raises(_Killed):
+            run(capsys, *words)
+    capsys.readouterr()
+    assert len(list(state.iterdir())) == 3
+    with monkeypatch.context() as patch:
+        listed: list[tuple[str, str]] = []
+        killed_after(99, patch, listed)
+        assert run(capsys, *words)[1] == whole
+    assert listed[0][1] != ""
+    assert list(state.iterdir()) == []
+    write(tmp_path / "p.json", policy(expression="true"), binding())
+    with monkeypatch.context() as patch:
+        killed_after(99, patch, listed := [])
+        assert run(capsys, *words)[0] == 0
+    assert listed[0][1] == ""
+
+
+def test_a_folder_that_cannot_be_written(
+    api: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = write(tmp_path / "p.json", policy(), binding())
+    words = ("audit", "-f", given, "--state", str(tmp_path / "p.json" / "in"))
+    code, _, err = run(capsys, *words, "--kubeconfig", str(api.kubeconfig))
+    assert code == 2
+    assert "cannot be written: Not a directory" in err
+    code, _, err = run(capsys, *words, given)
+    assert code == 2
+    assert "`--state` goes with a cluster, or with `--fleet`" in err
+
+
+def test_knows_how_much_is_left(
+    api: KubeApi,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_objects, "PAGE", 5)
+    told: list[tuple[int, float]] = []
+    monkeypatch.setattr(Progress, "share", lambda _, count, share: told.append((count, share)))
+    found = audited(api, tmp_path, capsys, policy(), binding())
+    everything = found["summary"]["objects"]
+    assert told == [(count, count / everything) for count, _ in told]
+    assert told[-1] == (everything, 1.0)
+    assert len(told) > 2
+
+
+@pytest.mark.slow
+def test_the_server_saw_nothing_but_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the audit log of `celadon serve`, with everything that policies look up."""
+    asks = "authorizer.group('').resource('pods').check('get').allowed()"
+    labelled = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    given = write(tmp_path / "p.json", policy(expression=asks), binding(matchResources=labelled))
+    log = tmp_path / "audit.jsonl"
+    server = Served(tmp_path, "--audit-log", str(log))
+    try:
+        words = ("audit", "-f", given, "--kubeconfig", str(tmp_path / "kubeconfig"), "-o", "json")
+        _, out, _ = run(capsys, *words)
+    finally:
+        server.end()
+    assert json.loads(out)["problems"] == []
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    ours = [one for one in events if one.get("userAgent") == USER_AGENT.decode()]
+    assert {one["verb"] for one in ours} <= {"get", "list"}
+    assert {"configmaps", "namespaces", "clusterroles"} <= {
+        (one.get("objectRef") or {}).get("resource") for one in ours
+    }
 
 
 def test_what_may_not_be_read_is_said(
@@ -165,7 +284,7 @@ ASKED = {
 async def listed(server: Server) -> list[tuple[str, str]]:
     assert CONFIG_MAPS is not None
     found = []
-    async for page in pages(cast(ClusterClient, server), CONFIG_MAPS):
+    async for page, _ in pages(cast(ClusterClient, server), CONFIG_MAPS):
         found += [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in page]
     return found
 
@@ -181,6 +300,33 @@ def test_lists_go_on(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_does_not_pass_ends_a_list() -> None:
     with pytest.raises(ClusterError, match="forbidden"):
         asyncio.run(listed(Server("no")))
+
+
+class Odd:
+    """Answers lists with this."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    async def get(self, path: str, query: Mapping[str, str]) -> Any:
+        assert query == {"limit": "1"}
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer | {"items": [{}]}
+
+
+COUNTED = [
+    ({"metadata": {"continue": "x", "remainingItemCount": 41}}, 42),
+    ({"metadata": {}}, 1),
+    ({}, 1),
+    (ClusterUnreachable("no"), 0),
+]
+
+
+@pytest.mark.parametrize(("answer", "count"), COUNTED)
+def test_counting(answer: Any, count: int) -> None:
+    assert CONFIG_MAPS is not None
+    assert asyncio.run(counted(cast(ClusterClient, Odd(answer)), CONFIG_MAPS)) == count
 
 
 def test_every_object_in_one_list() -> None:
