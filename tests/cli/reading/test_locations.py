@@ -44,3 +44,12 @@ def test_the_line_of_a_path(path: Path, line: int) -> None:
 def test_a_later_document() -> None:
     text = "a: 1\n---\n# a comment\nb:\n  c: 2\n"
     assert Chunk("f", text, 10, text.index("b:"), is_json=False).line(("b", "c")) == 14
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_lines_may_be_asked_for_in_any_order(is_json: bool) -> None:
+    text = '{"a": 1,\n"b":\n{"c": 2},\n\n"d": 3}\n'
+    chunk = Chunk("f", f"#\n{text}", 10, 2, is_json=is_json)
+    lines = {("d",): 15, ("a",): 11, ("b", "c"): 13, ("b",): 12, (): 11}
+    for path, line in [*lines.items(), *reversed(lines.items())]:
+        assert chunk.spot(path)[0] == line

@@ -18,11 +18,13 @@ from celadon.cli.reading.json_index import JsonIndex
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 from celadon.goyaml import RepeatedKey
+from celadon.patterns import late_pattern
 
 if TYPE_CHECKING:
     from celadon.cli.reading.yaml_nodes import Node
 
 _OFFSET: Final = attrgetter("offset")
+_LINE_END: Final = late_pattern("\n")
 
 
 class Chunk:
@@ -32,6 +34,7 @@ class Chunk:
         "_counted",
         "_found",
         "_index",
+        "_line_ends",
         "_repeated",
         "end",
         "file",
@@ -64,6 +67,7 @@ class Chunk:
         self.is_json = is_json
         self._repeated = sorted(repeated, key=_OFFSET) if repeated else ()
         self._index: Any = None
+        self._line_ends: list[int] | None = None
         self._found: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
 
@@ -143,8 +147,13 @@ class Chunk:
         return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
-        """Counts on from the last line that was asked for: what follows is asked for mostly."""
-        start, line = self._counted if offset >= self._counted[0] else (0, self.first_line)
+        """Counts on from the last line that was asked for: what follows is asked for mostly. Where
+        it is not, from here on the ends of all lines are known."""
+        start, line = self._counted
+        if offset < start and self._line_ends is None:
+            self._line_ends = [one.start() for one in _LINE_END.finditer(self.text)]
+        if self._line_ends is not None:
+            return self.first_line + bisect_left(self._line_ends, offset)
         self._counted = offset, line + self.text.count("\n", start, offset)
         return self._counted[1]
 

@@ -15,6 +15,7 @@ from celadon.cel import Environment, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment
 from celadon.kube.schemas import View, schema_for, schema_type
+from tests.admission.lint.linting import about
 
 KINDS = (
     GroupVersionKind("", "v1", "Pod"),
@@ -112,3 +113,23 @@ def test_verdicts_are_those_of_each_check(expression: str) -> None:
         assert [(str(i), i.types, n) for i, n in found.issues] == [
             (str(i), i.types, n) for i, n in alone.issues
         ]
+
+
+def test_each_of_the_expressions_with_one_text_has_its_mistake() -> None:
+    spots = about("CEL011", "object.spec.nothing == 1", "true", "object.spec.nothing == 1")
+    assert [field for field, _ in spots] == [
+        "spec.validations[0].expression",
+        "spec.validations[2].expression",
+    ]
+
+
+def test_a_variable_with_the_text_of_another_knows_what_stands_before_it() -> None:
+    """What a type check of one finds is not said of the other."""
+    variables = [
+        {"name": "a", "expression": "1"},
+        {"name": "b", "expression": "variables.a"},
+        {"name": "a", "expression": "'x'"},
+        {"name": "c", "expression": "variables.a"},
+    ]
+    given = {"variables": variables}
+    assert about("CEL010", "variables.b + 1 == 2", "variables.c + 'y' == 'xy'", **given) == []

@@ -23,7 +23,7 @@ from celadon.admission.lint.model.builtin_types import builtin_type
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.model.type_mistakes import Mistake
-from celadon.admission.lint.trees.shared_checks import UNCHECKED, SharedChecks, SharedTypes
+from celadon.admission.lint.trees.shared_checks import UNCHECKED, SharedChecks, SharedTypes, Verdict
 from celadon.admission.registration.registration_types import PolicySpec
 from celadon.cel import Environment, Issue, IssueKind, types
 from celadon.cel.syntax import (
@@ -71,12 +71,7 @@ class ActualTypes:
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
         """Those that show when the policy runs. A field that only some kinds have is none where the
         policy looks which kind it has before it."""
-        shared = SharedTypes()
-        checks = {
-            one.path: SharedChecks(one.tree, shared)
-            for one in case.expressions
-            if one.checked is not None and one.tree is not None
-        }
+        checks = _checks(case)
         found = self._found(case, checks)
         known = len(self.kinds(case)) if found else 0
         return [
@@ -107,13 +102,18 @@ class ActualTypes:
     ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
+        verdicts: dict[tuple[Role, int], Verdict] = {}
         for one in case.expressions:
             found = UNCHECKED
             if (shared := checks.get(one.path)) is not None:
-                env = environments.get(one.role)
-                if env is None:
-                    env = environments[one.role] = self._environment(case, kind, one.role, known)
-                found = shared.check(env)
+                asked = (one.role, id(shared))
+                if (verdict := verdicts.get(asked)) is None:
+                    env = environments.get(one.role)
+                    if env is None:
+                        env = self._environment(case, kind, one.role, known)
+                        environments[one.role] = env
+                    verdict = verdicts[asked] = shared.check(env)
+                found = verdict
             if one.role is Role.VARIABLE:
                 known[one.name] = found.variable_type
             for issue, node in found.issues:
@@ -166,6 +166,21 @@ class ActualTypes:
         except ApiVersionError:
             return None
         return GroupVersionKind(*group_version, spec.param_kind.kind)
+
+
+def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
+    """By expression; the same for those with the same text. Variables have their own: which others
+    they may name depends on where they stand."""
+    shared = SharedTypes()
+    by_text: dict[str | FieldPath, SharedChecks] = {}
+    found = {}
+    for one in case.expressions:
+        if one.checked is not None and one.tree is not None:
+            key = one.path if one.role is Role.VARIABLE else one.text
+            if (checks := by_text.get(key)) is None:
+                checks = by_text[key] = SharedChecks(one.tree, shared)
+            found[one.path] = checks
+    return found
 
 
 def _without_names(message: str, kind: GroupVersionKind) -> str:
