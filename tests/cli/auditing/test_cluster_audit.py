@@ -257,6 +257,8 @@ class Server:
                     raise ClusterRefusal(410, {})
                 case "busy":
                     raise ClusterRefusal(429, {})
+                case "says when":
+                    raise ClusterRefusal(429, {}, 7)
                 case "gone for a moment":
                     raise ClusterUnreachable("no")
                 case _:
@@ -277,6 +279,7 @@ ASKED = {
     "goes on": ["", "2", "newest-2", "4"],
     "begins again": ["", "2", "", "2", "4"],
     "busy": ["", "2", "2", "4"],
+    "says when": ["", "2", "2", "4"],
     "gone for a moment": ["", "2", "2", "4"],
 }
 
@@ -291,10 +294,34 @@ async def listed(server: Server) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("odd", ASKED)
 def test_lists_go_on(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_objects, "PAUSES", (0.0, 0.0))
+    waited = waits(monkeypatch)
     server = Server(odd)
     assert asyncio.run(listed(server)) == NAMES
     assert server.asked == ASKED[odd]
+    assert waited == {"busy": [1.0], "gone for a moment": [1.0], "says when": [7.0]}.get(odd, [])
+
+
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Into which pauses go that are not made."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(cluster_objects.asyncio, "sleep", sleep)
+    return waited
+
+
+def test_a_server_that_is_always_busy_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = waits(monkeypatch)
+
+    class Busy(Server):
+        async def get(self, path: str, query: Mapping[str, str]) -> Any:
+            raise ClusterRefusal(429, {}, 2)
+
+    with pytest.raises(ClusterRefusal):
+        asyncio.run(listed(Busy("")))
+    assert waited == [2.0] * 10 + [1.0, 4.0, 10.0]
 
 
 def test_what_does_not_pass_ends_a_list() -> None:

@@ -201,3 +201,25 @@ def test_a_client_certificate_is_shown(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert shown == ["someone"]
+
+
+def test_when_to_ask_again(tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 3\r\n")
+        writer.write(b"content-length: 0\r\n\r\n")
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        path = write_kubeconfig(tmp_path / "config", {}, server=f"http://127.0.0.1:{port}")
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        with pytest.raises(ClusterRefusal) as refused:
+            await client.get("/api")
+        await client.aclose()
+        server.close()
+        await server.wait_closed()
+        assert (refused.value.code, refused.value.retry_after) == (429, 3)
+
+    asyncio.run(run())

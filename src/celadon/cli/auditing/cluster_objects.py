@@ -25,6 +25,8 @@ from celadon.webhook.cluster import (
 PAGE: Final = 500
 PAUSES: Final = (1.0, 4.0, 10.0)
 """Seconds before each further attempt."""
+PATIENCE: Final = 10
+"""How often a server is obeyed that says when to ask again (`Retry-After`): as client-go."""
 _GONE: Final = 410
 _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
 
@@ -109,13 +111,20 @@ def _key(value: Mapping[str, Any]) -> str:
 
 
 async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
-    for pause in PAUSES:
+    pauses, asked_to_wait = iter(PAUSES), 0
+    while True:
         try:
             return await client.get(path, query)
         except ClusterUnreachable:
-            await asyncio.sleep(pause)
+            pause = next(pauses, None)
+            if pause is None:
+                raise
         except ClusterRefusal as refusal:
             if refusal.code not in _FOR_NOW:
                 raise
-            await asyncio.sleep(pause)
-    return await client.get(path, query)
+            asked_to_wait += refusal.retry_after > 0
+            if refusal.retry_after and asked_to_wait <= PATIENCE:
+                pause = float(refusal.retry_after)
+            elif (pause := next(pauses, None)) is None:
+                raise
+        await asyncio.sleep(pause)

@@ -60,12 +60,23 @@ class ClusterUnreachable(ClusterError):
 
 
 class ClusterRefusal(ClusterError):
-    """The server said no. `status` is the Status object that it sent, `{}` if it sent none."""
+    """The server said no. `status` is the Status object that it sent, `{}` if it sent none;
+    `retry_after` the seconds after which to ask again, 0 if it did not say."""
 
-    def __init__(self, code: int, status: JsonObject) -> None:
+    def __init__(self, code: int, status: JsonObject, retry_after: int = 0) -> None:
         super().__init__(str(status.get("message") or f"the server answered with code {code}"))
         self.code = code
         self.status = status
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """`retry_after` as in a `ClusterRefusal`."""
+
+    code: int
+    body: bytes
+    retry_after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +148,15 @@ class ClusterClient:
         )
         try:
             async with asyncio.timeout(seconds):
-                code, answer = await self._answered(asked)
-                if code == UNAUTHORIZED:
+                answer = await self._answered(asked)
+                if answer.code == UNAUTHORIZED:
                     await self._forget_credentials()
-                    code, answer = await self._answered(asked)
+                    answer = await self._answered(asked)
         except TimeoutError:
             raise ClusterUnreachable(f"{method} {path}: no answer in {seconds:g}s") from None
-        if code >= 300:
-            raise _refusal(code, answer)
-        return _object(answer, f"{method} {path}")
+        if answer.code >= 300:
+            raise _refusal(answer)
+        return _object(answer.body, f"{method} {path}")
 
     async def pages(self, path: str, query: Query) -> AsyncGenerator[JsonObject, None]:
         """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
@@ -173,7 +184,7 @@ class ClusterClient:
                     await self._forget_credentials()
                 if answer.status != 200:
                     async with asyncio.timeout(REQUEST_SECONDS):
-                        raise _refusal(answer.status, await _body(answer))
+                        raise _refusal(await _whole(answer))
                 opened()
                 async with aclosing(_lines(answer, seconds)) as lines:
                     async for line in lines:
@@ -187,9 +198,9 @@ class ClusterClient:
         if pool is not None:
             await pool.aclose()
 
-    async def _answered(self, asked: _Asked) -> tuple[int, bytes]:
+    async def _answered(self, asked: _Asked) -> _Answer:
         async with self._opened(asked) as answer:
-            return answer.status, await _body(answer)
+            return await _whole(answer)
 
     @asynccontextmanager
     async def _opened(self, asked: _Asked) -> AsyncIterator[httpcore.Response]:
@@ -235,6 +246,12 @@ class ClusterClient:
             await self.aclose()
 
 
+async def _whole(answer: httpcore.Response) -> _Answer:
+    said = next((value for name, value in answer.headers if name.lower() == b"retry-after"), b"")
+    seconds = int(said) if said.isdigit() else 0  # an API server says no dates
+    return _Answer(answer.status, await _body(answer), seconds)
+
+
 async def _body(answer: httpcore.Response) -> bytes:
     parts: list[bytes] = []
     size = 0
@@ -274,12 +291,13 @@ def _object(text: bytes, what: str) -> dict[str, Any]:
     return found
 
 
-def _refusal(code: int, answer: bytes) -> ClusterRefusal:
+def _refusal(answer: _Answer) -> ClusterRefusal:
     try:
-        found = json.loads(answer)
+        found = json.loads(answer.body)
     except (ValueError, RecursionError):
         found = None
-    return ClusterRefusal(code, found if isinstance(found, dict) else {})
+    status = found if isinstance(found, dict) else {}
+    return ClusterRefusal(answer.code, status, answer.retry_after)
 
 
 def items(page: JsonObject) -> Sequence[dict[str, Any]]:
