@@ -12,7 +12,7 @@ export async function hostility(page, open, settled) {
   const seen = {};
   const states = {
     large: { mode: "validating", panes: { object: LARGE } },
-    deep: { mode: "validating", panes: { object: "[".repeat(50_000) } },
+    deep: { mode: "validating", panes: { object: "[".repeat(600) } },
     bomb: { mode: "expression", panes: { expression: "a.size()", variables: BOMB } },
     nested: { mode: "expression", panes: { expression: "(".repeat(20_000) } },
     binary: { mode: "validating", panes: { object: "\u0000\u0007\ufffd\u202e{{" } },
