@@ -9,7 +9,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions shells clean
+.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -40,6 +40,10 @@ conformance-etcd: $(VENV)/.developed $(VENV)/.etcd
 # Recorded policies asked of the playground, check, the library, serve and the webhook; ten minutes.
 decisions: $(VENV)/.developed web/node_modules/.installed
 	$(BIN)/python -m tests.recorded.one_decision
+
+# The small pictures of the playground that its test compares with, taken again: look at them.
+pictures: $(VENV)/.developed web/node_modules/.installed
+	CELADON_KEEP_PICTURES=1 $(BIN)/pytest tests/playground/test_page.py -k looks
 
 # Every recorded policy explained, each part of each expression evaluated alone; ten minutes.
 explained: $(VENV)/.developed

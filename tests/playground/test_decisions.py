@@ -27,11 +27,23 @@ def test_enough_can_be_asked() -> None:
     assert len(PATHS) > LEAST
 
 
+def gallery() -> list[str]:
+    (file,) = built_site().glob("assets-*/gallery.json")
+    return [json.dumps(one["state"]) for one in json.loads(file.read_text())]
+
+
+@needs_site
+@pytest.mark.slow
+def test_a_keystroke_is_decided_at_once() -> None:
+    """In processor time of a machine that is 3.3 times slower than a current one; 60 ms there."""
+    taken = [float(one) for one in in_browsers(gallery(), built_site(), "--keystrokes")]
+    assert max(taken) <= 200
+
+
 @needs_site
 @pytest.mark.slow
 def test_an_image_of_a_memory_decides_as_one_that_begins_afresh() -> None:
-    (gallery,) = built_site().glob("assets-*/gallery.json")
-    states = [json.dumps(one["state"]) for one in json.loads(gallery.read_text())]
+    states = gallery()
     found = in_browsers(states, built_site())
     assert found == in_browsers(states, built_site(), "--afresh")
     assert len(found) == len(states)

@@ -29,7 +29,7 @@ from celadon.cli.playing.playground_states import state_of
 from celadon.cli.reading.problems import Problem
 from tests.paths import ROOT
 from tests.playground.built_site import built_site
-from tests.recorded.test_check import FOLDER, Question, questions
+from tests.recorded.test_check import FOLDER, INEXPRESSIBLE, Question, questions
 from tests.recorded.test_playground import OURS, state_of_question
 from tests.recorded.webhook_replaying import BEYOND
 from tests.recorded.webhook_replaying import replayed_all as enforced
@@ -113,7 +113,8 @@ def disagreements(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
             if text != answer("verdict", one.state):
                 yield one.scenario.stem, "the Python of browsers"
             found = without_places(json.loads(text)["report"]["objects"])
-            if json.dumps(found) != json.dumps(by_check(one, Path(folder))):
+            beyond_check = one.scenario.stem in INEXPRESSIBLE
+            if not beyond_check and json.dumps(found) != json.dumps(by_check(one, Path(folder))):
                 yield one.scenario.stem, "check"
             if not as_recorded(found, one.question.answer):
                 yield one.scenario.stem, "the recorded server"
@@ -122,9 +123,15 @@ def disagreements(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     for path, different in served(paths, 1):
         if different:
             yield path.stem, "serve"
-    for name, different in enforced(paths):
-        if different and name not in BEYOND:
-            yield name, "webhook"
+    late = _enforced_differently(paths)
+    again = _enforced_differently([one for one in paths if one.stem in late])
+    yield from ((name, "webhook") for name in sorted(again))
+
+
+def _enforced_differently(paths: Sequence[Path]) -> set[str]:
+    """Who differs is asked again: a webhook on a busy machine may be too late once."""
+    found = {name.rpartition("/")[2] for name, different in enforced(paths) if different}
+    return found - BEYOND.keys()
 
 
 def by_the_library(one: Asked) -> bool:

@@ -1,32 +1,25 @@
-// Where one types: which kind, and which fields lead there. What may stand there is known to Python.
+// Completion: Python knows what may stand in an expression. Elsewhere in YAML it is asked which fields
+// an object has at a place, and the place (its kind, and the fields that lead there) is found here.
 
 const MOST_LINES = 4_000; // that are looked at above the cursor
 
-/** For CodeMirror: names of fields in YAML, and behind dots in expressions. */
+/** For CodeMirror: names of fields in YAML, and everything that an expression may go on with. */
 export function completer(ask, stateNow) {
   return async function complete(pane, context) {
-    const chain = context.matchBefore(/\b(?:object|oldObject|self|oldSelf)(?:\.\??\w+|\[\d+\])*\.\??\w*/);
-    if (chain) return inExpression(chain);
-    if (pane === "expression") return null;
     const line = context.state.doc.lineAt(context.pos);
-    const word = /^[\s-]*(\w*)$/.exec(line.text.slice(0, context.pos - line.from));
-    if (!word || (!word[1] && !context.explicit)) return null;
-    const { apiVersion, kind, path } = above(context.state.doc, line);
-    return options(context.pos - word[1].length, { apiVersion, kind, path }, (label) => `${label}: `);
+    const before = line.text.slice(0, context.pos - line.from);
+    const [word] = /\w*$/.exec(before);
+    if (!context.explicit && !word && !/\w[)\]"']*\.\??$/.test(before)) return null;
+    const place = { line: line.number - 1, character: before.length, ...above(context.state.doc, line) };
+    const { typed = word.length, completions, fields = [] } = await ask("complete", { state: stateNow(), pane, ...place });
+    const isKey = /^[\s-]*\w*$/.test(before) && place.kind;
+    const options = completions ?? (isKey ? fields.map((one) => ({ ...one, type: "property", apply: `${one.label}: ` })) : []);
+    return options.length ? { from: context.pos - typed, options: options.map(shown), validFor: /^\w*$/ } : null;
   };
+}
 
-  async function inExpression(chain) {
-    const steps = chain.text.replace(/\[\d+\]/g, "").split(/\.\??/);
-    const { apiVersion, kind } = kindOf(stateNow().panes.object ?? "");
-    const typed = steps.at(-1).length;
-    return options(chain.to - typed, { apiVersion, kind, path: steps.slice(1, -1) }, (label) => label);
-  }
-
-  async function options(from, place, text) {
-    if (!place.kind) return null;
-    const { completions = [] } = await ask("complete", { state: stateNow(), ...place });
-    return completions.length ? { from, options: completions.map((one) => ({ ...one, type: "property", apply: text(one.label) })), validFor: /^\w*$/ } : null;
-  }
+function shown({ info, ...option }) {
+  return info ? { ...option, info: info.replace(/```\w*\n?|`/g, "").split("\n\n---")[0].trim() } : option;
 }
 
 function kindOf(text) {

@@ -3,6 +3,7 @@
 // On every keystroke the worker is asked for the verdict; while it is at work no second question is
 // sent, only the last state is kept. Once nobody types, it is asked for the details.
 
+import { Asker } from "./asker.js";
 import { completer } from "./completion.js";
 import { Editors } from "./editors.js";
 import { element } from "./elements.js";
@@ -12,22 +13,15 @@ import { fragmentOf, stateOf } from "./state_link.js";
 
 const GROUPS = ["policies", "request"];
 const DETAILS_AFTER = 120; // milliseconds without a keystroke
+const OUTDATED_AFTER = 1_500; // milliseconds after which nobody waits for what was asked before a keystroke
 const HERE = new URL("./", import.meta.url).href;
 const $ = (id) => document.getElementById(id);
 
-const worker = new Worker(new URL("worker.js", HERE), { type: "module" });
-const waiting = new Map();
-let questions = 0;
-
-function ask(question, given) {
-  const id = ++questions;
-  worker.postMessage({ id, question, given });
-  return new Promise((done) => waiting.set(id, done));
-}
-worker.onmessage = ({ data: { id, answer } }) => {
-  waiting.get(id)(answer);
-  waiting.delete(id);
-};
+const asker = new Asker(new URL("worker.js", HERE), (is) => {
+  $("verdict").setAttribute("aria-busy", String(is));
+  $("stop").hidden = !is;
+});
+const ask = asker.ask.bind(asker);
 
 let state = { version: 1, mode: "validating", release: "1.36", operation: "CREATE", panes: {} };
 const selected = {};
@@ -42,13 +36,16 @@ let last = {};
 async function decide() {
   changed = true;
   clearTimeout(timer);
+  if (asker.taken > OUTDATED_AFTER) asker.stop("stopped: something else is asked");
   if (asking) return;
   asking = true;
   while (changed) {
     changed = false;
     const asked = structuredClone(state);
     const began = performance.now();
-    last = { asked, verdict: await ask("verdict", asked) };
+    const found = await ask("verdict", asked);
+    if (found.stopped && changed) continue;
+    last = { asked, verdict: found };
     showVerdict(asked);
     $("verdict").dataset.milliseconds = Math.round(performance.now() - began);
   }
@@ -201,6 +198,7 @@ $("export").addEventListener("click", async () => {
   banner(`Saved: ${Object.keys(files).join(", ")}.${test ? ` In their folder, run: celadon test ${test}` : ""}`);
 });
 
+$("stop").addEventListener("click", () => asker.stop("stopped"));
 $("import").addEventListener("click", () => $("files").click());
 $("files").addEventListener("change", () => take($("files").files));
 addEventListener("dragover", (event) => {
@@ -269,7 +267,7 @@ async function begin() {
     if (location.hash.length < 2) return first();
     try {
       const found = await stateOf(location.hash);
-      const { error } = await ask("verdict", found);
+      const { error } = await ask("state", found);
       if (error) throw new Error(`This link cannot be opened: ${error}.`);
       banner("");
       replace(found);

@@ -8,7 +8,9 @@ const NAMES = {
   admitted: "Admitted", untouched: "Admitted: no policy looked at it", unchanged: "Unchanged",
   warned: "Admitted, with warnings", unasked: "Webhooks would be asked", denied: "Denied", invalid: "Refused as invalid",
 };
-const NO_POLICIES = new Set(["rules", "webhook"]);
+const OUTCOMES = { "not asked": "would get the request" };
+const KNOWN = { rules: ["no-policy"], webhook: ["no-policy", "webhook-not-asked"] }; // reasons of notices that say nothing new
+const OF_COMMANDS = new Set(["no-policy", "webhook-not-asked"]); // reasons whose help is about options of `celadon check`
 
 /** {style, body, said} of a verdict: how it looks, elements, and what a screen reader is to say. */
 export function verdict(found, state, go) {
@@ -41,7 +43,7 @@ function report(found, state, go) {
       (one.violations ?? []).map((each) => violation(each, one, go)),
       (one.faults ?? []).map((each) => told({ ...each, message: `${each.field}: ${each.message}` }, "bad", go)),
       Object.entries(one.auditAnnotations ?? {}).map(([key, text]) => element("p.said.plain", `Audit annotation ${key}: ${text}`)),
-      (one.webhooks ?? []).map((each) => told({ ...each.place, message: `${each.type} webhook ${each.webhook}: ${each.outcome}` }, "plain", go))));
+      (one.webhooks ?? []).map((each) => told({ ...each.place, message: `${each.type} webhook ${each.webhook} ${OUTCOMES[each.outcome] ?? each.outcome}` }, "plain", go))));
   }
   for (const one of [...found.policyErrors, ...found.problems]) {
     style = "bad";
@@ -49,8 +51,8 @@ function report(found, state, go) {
     body.push(told(one, "bad", go));
   }
   for (const one of found.notices) {
-    if (NO_POLICIES.has(state.mode) && one.reason === "no-policy") continue;
-    body.push(told(one, "warning", go));
+    if (KNOWN[state.mode]?.includes(one.reason)) continue;
+    body.push(told({ ...one, help: OF_COMMANDS.has(one.reason) ? "" : one.help }, "warning", go));
   }
   if (!body.length) body.push(element("p.dim", "There is no object to ask about yet."));
   return { style, body, said: said.join(" ") };
@@ -93,6 +95,7 @@ function button({ file, line, column }, go) {
 
 /** Sections about the request and its policies. */
 export function details(found, go) {
+  if (found.error) return [element("section", element("h2", "Explanation"), element("p.said.warning", found.error))];
   const checks = (found.typeChecking ?? []).flatMap(({ policy, status }) =>
     (status.typeChecking.expressionWarnings ?? []).map((one) => ({ policy, ...one })));
   return [

@@ -20,6 +20,7 @@ from typing import Any, Final
 import yaml
 
 from celadon.goyaml.nesting import check_depth, too_deep
+from celadon.goyaml.parser_words import libyaml_words
 from celadon.goyaml.repeated_keys import RepeatedKey
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_limits import (
@@ -47,9 +48,9 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
     is given twice is a fault, too, unless there is a list that takes note of it. To override what
     was merged (`<<`) is neither.
     """
-    reader = EventReader(text, repeated, heeds_merges=False)
     try:
-        yield from reader.documents()
+        # made here: PyYAML's own reader looks at the first characters at once
+        yield from EventReader(text, repeated, heeds_merges=False).documents()
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
 
@@ -323,13 +324,14 @@ def syntax_error(error: yaml.YAMLError, text: str) -> UnreadableError:
     """libyaml's complaint with its line; its words are those kubectl's users know."""
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
-        return UnreadableError(line, str(error.reason))
+        return UnreadableError(line, libyaml_words(str(error.reason)))
     if not isinstance(error, yaml.MarkedYAMLError):
         return UnreadableError(1, str(error).splitlines()[0])
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark is not None else 1
-    message = error.problem or error.context or "invalid YAML"
-    upstream = f"yaml: {_go_place(error)}{error.problem or 'unknown problem parsing YAML content'}"
+    problem = libyaml_words(error.problem or "", error.context)
+    message = problem or error.context or "invalid YAML"
+    upstream = f"yaml: {_go_place(error)}{problem or 'unknown problem parsing YAML content'}"
     hint = ""
     if "tab" in message or ("cannot start any token" in message and _has_tab(text, line)):
         hint = "indent with spaces: YAML does not allow tabs there"

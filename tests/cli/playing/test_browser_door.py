@@ -23,13 +23,18 @@ def test_every_question_has_its_answer() -> None:
     assert asked("details", STATE)["explanation"][0]["text"] == "denied"
     assert "policy.policytest.yaml" in asked("files", STATE)["files"]
     assert asked("import", {"a.yaml": POLICY})["mode"] == "validating"
-    place = {"state": STATE, "apiVersion": "v1", "kind": "Pod", "path": ["metadata"]}
-    assert {"label": "name", "detail": "string"} in asked("complete", place)["completions"]
+    place = {"state": STATE, "pane": "object", "line": 0, "character": 0}
+    among = {"apiVersion": "v1", "kind": "Pod", "path": ["metadata"]}
+    assert {"label": "name", "detail": "string"} in asked("complete", {**place, **among})["fields"]
+    bare = {"mode": "expression", "version": 1, "panes": {"expression": "o"}}
+    cel = {"state": bare, "pane": "expression", "line": 0, "character": 1}
+    assert asked("complete", cel)["typed"] == 1
 
 
 def test_a_state_that_is_none_is_said() -> None:
     said = "this playground reads states of version 1"
-    assert asked("verdict", {"version": 9}) == {"error": said}
+    assert asked("verdict", {"version": 9}) == asked("state", {"version": 9}) == {"error": said}
+    assert asked("state", STATE) == {}
 
 
 def test_errors_of_our_own_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ _ROOM: Final = 4_000
 def expression_verdict(state: State, panes: PaneReader) -> dict[str, Any]:
     """The value, or what is wrong: `issues` with offsets in code points, `problems` of panes."""
     text = state.text(Pane.EXPRESSION)
-    bound = _bound(state, panes)
+    bound = bound_variables(state, panes)
     if isinstance(bound, Problem):
         return {"problems": [problem_data(bound)]}
     if not text.strip():
@@ -51,7 +51,7 @@ def expression_verdict(state: State, panes: PaneReader) -> dict[str, Any]:
 
 def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
     """The expression with the value of every part."""
-    text, bound = state.text(Pane.EXPRESSION), _bound(state, panes)
+    text, bound = state.text(Pane.EXPRESSION), bound_variables(state, panes)
     if isinstance(bound, Problem) or not text.strip():
         return {}
     program = _program(text, bound, state.release)
@@ -69,8 +69,8 @@ def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
     return {"explanation": [item_tree(item)]}
 
 
-def _bound(state: State, panes: PaneReader) -> dict[str, Any] | Problem:
-    """The variables by name."""
+def bound_variables(state: State, panes: PaneReader) -> dict[str, Any] | Problem:
+    """The variables by name, or what is wrong with the panes that give them."""
     found: dict[str, Any] = {}
     for pane in _NAMED:
         if state.text(pane).strip():

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from celadon.cli.crashes import summary
 from celadon.cli.playing.deciding_desk import Desk
-from celadon.cli.playing.playground_states import State, StateError, state_of
+from celadon.cli.playing.playground_states import Pane, State, StateError, state_of
 
 _DESK: Final = Desk()
 
 
 def answer(question: str, given: str) -> str:
-    """`question` is one of `verdict`, `details`, `files`, `import` and `complete`."""
+    """`question` is one of `state` (whether it is one), `verdict`, `details`, `files`, `import` and
+    `complete`."""
     try:
         found = _QUESTIONS[question](json.loads(given))
     except StateError as error:
@@ -41,10 +42,16 @@ def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
 
 
 def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """In an expression, if there is one at the place; else the fields of an object."""
+    from celadon.cli.playing.expression_completions import expression_completions  # late: on demand
     from celadon.cli.playing.schema_completions import completions  # late: on demand
 
+    state, pane = state_of(given["state"]), Pane(given["pane"])
+    found = expression_completions(state, pane, int(given["line"]), int(given["character"]))
+    if found is not None:
+        return found
     place = str(given["apiVersion"]), str(given["kind"]), list(map(str, given["path"]))
-    return {"completions": completions(state_of(given["state"]), *place)}
+    return {"fields": completions(state, *place)}
 
 
 def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
@@ -52,6 +59,7 @@ def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, 
 
 
 _QUESTIONS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
+    "state": _asked(lambda _: {}),
     "verdict": _asked(_DESK.verdict),
     "details": _asked(_DESK.details),
     "files": _files,

@@ -1,0 +1,54 @@
+"""What an expression may go on with, in every kind of pane that holds one."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.cli.playing.expression_completions import expression_completions
+from celadon.cli.playing.playground_states import Pane
+from tests.cli.playing.states import DEFINITION, POLICY, WEBHOOK, state
+
+MATCHED = POLICY.replace("apps", "example.com").replace("deployments", "lamps")
+
+
+@pytest.mark.parametrize(
+    ("panes", "pane", "behind", "label", "detail"),
+    [
+        ({"policy": POLICY}, "policy", "object.spec.re", "replicas", "int"),
+        ({"policy": POLICY}, "policy", "expression: ob", "object", "Deployment"),
+        ({"policy": POLICY}, "policy", "expression: ob", "request", "kubernetes.AdmissionRequest"),
+        ({"policy": WEBHOOK}, "policy", "object.spec.re", "replicas", "int"),
+        ({"policy": DEFINITION}, "policy", "self.", "watts", "int"),
+        ({"policy": MATCHED, "cluster": DEFINITION}, "policy", "object.spec.", "watts", "int"),
+        ({"expression": "te", "variables": "team: a"}, "expression", "te", "team", "dyn"),
+        ({"expression": "'a'.lo"}, "expression", ".lo", "lowerAscii", "<string>.lowerAscii()"),
+        ({"expression": "[1].a"}, "expression", "[1].a", "all", "<range>.all(x, predicate)"),
+    ],
+)
+def test_offers(panes: dict[str, str], pane: str, behind: str, label: str, detail: str) -> None:
+    text = panes[pane]
+    if "expression: ob" in behind:
+        text = text.replace("object.spec.replicas <= 5", "ob")
+    before = text[: text.index(behind) + len(behind)]
+    line, character = before.count("\n"), len(before.rpartition("\n")[2])
+    given = state(panes={**panes, pane: text})
+    found = expression_completions(given, Pane(pane), line, character)
+    assert found is not None
+    (offer,) = [one for one in found["completions"] if one["label"] == label]
+    assert offer["detail"].startswith(detail)
+    assert before.endswith(behind[len(behind) - found["typed"] :])
+
+
+def test_a_literal_offers_nothing_and_yaml_is_no_expression() -> None:
+    given = state(panes={"expression": "'abc'", "policy": POLICY})
+    found = expression_completions(given, Pane.EXPRESSION, 0, 3)
+    assert found == {"typed": 0, "completions": []}
+    assert expression_completions(given, Pane.POLICY, 1, 4) is None
+    assert expression_completions(given, Pane.OBJECT, 0, 0) is None
+
+
+def test_variables_that_cannot_be_read_are_none() -> None:
+    given = state(panes={"expression": "a", "variables": "a: ["})
+    found = expression_completions(given, Pane.EXPRESSION, 0, 1)
+    assert found is not None
+    assert "a" not in [one["label"] for one in found["completions"]]

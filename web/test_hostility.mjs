@@ -1,0 +1,57 @@
+// What nobody should type: the page stays alive whatever Python is busy with.
+
+const TWENTY = `[${[...Array(20).keys()].join(", ")}]`;
+const ENDLESS = `${"abcde".split("").reduceRight((inner, name) => `${TWENTY}.all(${name}, ${inner})`, "a + b + c + d + e >= 0")}`;
+const LINES = Array.from({ length: 3000 }, (_, n) => `  key${n}: the value of the key number ${n}`).join("\n");
+const LARGE = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large\ndata:\n${LINES}\n`;
+const BOMB = `a: &a [x, x, x, x, x, x, x, x, x]\n${[..."bcdefghij"].map((name, n) => `${name}: &${name} [${Array(9).fill(`*${"abcdefghij"[n]}`).join(", ")}]`).join("\n")}\n`;
+
+/** {name: {said, stuck}}: what the page shows at last, and the longest time in milliseconds in which
+ * it did nothing else. `open` puts a state into the page, `settled` waits for all that is said of it. */
+export async function hostility(page, open, settled) {
+  const seen = {};
+  const states = {
+    large: { mode: "validating", panes: { object: LARGE } },
+    deep: { mode: "validating", panes: { object: "[".repeat(600) } },
+    bomb: { mode: "expression", panes: { expression: "a.size()", variables: BOMB } },
+    nested: { mode: "expression", panes: { expression: "(".repeat(20_000) } },
+    binary: { mode: "validating", panes: { object: "\u0000\u0007\ufffd\u202e{{" } },
+    markup: { mode: "validating", panes: { object: "kind: <img src=x onerror=alert(1)>\napiVersion: v1\nmetadata: {name: <b>}" } },
+    endless: { mode: "expression", panes: { expression: ENDLESS } },
+  };
+  for (const [name, state] of Object.entries(states)) {
+    await watch(page);
+    await settled(() => open({ version: 1, ...state }));
+    seen[name] = { said: (await page.innerText("#verdict-body")).slice(0, 400), stuck: await stuck(page) };
+  }
+  seen.stopped = await stopped(page, open);
+  return seen;
+}
+
+/** An endless expression, or its explanation, is stopped by a button; then the page goes on. */
+async function stopped(page, open) {
+  await open({ version: 1, mode: "expression", panes: { expression: `${ENDLESS} ` } });
+  await page.waitForSelector("#verdict[aria-busy=true]");
+  await page.click("#stop");
+  await page.waitForFunction(() => document.getElementById("results").innerText.includes("stopped"));
+  const said = await page.innerText("#results");
+  await open({ version: 1, mode: "expression", panes: { expression: "1 + 1" } });
+  await page.waitForFunction(() => document.getElementById("verdict-body").textContent.startsWith("2"));
+  return { said: said.slice(0, 400), then: await page.innerText("#verdict-body") };
+}
+
+function watch(page) {
+  return page.evaluate(() => {
+    clearInterval(window.watching);
+    window.longest = 0;
+    let last = performance.now();
+    window.watching = setInterval(() => {
+      window.longest = Math.max(window.longest, performance.now() - last);
+      last = performance.now();
+    }, 20);
+  });
+}
+
+function stuck(page) {
+  return page.evaluate(() => window.longest);
+}
