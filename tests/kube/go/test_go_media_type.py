@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go import parse_media_type
+from celadon.kube.go import media_type_complaint, parse_media_type
 
 READ = [
     ("application/json", "application/json"),
@@ -28,3 +28,21 @@ READ = [
 @pytest.mark.parametrize(("text", "found"), READ)
 def test_media_types(text: str, found: str | None) -> None:
     assert parse_media_type(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "no media type"),
+        (" ;a=b", "no media type"),
+        ("/json", "no media type"),
+        ("text html", "expected slash after first token"),
+        ("text/", "expected token after slash"),
+        ("garbage///", "expected token after slash"),
+        ("application/json/x", "unexpected content after media subtype"),
+        ("application/json;charset", "invalid media parameter"),
+    ],
+)
+def test_complaints(text: str, complaint: str) -> None:
+    assert parse_media_type(text) is None
+    assert media_type_complaint(text) == f"mime: {complaint}"

@@ -121,6 +121,19 @@ def test_broken_answers(good: ssl.SSLContext) -> None:
     assert failure(lambda _: b"what\r\n", good) == (f'{transport}malformed HTTP response "what"')
 
 
+def test_redirects_to_nowhere(good: ssl.SSLContext) -> None:
+    assert failure(lambda _: http(b"", 302, "Location: ::bad"), good) == (
+        'failed to parse Location header "::bad": parse "::bad": missing protocol scheme'
+    )
+
+
+def test_a_chunk_without_a_length(good: ssl.SSLContext) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    [reply], _ = called(lambda _: answer, good)
+    assert isinstance(reply, NoReply)
+    assert reply.text.endswith(" Original error: invalid byte in chunk length")
+
+
 def test_a_body_that_ends_too_early(good: ssl.SSLContext) -> None:
     answer = b"HTTP/1.1 200 Fine\r\nContent-Length: 9\r\nConnection: close\r\n\r\n{}"
     [reply], _ = called(lambda _: answer, good)

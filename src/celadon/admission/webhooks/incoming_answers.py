@@ -24,7 +24,7 @@ from celadon.admission.webhooks.call_results import (
 from celadon.admission.webhooks.outgoing_reviews import KNOWN_VERSIONS, Call
 from celadon.admission.webhooks.review_versions import GROUP, KIND
 from celadon.kube import GroupVersionKind, StatusError, parse_api_version
-from celadon.kube.go import parse_media_type, quote
+from celadon.kube.go import media_type_complaint, parse_media_type, quote
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
@@ -73,8 +73,8 @@ def _media_type(reply: Reply) -> str:
         return "application/json"
     found = parse_media_type(reply.content_type)
     if found is None:
-        why = "no media type" if not reply.content_type.strip() else "invalid media parameter"
-        raise failed_call(f"Internal error occurred: mime: {why}", 500)
+        why = media_type_complaint(reply.content_type)
+        raise failed_call(f"Internal error occurred: {why}", 500)
     return found
 
 

@@ -6,7 +6,7 @@ Each module answers for one package of Go: `json_reader` and `go_json_scanner` f
 """
 
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
-from celadon.kube.go.go_media_type import parse_media_type
+from celadon.kube.go.go_media_type import media_type_complaint, parse_media_type
 from celadon.kube.go.go_strconv import parse_bool, parse_int
 from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
 from celadon.kube.go.go_time import TimeError, canonical_time
@@ -22,6 +22,7 @@ __all__ = [
     "canonical_time",
     "escaped_html",
     "json_text",
+    "media_type_complaint",
     "merged_members",
     "parse_bool",
     "parse_int",

@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
-from celadon.kube.go import quote
+from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass
 from celadon.serve.calling.webhook_credentials import WebhookCredentials
@@ -41,6 +41,8 @@ MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Ours: kube-apiserver reads without end."""
 _SAME_METHOD: Final = frozenset({307, 308})
 _REDIRECTIONS: Final = frozenset({301, 302, 303}) | _SAME_METHOD
+_BAD_CHUNK: Final = "illegal chunk header"
+"""How h11 begins to say that the length of a chunk cannot be read."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS: Final = (
     (b"Accept-Encoding", b"gzip"),
@@ -186,6 +188,7 @@ class Exchange:
             if answer.code not in _REDIRECTIONS or not location:
                 self.url = start
                 return answer
+            _require_readable(location)
             self.url = urljoin(self.url, location)
             if answer.code not in _SAME_METHOD:
                 method, body = "GET", b""
@@ -231,6 +234,15 @@ class _Trace:
         self.connected |= event == "connection.connect_tcp.started"
 
 
+def _require_readable(location: str) -> None:
+    """Raises NetworkFailure."""
+    try:
+        parse_url(location)
+    except URLError as error:
+        text = f"failed to parse Location header {quote(location)}: {error}"
+        raise NetworkFailure(text) from None
+
+
 async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:
     parts: list[bytes] = []
     size = 0
@@ -240,8 +252,10 @@ async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:
             if size > MAX_ANSWER_BYTES:
                 raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
             parts.append(part)
-    except httpcore.RemoteProtocolError:
-        raise BrokenBody("unexpected EOF") from None
+    except httpcore.RemoteProtocolError as error:
+        in_chunk = str(error).startswith(_BAD_CHUNK)
+        text = "invalid byte in chunk length" if in_chunk else "unexpected EOF"
+        raise BrokenBody(text) from None
     except NetworkFailure as error:
         raise BrokenBody(str(error)) from None
     body = b"".join(parts)

@@ -17,13 +17,11 @@ from typing import Any, Final
 
 import httpcore
 
-from celadon.kube.go import quote
 from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.certificate_failures import handshake_failure
+from celadon.serve.outgoing.go_response_head import head_complaint
 
 READ_BYTES: Final = 65536
-LINE_BYTES: Final = 1024
-"""Of an answer that is none, so much is looked at for the end of its first line."""
 _ERROR_NAMES: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset by peer",
@@ -123,17 +121,14 @@ class GoStream(httpcore.AsyncNetworkStream):
         return data
 
     def _require_http(self, data: bytes) -> None:
-        over_http2 = self._selected_protocol() == "h2"
-        if over_http2 or data.startswith(b"HTTP/"[: len(data)]):
-            if data[8:12] == b" 101":
-                raise ProtocolsSwitched
+        if self._selected_protocol() == "h2":
             return
-        line = data[:LINE_BYTES].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
-        what = "version" if " " in line else "response"
-        shown = quote(line.split(" ", 1)[0] if what == "version" else line)
-        raise NetworkFailure(
-            f"net/http: HTTP/1.x transport connection broken: malformed HTTP {what} {shown}"
-        )
+        if data[8:12] == b" 101":
+            raise ProtocolsSwitched
+        complaint = head_complaint(data)
+        if complaint is not None:
+            text = f"net/http: HTTP/1.x transport connection broken: {complaint}"
+            raise NetworkFailure(text)
 
     def _selected_protocol(self) -> str | None:
         tls = self._writer.get_extra_info("ssl_object")
