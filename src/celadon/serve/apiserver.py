@@ -7,7 +7,7 @@ What a request goes through is in `request_layers`, which part is made of which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
 
@@ -18,7 +18,7 @@ from celadon.serve.answers import NO_SNIFF
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
+from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest
 from celadon.serve.initial_state import create_initial_objects, objects_of_server
 from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.publication_answers import Publications
@@ -102,8 +102,7 @@ class ApiServer:
         notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
         answer = await self._layers.answered(request, notes)
-        said = (RecordedWarning(text) for text in dict.fromkeys(notes.warnings))
-        warnings = (("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
+        warnings = _warning_headers(notes.warnings) if notes.warnings else ()
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
@@ -129,6 +128,11 @@ class ApiServer:
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
         return await self._layers.perform(request, user)
+
+
+def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
+    said = (RecordedWarning(text) for text in dict.fromkeys(texts))
+    return tuple(("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
 
 
 def _has(answer: HttpAnswer, header: str) -> bool:

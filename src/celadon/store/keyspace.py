@@ -87,9 +87,11 @@ class Keyspace:
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
         """Where in the keys those of a prefix are."""
-        length = len(prefix)
         begin = bisect_left(self._keys, max(prefix, start))
+        if begin == len(self._keys) or not self._keys[begin].startswith(prefix):
+            return begin, begin  # mostly: who asks wants to know whether there are any
         # Cutting keys at one length keeps their order. From `begin` on none is before the prefix.
+        length = len(prefix)
         end = bisect_right(self._keys, prefix, begin, key=lambda key: key[:length])
         return begin, end
 

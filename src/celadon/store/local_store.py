@@ -83,6 +83,9 @@ class LocalStore:
         self._schedule = Schedule(retention, clock)
         self._schedule.note(keyspace.revision)
         self._closed = False
+        self._synced = (-1, Future[int]())
+        """A revision, and what says that it can be read: asked for by every request, and a future
+        takes 5 µs to make."""
         self._writer = writer(self._write)
 
     def __enter__(self) -> LocalStore:
@@ -95,8 +98,12 @@ class LocalStore:
         return self._keyspace.revision  # one number, asked twenty times a request: without the lock
 
     def synced(self) -> Future[int]:
-        future: Future[int] = Future()
-        future.set_result(self.revision())
+        revision = self.revision()
+        known, future = self._synced
+        if known != revision:
+            future = Future()
+            future.set_result(revision)
+            self._synced = revision, future
         return future
 
     def trouble(self) -> str:

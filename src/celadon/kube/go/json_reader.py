@@ -13,7 +13,7 @@ text is found by a second reading that follows Go's scanner.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NoReturn
 
@@ -44,6 +44,16 @@ class Document:
 
 def read_json(text: str, *, merge: bool = False) -> Document:
     """Raises `JsonSyntaxError`."""
+    try:
+        return Document(_ONCE.decode(text))
+    except _Repeated:
+        return _read_repeated(text, merge=merge)
+    except (ValueError, RecursionError):
+        raise _complaint(text) from None
+
+
+def _read_repeated(text: str, *, merge: bool) -> Document:
+    """Of a document in which some member is given twice, as most have none."""
     repeated: dict[int, Pairs] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -54,18 +64,17 @@ def read_json(text: str, *, merge: bool = False) -> Document:
             repeated[id(made)] = pairs
         return made
 
-    decoder = json.JSONDecoder(
-        object_pairs_hook=make,
-        parse_float=_number,
-        parse_int=_integer,
-        parse_constant=_refuse_constant,
-    )
     try:
-        value = decoder.decode(text)
+        value = _decoder(make).decode(text)
     except (ValueError, RecursionError):
-        check_syntax(text)
-        raise JsonSyntaxError("exceeded max depth") from None
+        raise _complaint(text) from None
     return Document(value, repeated)
+
+
+def _complaint(text: str) -> JsonSyntaxError:
+    """What Go says. Raises it, where Go's scanner finds it."""
+    check_syntax(text)
+    return JsonSyntaxError("exceeded max depth")
 
 
 def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,3 +114,27 @@ def _integer(text: str) -> int | float:
 
 def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not JSON")
+
+
+class _Repeated(Exception):
+    """Some member is given twice."""
+
+
+def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _Repeated
+    return made
+
+
+def _decoder(make: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=make,
+        parse_float=_number,
+        parse_int=_integer,
+        parse_constant=_refuse_constant,
+    )
+
+
+_ONCE: Final = _decoder(_members_once)
+"""Made once: that takes as long as reading half a kilobyte."""

@@ -57,7 +57,8 @@ class Notes:
 
 def time_left(request: HttpRequest) -> Callable[[], float]:
     """A clock that says how many seconds are left of what a request may take, from now on."""
-    own = parse_duration(request.first("timeout"))
+    text = request.first("timeout")
+    own = parse_duration(text) if text else None
     seconds = HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds

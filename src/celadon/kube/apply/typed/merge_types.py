@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.kube.apply.field_elements import (
+    FIELD,
     UNDEFINED,
     key_element,
     plain_key_element,
@@ -40,11 +41,16 @@ class ItemError(KubeError):
     """An item that cannot be identified in its list."""
 
 
+Members: TypeAlias = "tuple[tuple[str, str, MergeType], ...]"
+REMEMBERED: Final = 256
+"""Sets of members, for each rule; clients can invent any number."""
+
+
 class MapRule:
     """Of structs and maps. An `atomic` one is owned as a whole; undeclared members are of the type
     `element`, or not allowed."""
 
-    __slots__ = ("_children", "_keeps_unknown", "_properties", "atomic", "element")
+    __slots__ = ("_children", "_keeps_unknown", "_orders", "_properties", "atomic", "element")
 
     def __init__(
         self,
@@ -59,6 +65,7 @@ class MapRule:
         self._properties = properties
         self._keeps_unknown = keeps_unknown
         self._children: dict[str, MergeType] = {}
+        self._orders: dict[tuple[str, ...], Members] = {}
 
     def declares(self, name: str) -> bool:
         """Whether it is a field of the struct, not a key of a map."""
@@ -72,6 +79,18 @@ class MapRule:
             if schema is None:
                 return self.element
             found = self._children[name] = made_type(schema, keeps_unknown=self._keeps_unknown)
+        return found
+
+    def in_order(self, names: Iterable[str]) -> Members:
+        """Members sorted by their names, each with its element and its type. Objects of a kind
+        mostly have the same few, so they are remembered: it is a third of what a new object's
+        owner takes."""
+        given = tuple(names)
+        found = self._orders.get(given)
+        if found is None:
+            found = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(given))
+            if len(self._orders) < REMEMBERED:
+                self._orders[given] = found
         return found
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celadon.kube.apply.field_elements import FIELD, ordered
+from celadon.kube.apply.field_elements import ordered
 from celadon.kube.apply.field_sets import SELF, FieldsV1
 from celadon.kube.apply.typed.comparisons import both_are, same
-from celadon.kube.apply.typed.merge_types import DEDUCED, ListRule, MapRule, MergeType
+from celadon.kube.apply.typed.merge_types import ListRule, MapRule, MergeType
 from celadon.kube.apply.typed.typed_sets import grouped
 
 
@@ -26,19 +26,19 @@ def new_fields(type_: MergeType, zero: Mapping[str, Any], new: Mapping[str, Any]
 
 def _set_members(rule: MapRule, zero: Mapping[str, Any], new: Mapping[str, Any]) -> FieldsV1:
     made: FieldsV1 = {}
-    for name in sorted(new):
+    for name, element, type_ in rule.in_order(new):
         now = new[name]
         if name not in zero:
-            made[FIELD + name] = _member(rule, name, now)
+            made[element] = _whole(type_, now)
             continue
         was = zero[name]
         if was is now:
             continue
-        is_set, below = _set_below(rule.child(name) or DEDUCED, was, now)
+        is_set, below = _set_below(type_, was, now)
         if is_set:
-            made[FIELD + name] = {SELF: {}, **below} if below else {}
+            made[element] = {SELF: {}, **below} if below else {}
         elif below:
-            made[FIELD + name] = below
+            made[element] = below
     return made
 
 
@@ -63,15 +63,8 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
 # --- what has come as a whole; see `typed_sets.subtree` ---
 
 
-def _member(rule: MapRule, name: str, value: Any) -> FieldsV1:
-    """Of a member that is owned itself, besides what is below it."""
-    if value and (value.__class__ is dict or value.__class__ is list):
-        return _whole(rule.child(name) or DEDUCED, value)
-    return {}
-
-
 def _whole(type_: MergeType, value: Any) -> FieldsV1:
-    """The same of any value of that type."""
+    """Of a value that is owned itself, besides what is below it."""
     if not value:
         return {}
     if value.__class__ is dict:
@@ -79,10 +72,10 @@ def _whole(type_: MergeType, value: Any) -> FieldsV1:
         if rule is None or rule.atomic:
             return {}
         made: FieldsV1 = {SELF: {}}
-        for name in sorted(value):
+        for name, element, child in rule.in_order(value):
             one = value[name]
             is_plain = one.__class__ is not dict and one.__class__ is not list
-            made[FIELD + name] = {} if is_plain else _member(rule, name, one)
+            made[element] = {} if is_plain else _whole(child, one)
         return made
     if value.__class__ is list and type_.list is not None and not type_.list.atomic:
         return _put_items({SELF: {}}, type_.list, value)
