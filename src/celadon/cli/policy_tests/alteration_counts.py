@@ -48,22 +48,26 @@ class AlterationKind(enum.Enum):
 
 class Fate(enum.Enum):
     """What became of an alteration. `KILLED`: a case that passes fails with it. `SAME`: that it
-    makes no difference is proved. `ALIKE`: a search found no difference. `UNREACHED`: no case, and
+    makes no difference is proved for any request. `ALIKE`: that it makes none is proved within a
+    bound, by asking all combinations of so many values. `OPEN`: a search found no difference, but
+    could not change all that is read. `UNREACHED`: no case, and
     no request of the search, came to the policy, so nothing is known."""
 
     KILLED = "killed"
     SURVIVED = "survived"
     SAME = "same"
     ALIKE = "alike"
+    OPEN = "open"
     UNREACHED = "unreached"
 
 
 @dataclass(frozen=True, slots=True)
 class AlterationResult:
     """`field` is what was changed, as people call it (`spec.validations[0].expression`), `text`
-    how. `killer` is the case that noticed. `requests` counts those of the search that came to the
-    policy and found no difference. Of what survived, `diff` is that of the file, and `case` one
-    that would notice, as a test file has it; empty if none was found."""
+    how. `killer` is the case that noticed. `reason` is why it makes no difference, or the bound
+    within which it makes none, or what no request could change; `requests` counts those of the
+    search that came to the policy and found no difference. Of what survived, `diff` is that of the
+    file, and `case` one that would notice, as a test file has it; empty if none was found."""
 
     policy: Measured
     kind: AlterationKind
@@ -72,6 +76,7 @@ class AlterationResult:
     text: str
     fate: Fate
     killer: str = ""
+    reason: str = ""
     requests: int = 0
     diff: str = ""
     case: str = ""

@@ -13,6 +13,8 @@ from celadon.cli.policy_tests.alteration_counts import (
 )
 from celadon.cli.policy_tests.coverage_counts import Measured
 
+LEFT: Final = frozenset({Fate.SURVIVED, Fate.OPEN, Fate.UNREACHED})
+"""What becomes of an alteration that lowers the score."""
 _STYLES: Final = {"+": "admitted", "-": "denied"}
 
 
@@ -21,13 +23,13 @@ def alteration_blocks(found: Alterations, wanted: float, look: Look) -> Iterator
     for policy, own in found.of_policies().items():
         yield [_head(policy, own, look), *_notes(own, look)]
         for one in own.results:
-            if one.fate in (Fate.SURVIVED, Fate.UNREACHED):
+            if one.fate in LEFT:
                 yield list(_survivor(one, look))
     less = f", less than {wanted:g}%" if found.score < wanted else ""
     same, alike = found.count(Fate.SAME), found.count(Fate.ALIKE)
     yield [
         f"mutants: {killed_share(found)} killed{look.paint('denied', less) if less else ''}; "
-        f"{same} proved the same, {alike} without a difference in generated requests"
+        f"{same} proved the same, {alike} the same within the bound of a search"
     ]
 
 
@@ -44,9 +46,11 @@ def told(one: AlterationResult) -> str:
         case Fate.KILLED:
             return f"{changed}: killed by {one.killer}"
         case Fate.SAME:
-            return f"{changed}: proved to be the same"
+            return f"{changed}: proved to be the same: {one.reason}"
         case Fate.ALIKE:
-            return f"{changed}: no difference found in {one.requests} generated requests"
+            return f"{changed}: the same within a bound: {one.reason}"
+        case Fate.OPEN:
+            return f"{changed}: the same in {one.requests} requests, but {one.reason} had one value"
         case Fate.UNREACHED:
             return f"{changed}: no request came to it"
         case Fate.SURVIVED:

@@ -77,6 +77,7 @@ def _alteration(one: AlterationResult) -> dict[str, Any]:
             "change": one.text,
             "fate": one.fate.value,
             "killer": one.killer,
+            "reason": one.reason,
             "requests": one.requests,
             "diff": one.diff,
             "case": one.case,

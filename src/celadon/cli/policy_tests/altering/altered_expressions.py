@@ -18,7 +18,7 @@ from celadon.cel import Ast, unparse
 from celadon.cel.syntax import Call, Expr, Ident, Literal
 from celadon.cel.tracing import Written, unexpanded_tree, written_tree
 from celadon.cli.policy_tests.alteration_counts import AlterationKind
-from celadon.cli.policy_tests.altering.canonical_expressions import canonical_text, flat_text
+from celadon.cli.policy_tests.altering.canonical_expressions import flat_text
 from celadon.cli.policy_tests.altering.expression_changes import NodeChange, node_changes
 from celadon.cli.policy_tests.altering.tree_parts import with_parts
 from celadon.records import dataclass
@@ -29,15 +29,13 @@ _MOST_PLACES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AlteredExpression:
-    """`new` stands where `old` was, at `start`; `text` is the whole. `is_same` says that both come
-    to the same, for any input: that their canonical trees are equal."""
+    """`new` stands where `old` was, at `start`; `text` is the whole."""
 
     kind: AlterationKind
     text: str
     start: int
     old: str
     new: str
-    is_same: bool = False
 
 
 def altered_expressions(text: str) -> Iterator[AlteredExpression]:
@@ -57,15 +55,13 @@ class _Altering:
         self._parents = {id(part.node): one.node for one in parts for part in one.parts}
 
     def all(self) -> Iterator[AlteredExpression]:
-        canonical = canonical_text(self._ast)
         seen = {flat_text(self._ast)}
         for change in node_changes(self._whole):
             changed = replace(self._ast, root=self._replaced(change))
             meant = flat_text(changed)
             if meant not in seen:
                 seen.add(meant)
-                is_same = canonical_text(changed) == canonical
-                yield replace(self._written(change, changed, meant), is_same=is_same)
+                yield self._written(change, changed, meant)
 
     def _replaced(self, change: NodeChange) -> Expr:
         """The root of the changed tree."""

@@ -1,7 +1,8 @@
 """The canonical tree of an expression: what has the same one comes to the same, for any input.
 
 Few laws are used, those by which changes of one node are in vain: a size is never negative, `!=` is
-the negation of `==`, and saying something twice says no more. None of them asks for types that are
+the negation of `==`, a default that is not what is compared with may as well be another one, and
+combinations of conditions are their tables (`outcome_tables`). None of them asks for types that are
 not known, so none has exceptions (`x < 5` is not `x <= 4`: there are numbers between them).
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from celadon.cel import syntax, unparse
+from celadon.cel import unparse
 from celadon.cel.extend import Uint
 from celadon.cel.syntax import (
     EQUALS,
@@ -26,8 +27,11 @@ from celadon.cel.syntax import (
     Call,
     Expr,
     Literal,
+    Select,
     children,
 )
+from celadon.cel.tracing import unexpanded_tree
+from celadon.cli.policy_tests.altering.outcome_tables import is_logic, tabulated
 from celadon.cli.policy_tests.altering.tree_parts import with_parts
 
 _MIRRORED: Final = {
@@ -45,6 +49,13 @@ _CHAINS: Final = {LOGICAL_AND: "all_of", LOGICAL_OR: "any_of"}
 def canonical_text(ast: Ast) -> str:
     """The text of the canonical tree of a tree without macros."""
     return unparse(replace(ast, root=_Canonical(ast).of(ast.root)))
+
+
+def is_same(text: str, other: str) -> bool:
+    """Whether it is proved that two expressions come to the same, for any input."""
+    trees = [unexpanded_tree(one) for one in (text, other)]
+    found = {None if one is None else canonical_text(one) for one in trees}
+    return len(found) == 1 and None not in found
 
 
 def flat_text(ast: Ast) -> str:
@@ -73,26 +84,38 @@ class _Canonical:
         self._made = 0
 
     def of(self, node: Expr) -> Expr:
-        node = with_parts(node, self.of)
+        made = self._without_tables(node)
+        return tabulated(made, self._text, self._id) if is_logic(made) else made
+
+    def _without_tables(self, node: Expr) -> Expr:
+        """Combinations stay what they are, so that those around them see their conditions."""
+        node = with_parts(node, self._without_tables if is_logic(node) else self.of)
         match node:
-            case Call(_, syntax.LOGICAL_NOT, None, (Call(_, syntax.LOGICAL_NOT, None, (inner,)),)):
-                is_truth = isinstance(inner, Call) and inner.function in _MIRRORED
-                return inner if is_truth else node
-            case Call(_, name, None, (left, right)):
-                return self._binary(node, name, left, right)
+            case Call(_, name, None, (left, right)) if name in _MIRRORED:
+                return self._comparison(node, name, left, right)
             case _:
                 return node
 
-    def _binary(self, node: Call, name: str, left: Expr, right: Expr) -> Expr:
-        if name in (LOGICAL_AND, LOGICAL_OR):
-            return left if self._text(left) == self._text(right) else node
-        if name not in _MIRRORED:
-            return node
+    def _comparison(self, node: Call, name: str, left: Expr, right: Expr) -> Expr:
         if _is_size(right):
             name, left, right = _MIRRORED[name], right, left
         if _is_size(left) and isinstance(right, Literal) and _is_int(right):
             return self._size(name, left, right)
-        return self._not(self._call(EQUALS, left, right)) if name == NOT_EQUALS else node
+        if name in (EQUALS, NOT_EQUALS):
+            same = self._call(EQUALS, self._with_any_default(left, right), right)
+            return self._not(same) if name == NOT_EQUALS else same
+        return node
+
+    def _with_any_default(self, node: Expr, compared: Expr) -> Expr:
+        """`x.orValue('a')`, beside anything but 'a', is as any other default."""
+        match node, compared:
+            case (
+                Call(_, "orValue", Call() | Select() as target, (Literal(_, str() as default),)),
+                Literal(_, str() as other),
+            ) if default != other:
+                return Call(self._id(), "orValue", target, (Literal(self._id(), f"{other}_"),))
+            case _:
+                return node
 
     def _size(self, name: str, size: Expr, limit: Literal) -> Expr:
         """As whether it is less than something."""

@@ -15,8 +15,8 @@ from celadon.cli.reading.json_places import Path
 from celadon.records import dataclass
 
 ROOTS: Final = frozenset({"object", "oldObject", "params"})
-_PATCH: Final = "JSONPatch"
-_CONFIGURATION: Final = "Object"
+PATCH: Final = "JSONPatch"
+CONFIGURATION: Final = "Object"
 """The types that mutations are of."""
 _MOST_VALUES: Final = 40
 _OTHERS: Final[tuple[Any, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
@@ -65,25 +65,53 @@ def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[dict[str, Any]]:
     return [found]
 
 
-def _pointer(text: str) -> Iterator[str | int]:
+def pointer_steps(text: str) -> Iterator[str | int]:
     """The steps of a JSON pointer; every item of a list is the first one."""
     for step in text.split("/")[1:]:
         plain = step.replace("~1", "/").replace("~0", "~")
         yield 0 if plain == "-" or plain.isdecimal() else plain
 
 
-def _written(node: syntax.Expr, place: Path) -> Iterator[Path]:
+def written_places(node: syntax.Expr, place: Path) -> Iterator[Path]:
     """Where a configuration writes values that are no objects."""
     match node:
         case syntax.Struct(_, _, fields):
             for one in fields:
-                yield from _written(one.value, (*place, one.name))
+                yield from written_places(one.value, (*place, one.name))
         case syntax.MapLiteral(_, entries):
             for entry in entries:
                 if isinstance(entry.key, syntax.Literal) and isinstance(entry.key.value, str):
-                    yield from _written(entry.value, (*place, entry.key.value))
+                    yield from written_places(entry.value, (*place, entry.key.value))
         case _:
             yield place
+
+
+def place_of(
+    node: syntax.Expr, bound: Mapping[str, Path], variables: Mapping[str, syntax.Expr]
+) -> Path | None:
+    """Where a value stands that is read as it is; None for what is made of others. `bound` are the
+    items of loops."""
+    match node:
+        case syntax.Ident(_, name):
+            if name in bound:
+                return bound[name]
+            return (name,) if name in ROOTS else None
+        case syntax.Select(_, syntax.Ident(_, "variables"), name):
+            found = variables.get(name)
+            return None if found is None else place_of(found, {}, variables)
+        case syntax.Select(_, operand, name):
+            place = place_of(operand, bound, variables)
+            return None if place is None else (*place, name)
+        case syntax.Call(_, "_[_]" | "_?._" | "_[?_]", None, (operand, syntax.Literal(_, key))):
+            place = place_of(operand, bound, variables)
+            known = isinstance(key, str | int) and not isinstance(key, bool)
+            return (*place, key) if place is not None and known else None  # type: ignore[arg-type]  # known
+        case syntax.Call(_, "orValue" | "value", syntax.Call() as inner):
+            return place_of(inner, bound, variables)
+        case syntax.Call(_, "_?_:_", None, (_, first, _)):
+            return place_of(first, bound, variables)
+        case _:
+            return None
 
 
 class _Reader:
@@ -94,7 +122,7 @@ class _Reader:
 
     def read(self, node: syntax.Expr, bound: Mapping[str, Path]) -> None:
         """Takes in a node and all below it; `bound` are the items of loops."""
-        place = self._place(node, bound)
+        place = place_of(node, bound, self._variables)
         if place is not None and len(place) > 1:
             self.places.append(place)
         match node:
@@ -118,7 +146,7 @@ class _Reader:
     def _keys(self, node: syntax.Call, bound: Mapping[str, Path]) -> None:
         """`'key' in object.metadata.labels` reads that label."""
         if node.function == "@in" and len(node.args) == 2:
-            key, place = node.args[0], self._place(node.args[1], bound)
+            key, place = node.args[0], place_of(node.args[1], bound, self._variables)
             if isinstance(key, syntax.Literal) and isinstance(key.value, str) and place:
                 self.places.append((*place, key.value))
 
@@ -127,45 +155,21 @@ class _Reader:
         match node:
             case syntax.MapLiteral(_, entries):
                 self.literals += _constant_map(entries)
-            case syntax.Struct(_, name, fields) if name == _PATCH:
+            case syntax.Struct(_, name, fields) if name == PATCH:
                 for path in (one.value for one in fields if one.name == "path"):
                     if isinstance(path, syntax.Literal) and isinstance(path.value, str):
-                        self.places.append(("object", *_pointer(path.value)))
-            case syntax.Struct(_, name) if name == _CONFIGURATION:
-                self.places += _written(node, ("object",))
+                        self.places.append(("object", *pointer_steps(path.value)))
+            case syntax.Struct(_, name) if name == CONFIGURATION:
+                self.places += written_places(node, ("object",))
             case _:
                 return
 
     def _loop(self, node: syntax.Comprehension, bound: Mapping[str, Path]) -> None:
         self.read(node.iter_range, bound)
-        place = self._place(node.iter_range, bound)
+        place = place_of(node.iter_range, bound, self._variables)
         inner = dict(bound)
         if place is not None:
             inner[node.iter_var] = (*place, 0)
             self.places.append((*place, 0))
         for one in (node.accu_init, node.condition, node.step, node.result):
             self.read(one, inner)
-
-    def _place(self, node: syntax.Expr, bound: Mapping[str, Path]) -> Path | None:
-        """Where a value stands that is read as it is."""
-        match node:
-            case syntax.Ident(_, name):
-                if name in bound:
-                    return bound[name]
-                return (name,) if name in ROOTS else None
-            case syntax.Select(_, syntax.Ident(_, "variables"), name):
-                found = self._variables.get(name)
-                return None if found is None else self._place(found, {})
-            case syntax.Select(_, operand, name):
-                place = self._place(operand, bound)
-                return None if place is None else (*place, name)
-            case syntax.Call(_, "_[_]" | "_?._" | "_[?_]", None, (operand, syntax.Literal(_, key))):
-                place = self._place(operand, bound)
-                known = isinstance(key, str | int) and not isinstance(key, bool)
-                return (*place, key) if place is not None and known else None  # type: ignore[arg-type]  # known
-            case syntax.Call(_, "orValue" | "value", syntax.Call() as inner):
-                return self._place(inner, bound)
-            case syntax.Call(_, "_?_:_", None, (_, first, _)):
-                return self._place(first, bound)
-            case _:
-                return None

@@ -21,8 +21,9 @@ from celadon.cli.policy_tests.altering.alterations import Alteration, alteration
 from celadon.cli.policy_tests.altering.altered_files import diff
 from celadon.cli.policy_tests.coverage_counts import Measured
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
-from celadon.cli.policy_tests.telling_apart.altered_benches import is_same_object
+from celadon.cli.policy_tests.telling_apart.combining.input_combinations import Space
 from celadon.cli.policy_tests.telling_apart.difference_search import Difference, DifferenceSearch
+from celadon.cli.policy_tests.telling_apart.equality_proofs import proof
 from celadon.cli.policy_tests.telling_apart.policy_stages import Stage, stages
 from celadon.cli.worker_pipes import possible_workers, received, started
 
@@ -71,26 +72,26 @@ def _result(
 ) -> AlterationResult:
     place = Place(one.document.file, one.document.line(one.path))
     result = functools.partial(AlterationResult, policy, one.kind, place, one.field, one.text)
-    if _is_same(one, own[0]):
-        return result(Fate.SAME)
     killers = (stage.killer(one) for stage in own)
     killer = next((found for found in killers if found is not None), None)
     if killer is not None:
         return result(Fate.KILLED, killer)
+    reason = proof(one, own)
+    if reason:
+        return result(Fate.SAME, reason=reason)
     alike, differs = 0, False
+    spaces: list[Space] = []
     for search in searches:
         found: Difference = search.difference(one)
         alike, differs = alike + found.requests, differs or found.differs
+        spaces += found.spaces
         if found.case:
             return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=found.case)
-    if not differs and alike:
-        return result(Fate.ALIKE, requests=alike)
-    fate = Fate.SURVIVED if differs else Fate.UNREACHED
-    return result(fate, requests=alike, diff=diff(one))
-
-
-def _is_same(one: Alteration, stage: Stage) -> bool:
-    """Whether it is proved that nothing is different."""
-    if one.expression is not None:
-        return one.expression.is_same
-    return is_same_object(one, stage.bench.setting(stage.cases[0]).sets)
+    if differs or not alike:
+        fate = Fate.SURVIVED if differs else Fate.UNREACHED
+        return result(fate, requests=alike, diff=diff(one))
+    fixed = dict.fromkeys(name for space in spaces for name in space.fixed)
+    if fixed:
+        return result(Fate.OPEN, requests=alike, diff=diff(one), reason=", ".join(fixed))
+    bounds = dict.fromkeys(space.bound for space in spaces)
+    return result(Fate.ALIKE, requests=alike, reason="; ".join(bounds))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from celadon.admission import Decision, Outcome, Verdict
 from celadon.cli.checking.asking.said import Said
@@ -20,16 +20,47 @@ from celadon.cli.policy_tests.running.case_bench import Bench, Sent
 _LOOKED: frozenset[Outcome] = frozenset({Outcome.EVALUATED})
 
 
-class Glance(NamedTuple):
-    """`sent` is None for what cannot be asked. `seen` is equal for what looks the same, `shown` (as
-    JSON) for what looks the same from outside; `reached` are the policies that were evaluated;
-    `signs` say which parts of policies had a say, whatever they said."""
+class Glance:
+    """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
+    are the policies that were evaluated."""
 
-    sent: Sent | None
-    seen: tuple[Any, ...] = ()
-    shown: str = ""
-    reached: frozenset[str] = frozenset()
-    signs: tuple[Any, ...] = ()
+    __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
+
+    def __init__(self, sent: Sent | None, verdict: Verdict | None = None) -> None:
+        self.sent = sent
+        self._verdict = verdict
+        self._shown: str | None = None
+        self.seen: tuple[Any, ...] = ()
+        self.reached: frozenset[str] = frozenset()
+        if sent is not None and verdict is not None:
+            decisions = tuple(map(_without_cost, verdict.decisions))
+            said = _said(sent.said)
+            self.seen = (*_answer(sent, verdict), *said, decisions, verdict.notes)
+            self.reached = _reached(sent.said, verdict)
+
+    @property
+    def shown(self) -> str:
+        """As JSON, what is equal for what looks the same from outside."""
+        if self._shown is None and self.sent is not None and self._verdict is not None:
+            said, verdict = self.sent.said, self._verdict
+            spoken = sorted(map(json.dumps, _spoken(said, verdict)))
+            found = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
+            self._shown = json.dumps(found, sort_keys=True, default=str)
+        return self._shown or ""
+
+    @property
+    def answer(self) -> tuple[Any, ...]:
+        """What a client and the audit log get to see."""
+        if self.sent is None or self._verdict is None:
+            return ()
+        return _answer(self.sent, self._verdict)
+
+    @property
+    def signs(self) -> tuple[Any, ...]:
+        """Which parts of policies had a say, whatever they said."""
+        if self.sent is None or self._verdict is None:
+            return ()
+        return _signs(self.sent.said, self._verdict)
 
 
 def glance(bench: Bench, case: Case, sent: Sent | None = None) -> Glance:
@@ -39,20 +70,22 @@ def glance(bench: Bench, case: Case, sent: Sent | None = None) -> Glance:
     if sent is None:
         return Glance(None)
     engine = bench.setting(case).engines.validating
-    verdict = engine.noted(sent.asked.request, sent.setting.world)
-    notes = (*verdict.notes, *(() if sent.said.mutation is None else sent.said.mutation.notes))
-    reached = {one.policy for one in notes if one.outcome in _LOOKED}
-    reached.update(one.policy for one in verdict.decisions)
-    answer = (
+    return Glance(sent, engine.noted(sent.asked.request, sent.setting.world))
+
+
+def _answer(sent: Sent, verdict: Verdict) -> tuple[Any, ...]:
+    return (
         sent.asked.request.object,
         verdict.status,
         verdict.warnings,
         verdict.audit_annotations,
     )
-    seen = (*answer, *_said(sent.said), tuple(map(_without_cost, verdict.decisions)), verdict.notes)
-    spoken = sorted(map(json.dumps, _spoken(sent.said, verdict)))
-    shown = json.dumps((*answer, sorted(reached), spoken), sort_keys=True, default=str)
-    return Glance(sent, seen, shown, frozenset(reached), _signs(sent.said, verdict))
+
+
+def _reached(said: Said, verdict: Verdict) -> frozenset[str]:
+    notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
+    reached = {one.policy for one in notes if one.outcome in _LOOKED}
+    return frozenset(reached.union(one.policy for one in verdict.decisions))
 
 
 def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:

@@ -31,13 +31,15 @@ User = tuple[str, tuple[str, ...]]
 @dataclass(frozen=True, slots=True)
 class ReadPolicy:
     """`kinds` with the operations that are asked about; `namespaces` are labels of Namespaces that
-    may make a difference; `object_labels` those that selectors want."""
+    may make a difference; `object_labels` those that selectors want, `object_wishes` all values of
+    them that selectors name."""
 
     kinds: tuple[tuple[GroupVersionKind, frozenset[Operation]], ...]
     places: ReadPlaces
     users: tuple[User, ...]
     namespaces: tuple[dict[str, str], ...]
     object_labels: dict[str, str]
+    object_wishes: Mapping[str, Sequence[str]]
     param_kind: tuple[str, str] | None
 
 
@@ -59,6 +61,7 @@ def read_policy(engines: Engines, name: str) -> ReadPolicy:
         tuple(_users(checked)),
         tuple(_label_sets(spaces)),
         {key: values[0] for one in labels for key, values in one.items()},
+        {key: values for one in labels for key, values in one.items()},
         None if kind is None else (kind.api_version, kind.kind),
     )
 
