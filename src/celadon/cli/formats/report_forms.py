@@ -90,6 +90,7 @@ AUDIT: Final = ReportForms(
         "junit": "audits.audit_junit:render",
         "html": "audits.audit_html:render",
         "policyreport": "audits.policy_reports:render",
+        "openreports": "audits.policy_reports:render_open",
     }
 )
 FLEET: Final = ReportForms(

@@ -1,4 +1,4 @@
-"""`celadon audit -o policyreport`: objects that a server with the definitions takes, strictly."""
+"""`celadon audit` as policy reports: objects that a server with the definitions takes, strictly."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ RESULT = {
         "result": {"type": "string", "enum": ["pass", "fail", "warn", "error", "skip"]},
         "rule": TEXT,
         "scored": {"type": "boolean"},
-        "severity": {"type": "string", "enum": ["critical", "high", "low", "medium", "info"]},
+        "severity": {"type": "string", "enum": ["high", "low", "medium"]},
         "source": TEXT,
         "timestamp": TIMESTAMP,
     },
 }
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "apiVersion": TEXT,
@@ -61,48 +61,60 @@ SCHEMA = {
         },
     },
 }
-"""As the definitions of the policy working group publish it for wgpolicyk8s.io/v1alpha2."""
+"""As the definitions of the policy working group have it in wgpolicyk8s.io/v1alpha2."""
 
 
-def definition(kind: str, scope: str) -> dict[str, Any]:
+LATER: dict[str, Any] = {
+    "source": TEXT,
+    "configuration": {"type": "object", "properties": {"limits": {"type": "object"}}},
+}
+"""What openreports.io/v1alpha1 has beside it."""
+
+
+def definition(group: str, version: str, kind: str, scope: str) -> dict[str, Any]:
     plural = f"{kind.lower()}s"
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
-    version = {
-        "name": "v1alpha2",
+    schema: dict[str, Any] = SCHEMA
+    if group == "openreports.io":
+        schema = {**SCHEMA, "properties": {**SCHEMA["properties"], **LATER}}
+    served = {
+        "name": version,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": SCHEMA},
+        "schema": {"openAPIV3Schema": schema},
     }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.wgpolicyk8s.io"},
-        "spec": {
-            "group": "wgpolicyk8s.io",
-            "names": names,
-            "scope": scope,
-            "versions": [version],
-        },
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "names": names, "scope": scope, "versions": [served]},
     }
 
 
+FORMS = {
+    "policyreport": ("wgpolicyk8s.io", "v1alpha2", "PolicyReport"),
+    "openreports": ("openreports.io", "v1alpha1", "Report"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_server_takes_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, out = audited(tmp_path, monkeypatch, capsys, "policyreport")
+    group, version, kind = FORMS[form]
+    _, out = audited(tmp_path, monkeypatch, capsys, form)
     cluster, one = json.loads(out)["items"]
-    assert (cluster["kind"], one["kind"]) == ("ClusterPolicyReport", "PolicyReport")
+    assert (cluster["kind"], one["kind"]) == (f"Cluster{kind}", kind)
     assert cluster["summary"] == {"pass": 0, "fail": 0, "warn": 1, "error": 0, "skip": 0}
     assert [row["result"] for row in one["results"]] == ["fail", "error"]
     assert one["results"][0]["resources"][0]["name"] == "bad<b>"
     definitions = [
-        definition("PolicyReport", "Namespaced"),
-        definition("ClusterPolicyReport", "Cluster"),
+        definition(group, version, kind, "Namespaced"),
+        definition(group, version, f"Cluster{kind}", "Cluster"),
     ]
-    strictly = "?fieldValidation=Strict"
-    base = "/apis/wgpolicyk8s.io/v1alpha2"
+    base, plural = f"/apis/{group}/{version}", f"{kind.lower()}s?fieldValidation=Strict"
     with KubeApi(definitions) as api:
-        path = f"{base}/namespaces/default/policyreports{strictly}"
-        assert api.request("POST", path, one)["results"] == one["results"]
-        path = f"{base}/clusterpolicyreports{strictly}"
-        assert api.request("POST", path, cluster)["summary"] == cluster["summary"]
+        made = api.request("POST", f"{base}/namespaces/default/{plural}", one)
+        assert made["results"] == one["results"]
+        made = api.request("POST", f"{base}/cluster{plural}", cluster)
+        assert made["summary"] == cluster["summary"]

@@ -1,5 +1,6 @@
-"""The audit as objects of wgpolicyk8s.io/v1alpha2, as JSON in a List: a PolicyReport for each
-namespace, a ClusterPolicyReport for what is in none.
+"""The audit as objects in a List, as JSON: a PolicyReport for each namespace, a ClusterPolicyReport
+for what is in none (wgpolicyk8s.io/v1alpha2); or a Report and a ClusterReport, as what follows them
+calls the same (openreports.io/v1alpha1).
 
 Results are violations: `fail` where the object would be denied, `warn` where it would be warned
 about or audited, `error` where a policy could not be evaluated. A List of them can be applied.
@@ -16,17 +17,34 @@ from celadon.cli.auditing.audit_findings import Violation
 from celadon.cli.auditing.audit_report import AuditReport
 
 API_VERSION: Final = "wgpolicyk8s.io/v1alpha2"
+OPEN_API_VERSION: Final = "openreports.io/v1alpha1"
 SOURCE: Final = "celadon"
 _NAME: Final = "celadon-audit"
 _SUMMED: Final = ("pass", "fail", "warn", "error", "skip")
 
 
 def render(report: AuditReport) -> str:
-    """The List; without items if nothing is violated."""
+    """The List of PolicyReports; without items if nothing is violated."""
+    return _render(report, API_VERSION, "PolicyReport")
+
+
+def render_open(report: AuditReport) -> str:
+    """The List of Reports."""
+    return _render(report, OPEN_API_VERSION, "Report")
+
+
+def _render(report: AuditReport, api_version: str, kind: str) -> str:
     by_namespace: dict[str, list[Violation]] = {}
     for one in report.violations:
         by_namespace.setdefault(one.object.namespace, []).append(one)
-    items = [_report(namespace, by_namespace[namespace]) for namespace in sorted(by_namespace)]
+    items = [
+        {
+            "apiVersion": api_version,
+            "kind": kind if namespace else f"Cluster{kind}",
+            **_report(namespace, by_namespace[namespace]),
+        }
+        for namespace in sorted(by_namespace)
+    ]
     made = {"apiVersion": "v1", "kind": "List", "items": items}
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
@@ -35,8 +53,6 @@ def _report(namespace: str, found: Sequence[Violation]) -> dict[str, Any]:
     counts = Counter(_result(one) for one in found)
     about = {"name": _NAME, "labels": {"app.kubernetes.io/managed-by": SOURCE}}
     return {
-        "apiVersion": API_VERSION,
-        "kind": "PolicyReport" if namespace else "ClusterPolicyReport",
         "metadata": about | ({"namespace": namespace} if namespace else {}),
         "summary": {name: counts[name] for name in _SUMMED},
         "results": [_row(one) for one in found],
