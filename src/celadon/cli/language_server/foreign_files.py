@@ -7,7 +7,6 @@ group whose objects have expressions: others have their own tools.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from celadon.kube.well_known_values import (
@@ -15,8 +14,9 @@ from celadon.kube.well_known_values import (
     DEFINITION_KIND,
     DYNAMIC_RESOURCES,
 )
+from celadon.patterns import late_pattern
 
-_ACTION: Final = re.compile(
+_ACTION: Final = late_pattern(
     r"\{\{-?\s*"
     r"(?:/\*|[.$(][\w.]*|(?:if|else|end|with|range|define|include|template|block)\b"
     r"|(?:default|fromYaml|indent|nindent|print|printf|quote|required|toJson|toYaml|tpl)\b)"
