@@ -22,7 +22,8 @@ site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
 
-test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells
+test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells \
+    editors/vscode/celadon.vsix
 	$(BIN)/pytest
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
@@ -94,6 +95,10 @@ fuzz-lsp: $(VENV)/.developed
 vscode:
 	cd editors/vscode && npm install --no-audit --no-fund --silent && npm run --silent package
 
+# The same for tests, where npm can be reached.
+editors/vscode/celadon.vsix: $(wildcard editors/vscode/*.js*)
+	@$(MAKE) --silent vscode >/dev/null 2>&1 || echo "not built: the extension for editors" >&2
+
 packs: $(VENV)/.installed
 	$(BIN)/python tools/build_packs.py
 
@@ -146,12 +151,14 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	@cd web && npm ci --silent && touch node_modules/.installed || \
 	  echo "not installed: the packages of the playground's page" >&2
 
-# Shells whose completion is tested; only where packages can be installed without asking.
+# Shells whose completion is tested, and Neovim, which is a client of `celadon lsp`; only where
+# packages can be installed without asking.
 shells:
-	@command -v zsh >/dev/null && command -v fish >/dev/null || \
+	@command -v zsh >/dev/null && command -v fish >/dev/null && command -v nvim >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends zsh fish; } \
-	    >/dev/null 2>&1 || echo "not installed: zsh and fish" >&2
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends zsh fish \
+	    neovim; } \
+	    >/dev/null 2>&1 || echo "not installed: zsh, fish and neovim" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

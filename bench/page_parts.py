@@ -9,7 +9,8 @@ COMPARISONS: Final = "## Further comparisons"
 SERVER_PART: Final = "## The API server"
 WEBHOOK_PART: Final = "## The webhook"
 MUTANTS_PART: Final = "## Mutants of policies"
-PARTS: Final = (COMPARISONS, MUTANTS_PART, SERVER_PART, WEBHOOK_PART)
+EDITOR_PART: Final = "## The language server"
+PARTS: Final = (COMPARISONS, MUTANTS_PART, EDITOR_PART, SERVER_PART, WEBHOOK_PART)
 """Headings, in the order in which they stand."""
 
 

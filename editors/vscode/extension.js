@@ -13,7 +13,11 @@ function start() {
     { command, args },
     {
       documentSelector: [{ language: "yaml" }, { language: "json", pattern: "**/*.json" }],
-      synchronize: { fileEvents: workspace.createFileSystemWatcher("**/*.{yaml,yml,json}") },
+      synchronize: {
+        fileEvents: ["**/*.{yaml,yml,json}", "**/{celadon,pyproject}.toml"].map((pattern) =>
+          workspace.createFileSystemWatcher(pattern),
+        ),
+      },
     },
   );
   return client.start();

@@ -107,6 +107,7 @@ async def conversation(folder: Path) -> dict[str, Any]:
         answers["messages"] = list(it.messages)
         it.type_in(13, BEHIND, " && object.spec.colur == 'x'")
         answers["typed"] = await said(it, "colur")
+        answers["ignored"] = await after_configuring(it)
         return answers
     finally:
         await it.end()
@@ -117,6 +118,15 @@ async def completed(it: Session) -> set[str]:
     found = await it.client.text_document_completion_async(params)
     assert isinstance(found, lsp.CompletionList)
     return {one.label for one in found.items}
+
+
+async def after_configuring(it: Session) -> list[str]:
+    """The codes that are left when a rule is ignored by a file that has just been written."""
+    file = it.folder / "celadon.toml"
+    file.write_text('[lint]\nignore = ["CEL011"]\n', encoding="utf-8")
+    event = lsp.FileEvent(file.as_uri(), lsp.FileChangeType.Created)
+    it.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
+    return [str(one.code) for one in await it.diagnostics()]
 
 
 async def run_tests(it: Session) -> Any:
@@ -178,6 +188,11 @@ def test_keystrokes_behind_a_face(answers: dict[str, Any]) -> None:
     assert found.range == lsp.Range(lsp.Position(13, start), lsp.Position(13, start + 6))
 
 
+def test_configuration_is_read_again(answers: dict[str, Any]) -> None:
+    assert answers["typed"][-1].code == "CEL011"
+    assert "CEL011" not in answers["ignored"]
+
+
 def test_over_tcp(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -193,7 +208,7 @@ def test_over_tcp(tmp_path: Path) -> None:
 
 async def over_tcp(folder: Path, port: int) -> list[lsp.Diagnostic]:
     it = Session(folder)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while True:
         try:
             await it.begin(port)

@@ -29,7 +29,7 @@ from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, T
 from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.lint_config import find_config
 from celadon.cli.linting.lint_setup import lint_setup
-from celadon.cli.project_files.config_files import ConfigError
+from celadon.cli.project_files.config_files import FILE_NAMES, ConfigError
 from celadon.cli.reading.sources import EXTENSIONS
 
 RUN_TESTS: Final = "celadon.runTests"
@@ -178,7 +178,8 @@ def _follow_files(server: CeladonServer) -> None:
         if folder:
             server.open_folder(folder)
         for uri, document in server.workspace.text_documents.items():
-            server.files.change(_path(uri), document.source)
+            if _path(uri).endswith(EXTENSIONS):
+                server.files.change(_path(uri), document.source)
         server.publish()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -208,11 +209,14 @@ def _follow_files(server: CeladonServer) -> None:
         reloaded([one.uri for one in params.changes])
 
     def reloaded(changed_uris: list[str]) -> None:
+        is_configured_anew = any(Path(_path(uri)).name in FILE_NAMES for uri in changed_uris)
+        if is_configured_anew:
+            server.open_folder(server.folder)
         for uri in changed_uris:
             if _path(uri).endswith(EXTENSIONS):
                 server.files.reload(_path(uri))
         for uri, document in server.workspace.text_documents.items():
-            if uri in changed_uris:
+            if (is_configured_anew or uri in changed_uris) and _path(uri).endswith(EXTENSIONS):
                 server.files.change(_path(uri), document.source)
         server.publish()
 

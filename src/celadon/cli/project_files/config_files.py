@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _FILES: Final = (("celadon.toml", ()), ("pyproject.toml", ("tool", "celadon")))
+FILE_NAMES: Final = tuple(name for name, _ in _FILES)
+"""What files with configuration are called."""
 
 
 class ConfigError(ValueError):
