@@ -46,3 +46,9 @@ def test_policies_are_compiled_by_each_worker() -> None:
     costs = replace(MEASURED, judge=0)
     many = course(replace(FLEET, policies=200), costs, 3)
     assert many.processor - few.processor == pytest.approx(3 * 200 * MEASURED.compile)
+
+
+def test_a_server_that_lets_few_pages_through_makes_its_lists_wait() -> None:
+    live = replace(FLEET, sources=1, live=True)  # ten pages
+    assert course(live, replace(PLAIN, judge=0, page_rate=0.1), 1).seconds == pytest.approx(90)
+    assert course(live, replace(PLAIN, page_rate=0.1), 1).seconds == pytest.approx(5_000 * 0.021)
