@@ -88,6 +88,8 @@ async function look() {
     pictured.add(mode);
     await pictures(mode);
   }
+  const [one, other] = ["validating-light", "rules-light"].map((name) => fs.readFileSync(`${values.pictures}/${name}.webp`));
+  seen.apart = await distance(blank, one, other);
   await completes(entries);
   await compares();
   await links(entries.at(-1));

@@ -4,7 +4,7 @@
 // average colours of its tiles, which a missing card, a wrong colour or a moved column changes.
 
 const TILES = [24, 16];
-const FAR = 30; // of 255, in the mean of red, green and blue: this tile looks different
+const FAR = 12; // of 255, in the mean of red, green and blue: this tile looks different
 
 /** A small picture of a PNG (a Buffer), as a Buffer. `page` is any page of the browser. */
 export async function shrunk(page, png) {
