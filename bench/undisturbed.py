@@ -3,6 +3,7 @@ a hypervisor took away; and how processes of a measurement come first. Of Linux 
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +14,31 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _STOLEN: Final = 8
 """The column of `/proc/stat`."""
 _PRIORITY: Final = 10
+_REMARK: Final = """\
+
+The servers and the client had real-time priority (`--real-time`), since the machine did other
+things, too.
+"""
 
 
-def come_first(pids: Iterable[int]) -> None:
-    """Real-time priority for all their threads, and for those that these will start: whatever else
-    the machine does has to wait. Raises PermissionError."""
-    for pid in pids:
-        for thread in _threads(pid):
-            os.sched_setscheduler(int(thread.name), os.SCHED_RR, os.sched_param(_PRIORITY))
+def add_real_time(parser: argparse.ArgumentParser) -> None:
+    """Declare the option for `come_first`."""
+    parser.add_argument(
+        "--real-time",
+        action="store_true",
+        help="servers and client come before all else on this machine (needs root)",
+    )
+
+
+def come_first() -> None:
+    """Real-time priority for this process and those that it will start: whatever else the machine
+    does has to wait. Raises PermissionError."""
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(_PRIORITY))
+
+
+def remark() -> str:
+    """What a page has to say of a measurement that came first; empty if it did not."""
+    return _REMARK if os.sched_getscheduler(0) == os.SCHED_RR else ""
 
 
 @dataclass(frozen=True, slots=True)

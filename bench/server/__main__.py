@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.report import bar_rows
 from bench.server import figures, page
 from bench.server.measuring import measure
+from bench.undisturbed import add_real_time, come_first
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 
@@ -16,7 +17,10 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.server", description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
+    add_real_time(parser)
     options = parser.parse_args()
+    if options.real_time:
+        come_first()
     measured = measure(_say)
     goals = bar_rows(figures.bars(measured), measured.slowness)
     for line in (*goals, "", *figures.rate_table(measured)):

@@ -11,6 +11,7 @@ from bench.report import bar_rows
 from bench.results import machine
 from bench.server import figures
 from bench.server.measuring import Measured
+from bench.undisturbed import remark
 
 _PROFILES: Final = Path(__file__).parent / "profiles.md"
 """Where the time went, before and after: written by hand."""
@@ -51,6 +52,8 @@ def markdown(measured: Measured) -> Iterator[str]:
         rounds=measured.rounds,
         slowness=measured.slowness,
     )
+    if said := remark():
+        yield said
     yield from figures.rate_table(measured)
     yield ""
     yield _PROFILES.read_text(encoding="utf-8")

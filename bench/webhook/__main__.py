@@ -12,6 +12,7 @@ from statistics import median
 from typing import Final
 
 from bench.page_parts import WEBHOOK_PART, with_part
+from bench.undisturbed import add_real_time, come_first
 from bench.webhook import comparison, reviews, webhook_processes
 from bench.webhook.review_loads import flood
 
@@ -25,17 +26,15 @@ def main() -> int:
     parser.add_argument("--memory", action="store_true", help="only the memory, for long")
     parser.add_argument("--reviews", type=int, default=MILLION, help="for --memory")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--real-time",
-        action="store_true",
-        help="servers and client come before all else on this machine (needs root)",
-    )
+    add_real_time(parser)
     options = parser.parse_args()
+    if options.real_time:
+        come_first()
     if options.memory:
         memory(options.reviews)
         return 0
     with tempfile.TemporaryDirectory() as name:
-        compared = comparison.compare(Path(name), options.rounds, _say, real_time=options.real_time)
+        compared = comparison.compare(Path(name), options.rounds, _say)
     lines = list(comparison.table(compared))
     for line in lines:
         _say(line)

@@ -18,7 +18,7 @@ from typing import Final
 from bench.page_parts import WEBHOOK_PART
 from bench.results import machine
 from bench.server.loads import body_of
-from bench.undisturbed import come_first
+from bench.undisturbed import remark
 from bench.webhook import reviews, webhook_processes
 from bench.webhook.review_loads import Flood, Steady, flood, steady
 from bench.webhook.webhook_processes import Served
@@ -36,13 +36,11 @@ _ALLOWED: Final = b'"allowed"'
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """By name: floods in rounds, and rounds at half of what Celadon can. `real_time` says whether
-    the servers and the client came first on the machine."""
+    """By name: floods in rounds, and rounds at half of what Celadon can."""
 
     floods: Mapping[str, Sequence[Flood]]
     half: Mapping[str, Sequence[Steady]]
     review_bytes: int
-    real_time: bool
 
     def per_second(self, name: str) -> float:
         return max(one.per_second for one in self.floods[name])
@@ -56,10 +54,8 @@ class Compared:
         return median(other.server_micros / own.server_micros for own, other in pairs)
 
 
-def compare(
-    folder: Path, rounds: int, say: Callable[[str], None], *, real_time: bool = False
-) -> Compared:
-    """In rounds, after one that warms up. Raises PermissionError for `real_time`."""
+def compare(folder: Path, rounds: int, say: Callable[[str], None]) -> Compared:
+    """In rounds, after one that warms up."""
     tls = webhook_processes.new_certificate(folder)
     with contextlib.ExitStack() as stack:
         served: dict[str, Served] = {}
@@ -77,9 +73,6 @@ def compare(
             answers[name] = answer.last
         bare = webhook_processes.bare(folder, tls, body_of(answers[CELADON]))
         quiet = {CELADON: served[CELADON], BARE: stack.enter_context(bare)}
-        if real_time:
-            come_first(one.process.pid for one in (*served.values(), quiet[BARE]))
-            come_first((os.getpid(),))
         floods: dict[str, list[Flood]] = {name: [] for name in served}
         for number in range(rounds):
             say(f"round {number + 1} ...")
@@ -88,7 +81,7 @@ def compare(
         say("half of the load ...")
         rate = max(one.per_second for one in floods[CELADON]) / 2
         half = _half(quiet, rate, rounds)
-    return Compared(floods, half, len(reviews.body()), real_time)
+    return Compared(floods, half, len(reviews.body()))
 
 
 def _half(served: Mapping[str, Served], rate: float, rounds: int) -> dict[str, list[Steady]]:
@@ -158,12 +151,6 @@ p99 and 1.5 ms at most, of 5,000; no garbage collection took place in them, sinc
 leaves behind is freed at once.
 """
 
-_REAL_TIME: Final = """\
-
-The servers and the client had real-time priority (`--real-time`), since the machine did other
-things, too.
-"""
-
 
 def markdown(compared: Compared) -> str:
     """The part of the page."""
@@ -175,9 +162,7 @@ def markdown(compared: Compared) -> str:
         seconds=STEADY_SECONDS,
         rounds=len(found),
     )
-    method += _WAITING
-    if compared.real_time:
-        method += _REAL_TIME
+    method += _WAITING + remark()
     load = f"{os.getloadavg()[0]:.0f}"
     measured = f"Measured with {machine()}, two cores, and a load average of {load}.\n"
     lines = [f"{WEBHOOK_PART}\n", measured, *table(compared), "", method]

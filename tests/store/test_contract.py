@@ -279,6 +279,8 @@ def test_the_future_cannot_be_read(store: Store) -> None:
 def test_synced_is_now(store: Store) -> None:
     write(store, "/a")
     assert store.synced().result() == store.revision() == 2
+    write(store, "/b")
+    assert store.synced().result() == store.revision() == 3
 
 
 # Compaction

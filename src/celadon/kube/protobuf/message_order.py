@@ -17,6 +17,7 @@ from celadon.kube.protobuf.wire.payloads import PAYLOADS
 from celadon.kube.protobuf.wire.wire_scalars import SCALARS
 
 Order = Callable[[Any], Any]
+_Way = tuple[tuple[str, Order | None], ...]
 
 _TYPE: Final = ("kind", "apiVersion")
 REMEMBERED: Final = 256
@@ -24,7 +25,8 @@ REMEMBERED: Final = 256
 
 
 def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """A new object; `kind` and `apiVersion` come first. Unknown members come last."""
+    """A new object; `kind` and `apiVersion` come first. Unknown members come last. Parts that have
+    their order are shared with the object given."""
     name = message_of(metadata.gvk(obj))
     if name is None:
         return dict(obj)
@@ -37,27 +39,31 @@ def _order_for(name: str) -> Order:
     """Puts the members of a message in order. Objects of a kind mostly have the same few members,
     so the way from one order to the other is remembered: looking for all the fields that a message
     could have takes three times as long."""
-    known: dict[tuple[str, ...], tuple[tuple[str, Order | None], ...]] = {}
+    known: dict[tuple[str, ...], _Way | None] = {}
 
     def order(value: Any) -> Any:
         if value.__class__ is not dict:
             return value
         given = tuple(value)
-        way = known.get(given)
-        if way is None:
-            way = _way(value, _orders(name))
+        try:
+            way = known[given]
+        except KeyError:
+            way = _way(given, _orders(name))
             if len(known) < REMEMBERED:
                 known[given] = way
+        if way is None:
+            return value
         return {key: value[key] if each is None else each(value[key]) for key, each in way}
 
     return order
 
 
-def _way(
-    given: Mapping[str, Any], orders: Mapping[str, Order | None]
-) -> tuple[tuple[str, Order | None], ...]:
+def _way(given: tuple[str, ...], orders: Mapping[str, Order | None]) -> _Way | None:
+    """None where everything has its place already."""
     known = tuple((key, each) for key, each in orders.items() if key in given)
-    return *known, *((key, None) for key in given if key not in orders)
+    way = *known, *((key, None) for key in given if key not in orders)
+    is_settled = all(each is None for _, each in way) and tuple(key for key, _ in way) == given
+    return None if is_settled else way
 
 
 @functools.cache
