@@ -17,6 +17,8 @@ from tests.architecture.source_tree import MODULES
 TESTS = Path(__file__).resolve().parent.parent
 
 UNMIRRORED: dict[str, str] = {
+    "cli/language_server/test_long_sessions.py": "what the server does over time, with a client",
+    "cli/language_server/test_neovim.py": "a session of another program",
     "admission/lint/rules/test_finding_texts.py": "what all rules say, word for word",
     "cli/auditing/etcd_snapshots/test_real_snapshots.py": "what etcd itself has written",
     "cli/formats/test_report_schemas.py": "reports of all commands against schemas",
