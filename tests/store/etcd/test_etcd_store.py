@@ -92,6 +92,7 @@ def test_keys_of_others_move_the_revision_and_are_not_seen(one: Cluster) -> None
         assert watch.take().events == ()
         assert ours.range("").entries == ()
         await written(ours, "/registry/a", b"1")
+        await synced(theirs)
         entry = theirs.get("/ours/a")
         assert entry is not None
         assert entry.value == b"1"
