@@ -55,6 +55,9 @@ SOLVED: dict[str, Json] = {
         ],
         expression="object.data.x == 'ok'",
     ),
+    "labels of the Namespace": policy(
+        expression="namespaceObject.metadata.?labels['env'].orValue('') == 'prod'"
+    ),
     "labels that selectors want": policy(
         expression="namespaceObject.metadata.labels.env == 'prod' && object.data.x == 'ok'"
     ),

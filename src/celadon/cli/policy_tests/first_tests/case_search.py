@@ -38,18 +38,20 @@ _USERS: Final = ("", "alice")
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A request: its object, the one it replaces (None for a CREATE), params (None for none), and
-    who asks (empty: an administrator)."""
+    """A request: its object, the one it replaces (None for a CREATE), params (None for none), who
+    asks (empty: an administrator), and the labels of the Namespace."""
 
     object: dict[str, Any]
     old: dict[str, Any] | None = None
     params: dict[str, Any] | None = None
     user: str = ""
+    namespace: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """The same for the same request."""
-        return json.dumps([self.object, self.old, self.params, self.user], sort_keys=True)
+        every = [self.object, self.old, self.params, self.user, dict(self.namespace)]
+        return json.dumps(every, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +158,13 @@ class _Search:
     def _seeds(self) -> Iterator[Tried]:
         updates = "oldObject" in {place[0] for place in self._read.places}
         params = self._params()
+        labels = self._subject.namespace_labels
         for resource, operations in self._subject.resources:
             value = self._seed.of(resource.gvk, self._subject.object_labels)
             if operations & {"CREATE", "*"} and not updates:
-                yield Tried(value, None, params)
+                yield Tried(value, None, params, namespace=labels)
             if operations & {"UPDATE", "*"}:
-                yield Tried(value, value, params)
+                yield Tried(value, value, params, namespace=labels)
 
     def _params(self) -> dict[str, Any] | None:
         subject = self._subject
@@ -213,8 +216,8 @@ class _Search:
     def _outcome(self, one: Tried) -> CaseOutcome | None:
         document = plain_document(one.object, _PLACE)
         cluster = [] if one.params is None else [self._kept(one.params)]
-        if self._subject.namespace_labels:
-            meta = {"name": "default", "labels": dict(self._subject.namespace_labels)}
+        if one.namespace:
+            meta = {"name": "default", "labels": dict(one.namespace)}
             cluster.append(self._kept({"apiVersion": "v1", "kind": "Namespace", "metadata": meta}))
         case = Case(
             "",
@@ -251,6 +254,8 @@ def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
 def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
     """None where nothing can be changed."""
     root, *steps = place
+    if root == "namespaceObject":
+        return _with_label(seed, place, value)
     given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[str(root)]
     if given is None:
         return None
@@ -260,3 +265,14 @@ def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa:
     if root == "object":
         return replace(seed, object=made)
     return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
+
+
+def _with_label(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
+    """Of a Namespace nothing but its labels can be chosen."""
+    if place[1:3] != ("metadata", "labels") or len(place) != 4:
+        return None
+    if value is not None and not isinstance(value, str):
+        return None
+    key = str(place[3])
+    rest = {name: text for name, text in seed.namespace.items() if name != key}
+    return replace(seed, namespace=rest if value is None else {**rest, key: value})

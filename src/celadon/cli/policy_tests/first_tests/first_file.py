@@ -35,7 +35,7 @@ def _lines(found: Found, given: FirstPolicy, folder: str) -> Iterator[str]:
         yield f"  base: {json.dumps(base.object)}"
         if base.old is not None:
             yield f"  old: {json.dumps(base.old)}"
-        yield f"defaults: {json.dumps(_defaults(base, found))}"
+        yield f"defaults: {json.dumps(_defaults(base))}"
     yield "cases:"
     if base is not None:
         yield from _cases(found, base)
@@ -76,14 +76,14 @@ def _unsolved(found: Found) -> Iterator[str]:
         yield f"#   {text}"
 
 
-def _defaults(base: Tried, found: Found) -> dict[str, Any]:
+def _defaults(base: Tried) -> dict[str, Any]:
     given: dict[str, Any] = {"object": "base"}
     if base.old is not None:
         given |= {"operation": "UPDATE", "oldObject": "old"}
     if base.user:
         given["user"] = base.user
-    if found.subject.namespace_labels:
-        given["namespace"] = {"labels": dict(found.subject.namespace_labels)}
+    if base.namespace:
+        given["namespace"] = {"labels": dict(base.namespace)}
     if base.params is not None:
         given["params"] = [base.params]
     return given
@@ -102,6 +102,8 @@ def _differences(one: Tried, base: Tried) -> Iterator[str]:
     elif one.old is not None and one.old != base.old:
         yield "  operation: UPDATE"
         yield f"  oldObject: {json.dumps(one.old)}"
+    if one.namespace != base.namespace:
+        yield f"  namespace: {json.dumps({'labels': dict(one.namespace)})}"
     if one.user != base.user:
         yield f"  user: {json.dumps(one.user or 'admin')}"
     if one.params is not None and one.params != base.params:

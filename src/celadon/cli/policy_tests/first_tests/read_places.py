@@ -1,6 +1,6 @@
 """What the expressions of a policy read of an object, and the values that they compare with.
 
-A place is the name of a variable (`object`, `oldObject`, `params`) and steps into it; what a loop
+A place is the name of a variable (one of `ROOTS`) and steps into it; what a loop
 reads of its items is read of the first one. Values are the literals in the expressions, and their
 neighbours: one more and one less, a text with something in front of it or behind it.
 """
@@ -14,7 +14,7 @@ from celadon.cel import syntax
 from celadon.cli.reading.json_places import Path
 from celadon.records import dataclass
 
-ROOTS: Final = frozenset({"object", "oldObject", "params"})
+ROOTS: Final = frozenset({"object", "oldObject", "params", "namespaceObject"})
 PATCH: Final = "JSONPatch"
 CONFIGURATION: Final = "Object"
 """The types that mutations are of."""

@@ -90,7 +90,8 @@ def _result(
     if differs or not alike:
         fate = Fate.SURVIVED if differs else Fate.UNREACHED
         return result(fate, requests=alike, diff=diff(one))
-    fixed = dict.fromkeys(name for space in spaces for name in space.fixed)
+    varied = frozenset[str]().union(*(space.varied for space in spaces))
+    fixed = dict.fromkeys(name for space in spaces for name in space.fixed if name not in varied)
     if fixed:
         return result(Fate.OPEN, requests=alike, diff=diff(one), reason=", ".join(fixed))
     bounds = dict.fromkeys(space.bound for space in spaces)

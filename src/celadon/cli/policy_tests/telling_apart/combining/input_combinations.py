@@ -55,13 +55,15 @@ class _Input:
 @dataclass(frozen=True, slots=True)
 class Space:
     """Requests, and by what they are all that there are. `strength` is how many inputs are changed
-    together; `inputs` are their names with the number of values. `fixed` are places that are read
-    and could not be changed: about them nothing is known."""
+    together; `inputs` are their names with the number of values, `varied` their names, and those of
+    objects that have to be there. `fixed` are places that are read and could not be changed: about
+    them nothing is known."""
 
     requests: tuple[Generated, ...]
     count: int
     strength: int
     inputs: tuple[str, ...]
+    varied: frozenset[str]
     fixed: tuple[str, ...]
 
     @property
@@ -121,9 +123,16 @@ class InputCombinations:
         strength = max([*fitting, min(2, len(inputs))])
         made = {id(one): one for one in self._asked(base, inputs, strength)}
         names = tuple(f"{one.name} ({len(one.changes) + 1})" for one in inputs)
-        known = {one.name for one in inputs}
-        fixed = tuple(name for name in map(place_text, group.leaves) if name not in known)
-        return Space(tuple(made.values()), _count(sizes, strength), strength, names, fixed)
+        varied = {one.name for one in inputs} | set(self._needed(base.case, group))
+        fixed = tuple(name for name in map(place_text, group.leaves) if name not in varied)
+        count = _count(sizes, strength)
+        return Space(tuple(made.values()), count, strength, names, frozenset(varied), fixed)
+
+    def _needed(self, case: Case, group: Inputs) -> Iterator[str]:
+        """Objects that have to be there: of them, only what is in them can be another."""
+        for place in group.leaves:
+            if isinstance(self._pool.changes.value_at(case, place), dict):
+                yield place_text(place)
 
     def _replacing(self, base: Generated, group: Inputs) -> Generated:
         """The same request as an UPDATE, where the object before it is read and that is possible:

@@ -46,11 +46,11 @@ _QUESTIONS: Final[Mapping[str, str]] = {
 }
 """Functions of authorizers, and what they ask about."""
 _GIVEN: Final = frozenset(
-    ("request", name)
-    for name in (
-        *("operation", "kind", "resource", "subResource", "requestKind", "requestResource"),
-        *("requestSubResource", "uid"),
-    )
+    {
+        *((root, name) for root in ("object", "oldObject") for name in ("apiVersion", "kind")),
+        *(("request", name) for name in ("operation", "kind", "resource", "subResource", "uid")),
+        *(("request", f"request{name}") for name in ("Kind", "Resource", "SubResource")),
+    }
 )
 """What follows from what is asked: from the operation, and from the kind of the object."""
 _BOUND: Final[Mapping[str, Path]] = {one: (one,) for one in ("request", "namespaceObject")}
