@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from celadon.patterns import late_pattern
+
 _BLOCK_END: Final = "expected <block end>"
 _IN_SEQUENCES: Final = "while parsing a block collection"
 _WORDS: Final = (
@@ -35,7 +37,7 @@ _WORDS: Final = (
     ("found incompatible YAML document", "found incompatible YAML document"),
 )
 """How a complaint begins, and what libyaml says."""
-_CHARACTER: Final = re.compile(r"found character .+ that cannot start any token", re.DOTALL)
+_CHARACTER: Final = late_pattern(r"found character .+ that cannot start any token", re.DOTALL)
 
 
 def libyaml_words(problem: str, context: str | None = None) -> str:

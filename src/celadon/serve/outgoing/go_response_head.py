@@ -7,18 +7,18 @@ words what else is wrong with it in its own way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from celadon.kube.go import quote
+from celadon.patterns import late_pattern
 
 LINE_BYTES: Final = 1024
 """So much of the first line is looked at, and quoted."""
-_VERSION: Final = re.compile(r"HTTP/[0-9]\.[0-9]")
-_CODE: Final = re.compile(r"[0-9]{3}|\+[0-9]{2}")
-_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*")
-_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_VERSION: Final = late_pattern(r"HTTP/[0-9]\.[0-9]")
+_CODE: Final = late_pattern(r"[0-9]{3}|\+[0-9]{2}")
+_HEADER: Final = late_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*")
+_LENGTH: Final = late_pattern(r"[0-9]{1,18}")
 
 
 def head_complaint(data: bytes) -> str | None:

@@ -8,12 +8,12 @@ there are, the more values each has.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.cli.policy_tests.telling_apart.combining.read_inputs import Inputs
 from celadon.cli.reading.json_places import Path
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 _ALL_VALUES: Final = 64
@@ -28,7 +28,7 @@ _OTHERS: Final[tuple[Any, ...]] = (
     *(["other"], ["other", "more"], {"other": "more"}),
 )
 """Something of every type."""
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = late_pattern(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
