@@ -43,10 +43,12 @@ def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
 
 def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """In an expression, if there is one at the place; else the fields of an object."""
-    from celadon.cli.playing.completions.expression_completions import (
+    from celadon.cli.playing.completing_panes.expression_completions import (
         expression_completions,  # late: on demand
     )
-    from celadon.cli.playing.completions.schema_completions import completions  # late: on demand
+    from celadon.cli.playing.completing_panes.schema_completions import (
+        completions,  # late: on demand
+    )
 
     state, pane = state_of(given["state"]), Pane(given["pane"])
     found = expression_completions(state, pane, int(given["line"]), int(given["character"]))

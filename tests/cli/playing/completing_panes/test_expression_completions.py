@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playing.completions.expression_completions import expression_completions
+from celadon.cli.playing.completing_panes.expression_completions import expression_completions
 from celadon.cli.playing.playground_states import Pane
 from tests.cli.playing.states import DEFINITION, POLICY, WEBHOOK, state
 

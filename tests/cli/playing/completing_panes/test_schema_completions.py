@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playing.completions.schema_completions import completions
+from celadon.cli.playing.completing_panes.schema_completions import completions
 from tests.cli.playing.states import DEFINITION, state
 
 
