@@ -39,7 +39,7 @@ REQUEST_SECONDS: Final = 15.0
 """How long an answer may take that is not a watch."""
 PAGE: Final = 500
 """Objects in one page of a list, as client-go asks for them."""
-USER_AGENT: Final = b"celadon-webhook"
+USER_AGENT: Final = b"celadon"
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 """Of one event of a watch; an object has a tenth of it."""
