@@ -18,6 +18,7 @@ from celadon.webhook.reviews.incoming_reviews import Review
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.webhook_settings import DecisionLogSettings
 from tests.admission.building import request
+from tests.admission.mutating.altering import label, policy, rounds
 from tests.webhook.service.running import rulebook
 
 REVIEW = Review(request(uid="u"), "admission.k8s.io/v1")
@@ -33,7 +34,7 @@ def log(path: Path, **settings: Any) -> DecisionLog:
 
 def denied(given: DecisionLog, review: Review = REVIEW, **spec: Any) -> None:
     decider = Decider(review.request, rulebook(**spec))
-    given.decided("/validate", review, decider.verdict(), decider.findings, 120)
+    given.decided("/validate", review, decider.verdict(), 120, decider.findings)
 
 
 def test_a_denial(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_plain_admissions_are_sampled_others_are_not(tmp_path: Path) -> None:
     path = tmp_path / "log"
     for sample, lines in ((1.0, 1), (0.6, 1), (0.5, 0), (0.0, 0)):
         path.unlink(missing_ok=True)
-        log(path, sample=sample).decided("/validate", REVIEW, Verdict(), [], 1)
+        log(path, sample=sample).decided("/validate", REVIEW, Verdict(), 1)
         assert len(written(path)) == lines
     denied(log(path, sample=0.0))
     denied(log(path, sample=0.0), failurePolicy="Ignore", validations=[{"expression": "1/0 == 1"}])
@@ -85,6 +86,24 @@ def test_plain_admissions_are_sampled_others_are_not(tmp_path: Path) -> None:
         (False, None),
         (True, ["p"]),
     ]
+
+
+def test_mutations_are_told_and_their_failures_never_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    calm = policy("calm", label("b", "string(1/0)"), failurePolicy="Ignore")
+    for sample, registered in ((1.0, [policy("good", label("a")), calm]), (0.0, [calm])):
+        steps = rounds(*registered)
+        steps.run(REVIEW.request, 0)
+        given = log(path, sample=sample)
+        given.decided("/mutate", REVIEW, Verdict(), 1, mutations=steps.notes)
+    field = "spec.mutations[0].applyConfiguration.expression"
+    applied = {"policy": "good", "binding": "good-b", "field": field, "result": "applied"}
+    both, ignored = (line["mutations"] for line in written(path))
+    assert both[0] == applied
+    assert both[1:] == ignored
+    (failure,) = ignored
+    assert "division by zero" in failure.pop("message")
+    assert failure == {"policy": "calm", "binding": "calm-b", "field": field, "result": "ignored"}
 
 
 def test_secrets_are_redacted(tmp_path: Path) -> None:

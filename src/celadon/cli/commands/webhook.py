@@ -37,9 +37,9 @@ _SAYS: Final = f"celadon {__version__}"
 _OF_POLICIES: Final = ("audit_only", "events", "decision_log", "decision_log_objects")
 
 DESCRIPTION: Final = """\
-Run an admission webhook that enforces ValidatingAdmissionPolicies, for clusters without them. An
-API server posts AdmissionReviews (v1 or v1beta1) to /validate, and gets the answers that its own
-policies would give.
+Run an admission webhook that enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies,
+for clusters without them. An API server posts AdmissionReviews (v1 or v1beta1) to /validate and to
+/mutate, and gets the answers that its own policies would give.
 """
 
 EPILOG: Final = """\

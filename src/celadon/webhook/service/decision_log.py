@@ -1,9 +1,9 @@
 """One JSON line for each decision: about what, who asked, what came out, and why.
 
-Denials, warnings and errors are always written, of plain admissions a part (`sample`). Contents of
-Secrets are redacted, also where a policy's message repeats them. A file is opened again when it was
-moved away, so that logrotate needs nothing. A line that cannot be written is lost, and said once: a
-review never fails for its log.
+Denials, warnings and errors are always written, of plain admissions, changed objects among them, a
+part (`sample`). Contents of Secrets are redacted, also where a policy's message repeats them. A
+file is opened again when it was moved away, so that logrotate needs nothing. A line that cannot be
+written is lost, and said once: a review never fails for its log.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.admission import Decision, Verdict
+from celadon.admission.mutating import Change, MutationFailure, MutationNotes
 from celadon.serve.operation import warn
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.reviews.incoming_reviews import Review
@@ -42,19 +43,32 @@ class DecisionLog:
         self._is_broken = False
 
     def decided(
-        self, path: str, review: Review, verdict: Verdict, findings: Sequence[Finding], micros: int
+        self,
+        path: str,
+        review: Review,
+        verdict: Verdict,
+        micros: int,
+        findings: Sequence[Finding] = (),
+        mutations: MutationNotes | None = None,
     ) -> None:
-        """Write it, or let it pass."""
-        plain = verdict.allowed and not findings
+        """Write it, or let it pass. `mutations` are what mutating policies did, if they were
+        asked."""
+        failed = mutations is not None and mutations.failures
+        plain = verdict.allowed and not findings and not failed
         sample = self._settings.sample
         if plain and sample < 1 and (sample <= 0 or self._dice() >= sample):
             return
-        line = self._line(path, review, verdict, findings)
+        line = self._line(path, review, verdict, findings, mutations)
         line["micros"] = micros
         self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
     def _line(
-        self, path: str, review: Review, verdict: Verdict, findings: Sequence[Finding]
+        self,
+        path: str,
+        review: Review,
+        verdict: Verdict,
+        findings: Sequence[Finding],
+        mutations: MutationNotes | None,
     ) -> dict[str, Any]:
         request = review.request
         secrets = secret_texts(request)
@@ -85,6 +99,7 @@ class DecisionLog:
                 for one in finding.decisions
             ],
             "failed": [finding.policy for finding in findings if finding.failed],
+            "mutations": [] if mutations is None else list(_mutations(mutations, secrets)),
         }
         line = {key: value for key, value in line.items() if value not in ("", [], {}, ())}
         if self._settings.with_objects:
@@ -143,4 +158,27 @@ def _decision(decision: Decision, message: str) -> dict[str, Any]:
         "cause": decision.cause.value,
         "actions": decision.actions,
     }
+    return _said(shown)
+
+
+def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for change in notes.changes:
+        yield _said(_mutation(change) | {"result": "applied"})
+    for failure in notes.failures:
+        result = "ignored" if failure.ignored else "failed"
+        yield _said(
+            _mutation(failure) | {"result": result, "message": redacted(failure.text, secrets)}
+        )
+
+
+def _mutation(one: Change | MutationFailure) -> dict[str, Any]:
+    return {
+        "policy": one.policy,
+        "binding": one.binding,
+        "param": one.param,
+        "field": str(one.source.path),
+    }
+
+
+def _said(shown: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value not in ("", ())}

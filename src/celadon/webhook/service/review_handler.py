@@ -135,15 +135,16 @@ class ReviewHandler:
         if decider is not None and decider.times:
             metrics.timed(decider.times)
         patch: Sequence[JsonObject] = ()
+        mutations = None
         if isinstance(decider, Mutator):
-            patch = decider.patch
-            metrics.mutated(decider.notes)
+            patch, mutations = decider.patch, decider.notes
+            metrics.mutated(mutations)
         answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
         seconds = perf_counter() - arrived
         operation = review.request.operation.value
         metrics.reviews.reviewed(path, operation, allowed=verdict.allowed, seconds=seconds)
         if self._log is not None:
-            self._log.decided(path, review, verdict, findings, int(seconds * 1e6))
+            self._log.decided(path, review, verdict, int(seconds * 1e6), findings, mutations)
         return answer
 
     def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
