@@ -311,7 +311,18 @@ def test_texts_of_collected_programs_are_gone() -> None:
     assert linecache.getline(files[0], 1).startswith("def plain(a):")
     del one
     gc.collect()
+    assert not any(linecache.getline(file, 1) for file in files)
+    ENVIRONMENT.program(ENVIRONMENT.compile("x").checked()).prepare()
     assert not linecache.cache.keys() & set(files)
+
+
+def test_programs_may_be_collected_while_debuggers_look_for_files() -> None:
+    one = ENVIRONMENT.program(ENVIRONMENT.compile("x == 1").checked(), "looked for").prepare()
+    looked = list(linecache.cache)  # as `linecache.checkcache` goes through all
+    assert any(name.startswith("<celadon looked for #") for name in looked)
+    del one
+    gc.collect()
+    assert all(linecache.cache[name] for name in looked)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "a\nb", "\u202e", "x" * 10_000, "{}%s<>"])

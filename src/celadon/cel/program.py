@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import linecache
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from types import CodeType, TracebackType
@@ -178,10 +179,11 @@ class Program:
     def _load(self, generated: GeneratedModule, names: Mapping[str, Any]) -> _Loaded:
         """Load a module, and let tracebacks and debuggers get at its text for as long as the
         program lives: to `linecache` it is a file that is never out of date."""
+        _clean_up()
         file_name = _file_name(self.name)
         lines = _Lines(generated.source, generated.nodes, self._context)
         linecache.cache[file_name] = len(lines), None, lines, file_name  # type: ignore[assignment]  # any sequence serves
-        weakref.finalize(self, linecache.cache.pop, file_name, None).atexit = False
+        weakref.finalize(self, _let_go, file_name).atexit = False
         functions = _executed(file_name, generated, names)
         return _Loaded(file_name, generated.source, generated.nodes, functions)
 
@@ -224,6 +226,23 @@ class Program:
     def size_bound(self, size: int) -> float:
         """No value can be larger than this, counted likewise, for such inputs."""
         return self.bound.size(size)
+
+
+_let_go_of: Final[deque[str]] = deque()
+"""Names in `linecache` whose programs are gone."""
+
+
+def _let_go(file_name: str) -> None:
+    """The text of a program that is collected, at any moment: `linecache` may be going through its
+    files just now, so the name stays, as that of one without a text."""
+    linecache.cache[file_name] = (str,)
+    _let_go_of.append(file_name)
+
+
+def _clean_up() -> None:
+    """The names that stayed."""
+    while _let_go_of:
+        linecache.cache.pop(_let_go_of.pop(), None)
 
 
 def _raised(value: EvaluationError, cost: int) -> NoReturn:

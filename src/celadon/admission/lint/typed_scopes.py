@@ -16,9 +16,9 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.model.builtin_types import builtin_type
 from celadon.admission.lint.model.matched_kinds import matched_kinds
 from celadon.admission.lint.model.subjects import Settings
+from celadon.admission.lint.model.types_of_kinds import KindTypes
 from celadon.admission.registration.decoding import RegistrationError, decode_object
 from celadon.admission.registration.registration_types import (
     MatchResources,
@@ -28,7 +28,7 @@ from celadon.cel import Environment, types
 from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.library import environment
-from celadon.kube.schemas import Schema, SchemaType, View, custom_schemas, schema_type
+from celadon.kube.schemas import Schema, SchemaType, custom_schemas, schema_type
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass
 
@@ -62,7 +62,7 @@ class TypedScopes:
                 self._custom.update(custom_schemas(one))
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # half written
-        self._types: dict[GroupVersionKind, SchemaType | None] = {}
+        self._types = KindTypes(self._custom)
 
     def at(self, document: Mapping[str, Any], path: Steps) -> list[TypedScope]:
         """The scopes of the expression there, at least one."""
@@ -71,24 +71,18 @@ class TypedScopes:
         spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))
         rules = spec.get("rules") if path[:1] == ("webhooks",) else _rules(spec)
         kinds = matched_kinds(_decoded(rules), self._catalog)
-        known = [kind for kind in kinds if self._type(kind) is not None][:MAX_SCOPES]
+        known = [kind for kind in kinds if self._types.of(kind) is not None][:MAX_SCOPES]
         if len(kinds) > MAX_SCOPES or not known:
             return [TypedScope(self._of_policy(spec, path, None))]
         return [
-            TypedScope(self._of_policy(spec, path, kind), kind, self._type(kind)) for kind in known
+            TypedScope(self._of_policy(spec, path, kind), kind, self._types.of(kind))
+            for kind in known
         ]
-
-    def _type(self, kind: GroupVersionKind) -> SchemaType | None:
-        if kind not in self._types:
-            custom = self._custom.get(kind)
-            found = None if custom is None else schema_type(custom, kind.kind, View.ACTUAL)
-            self._types[kind] = builtin_type(kind) or found
-        return self._types[kind]
 
     def _of_policy(
         self, spec: Mapping[str, Any], path: Steps, kind: GroupVersionKind | None
     ) -> Environment:
-        obj = None if kind is None else self._type(kind)
+        obj = None if kind is None else self._types.of(kind)
         params = self._params(spec.get("paramKind"))
         names = variable_types(
             types.DYN if obj is None else obj.type,
@@ -109,7 +103,10 @@ class TypedScopes:
             group_version = parse_api_version(str(param_kind.get("apiVersion")))
         except ApiVersionError:
             return anything
-        return self._type(GroupVersionKind(*group_version, str(param_kind.get("kind")))) or anything
+        return (
+            self._types.of(GroupVersionKind(*group_version, str(param_kind.get("kind"))))
+            or anything
+        )
 
     def _of_rule(self, document: Mapping[str, Any], path: Steps) -> TypedScope:
         """`self` and `oldSelf` of a rule of a definition."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 
@@ -19,7 +20,7 @@ class RevisionWaiters:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         heappush(self._waiting, (revision, next(self._numbers), future))
-        late = loop.call_later(seconds, _settle, future, "late")
+        late = loop.call_later(seconds, partial(_settle, future, is_reached=False))
         try:
             return await future
         finally:
@@ -28,9 +29,9 @@ class RevisionWaiters:
     def reached(self, revision: int) -> None:
         """Whoever waits for this one, or an older one, is told."""
         while self._waiting and self._waiting[0][0] <= revision:
-            _settle(heappop(self._waiting)[2])
+            _settle(heappop(self._waiting)[2], is_reached=True)
 
 
-def _settle(future: asyncio.Future[bool], why: str = "") -> None:
+def _settle(future: asyncio.Future[bool], *, is_reached: bool) -> None:
     if not future.done():
-        future.set_result(not why)
+        future.set_result(is_reached)

@@ -8,6 +8,20 @@ from celadon.cli.playing.completing_panes.expression_completions import expressi
 from celadon.cli.playing.playground_states import Pane
 from tests.cli.playing.states import DEFINITION, POLICY, WEBHOOK, state
 
+MUTATING = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: replicas}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: "Object{spec: Object.spec{replicas: 1}}"
+"""
 MATCHED = POLICY.replace("apps", "example.com").replace("deployments", "lamps")
 
 
@@ -17,6 +31,8 @@ MATCHED = POLICY.replace("apps", "example.com").replace("deployments", "lamps")
         ({"policy": POLICY}, "policy", "object.spec.re", "replicas", "int"),
         ({"policy": POLICY}, "policy", "expression: ob", "object", "Deployment"),
         ({"policy": POLICY}, "policy", "expression: ob", "request", "kubernetes.AdmissionRequest"),
+        ({"policy": MUTATING}, "policy", "Object.", "spec", "Object.spec"),
+        ({"policy": MUTATING}, "policy", "Object.spec{", "replicas", "int"),
         ({"policy": WEBHOOK}, "policy", "object.spec.re", "replicas", "int"),
         ({"policy": DEFINITION}, "policy", "self.", "watts", "int"),
         ({"policy": MATCHED, "cluster": DEFINITION}, "policy", "object.spec.", "watts", "int"),

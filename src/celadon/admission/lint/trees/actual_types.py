@@ -19,10 +19,10 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.model.builtin_types import builtin_type
 from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.model.subjects import Bundle, PolicyCase
 from celadon.admission.lint.model.type_mistakes import Mistake
+from celadon.admission.lint.model.types_of_kinds import KindTypes
 from celadon.admission.lint.trees.shared_checks import UNCHECKED, SharedChecks, SharedTypes, Verdict
 from celadon.admission.registration.registration_types import PolicySpec
 from celadon.cel import Environment, Issue, IssueKind, types
@@ -44,7 +44,6 @@ from celadon.cel.syntax import (
 )
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, parse_api_version
 from celadon.kube.library import environment
-from celadon.kube.schemas import SchemaType, View, schema_type
 
 MAX_KINDS: Final = 200
 """Kinds of one policy that are looked at: more than a server has built in."""
@@ -61,12 +60,12 @@ class ActualTypes:
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
-        self._types: dict[GroupVersionKind, SchemaType | None] = {}
+        self._types = KindTypes(bundle.custom)
         self._bases: dict[_BaseKey, Environment] = {}
 
     def kinds(self, case: PolicyCase) -> list[GroupVersionKind]:
         """The matched kinds whose schema is known."""
-        return [kind for kind in case.kinds[:MAX_KINDS] if self._type(kind) is not None]
+        return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
         """Those that show when the policy runs. A field that only some kinds have is none where the
@@ -89,13 +88,6 @@ class ActualTypes:
                 before = found.setdefault(key, Mistake(one, issue, node, ()))
                 found[key] = replace(before, kinds=(*before.kinds, kind))
         return list(found.values())
-
-    def _type(self, kind: GroupVersionKind) -> SchemaType | None:
-        if kind not in self._types:
-            custom = self._bundle.custom.get(kind)
-            known = None if custom is None else schema_type(custom, kind.kind, View.ACTUAL)
-            self._types[kind] = builtin_type(kind) or known
-        return self._types[kind]
 
     def _check(
         self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
@@ -146,8 +138,8 @@ class ActualTypes:
         key = (kind, has_params, param_kind, is_message)
         env = self._bases.get(key)
         if env is None:
-            obj = self._type(kind)
-            params = None if param_kind is None else self._type(param_kind)
+            obj = self._types.of(kind)
+            params = None if param_kind is None else self._types.of(param_kind)
             assert obj is not None
             declared = types.DYN if params is None else params.type
             names = variable_types(

@@ -29,6 +29,7 @@ _SORTS: Final = {
     Sort.MACRO: "keyword",
     Sort.NAMESPACE: "namespace",
     Sort.KEYWORD: "constant",
+    Sort.TYPE: "type",
 }
 """What the editor calls them."""
 
