@@ -25,9 +25,13 @@ class Disk:
     folder: Path
 
     def fill(self) -> None:
-        """Nothing more can be written."""
-        found = os.statvfs(self.folder)
-        self._resize((found.f_blocks - found.f_bfree) * found.f_frsize)
+        """Nothing more can be written. The member may write while it is asked what is used: a disk
+        cannot become smaller than that."""
+        while True:
+            found = os.statvfs(self.folder)
+            with contextlib.suppress(subprocess.CalledProcessError):
+                self._resize((found.f_blocks - found.f_bfree) * found.f_frsize)
+                return
 
     def empty(self) -> None:
         """There is room as before."""

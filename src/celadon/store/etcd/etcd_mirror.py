@@ -10,6 +10,10 @@ A mirror begins in the past: with the entries at the oldest revision that etcd s
 back as history is wanted), brought to the present by the same watch that goes on from there. So all
 mirrors of one etcd have the same history, and a page begun at one can be continued at another.
 
+What this process writes need not be shown to it: the answer to a transaction tells the revision,
+and a mirror that has everything before it takes it from there. So a writer waits for one answer, not
+for two. What the watch shows of it later is passed over, but counted.
+
 When a member fails, the watch is resumed at another one behind the last change that was seen. Only
 if that has been compacted meanwhile does the mirror begin anew.
 """
@@ -20,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Final, Protocol
 
-from celadon.store.contract import FIRST_REVISION, Entry, Event
+from celadon.store.contract import FIRST_REVISION, Entry, Event, Operation, Put
 from celadon.store.etcd.etcd_client import EtcdClient
 from celadon.store.etcd.etcd_messages import KeyValue
 from celadon.store.etcd.etcd_refusals import RevisionRefused
@@ -84,6 +88,10 @@ class EtcdMirror:
         self._audience = audience
         self._kept_value = kept_value
         self._space = Keyspace()
+        self._shown = FIRST_REVISION
+        """The last revision that the watch has shown."""
+        self._known: dict[int, Sequence[Operation]] = {}
+        """What this process has done at revisions that the mirror has not come to yet."""
 
     async def begin(self) -> None:
         """Load what there was, for `follow` to go on from. Raises ServiceError."""
@@ -96,7 +104,14 @@ class EtcdMirror:
             except RevisionRefused:
                 start = await self._oldest(start)
         self._space = space
+        self._known.clear()
         self._audience.begin_with(space)
+
+    def learn(self, revision: int, operations: Sequence[Operation]) -> None:
+        """This process has done that, and nothing else happened, at a new revision."""
+        if revision > self._space.revision:
+            self._known[revision] = operations
+            self._catch_up()
 
     async def _loaded(self, start: int) -> Keyspace:
         """What there was at a revision, none before it."""
@@ -129,7 +144,8 @@ class EtcdMirror:
         """Take in changes until the member fails. Raises ServiceError; Missed, when the mirror has
         to begin again."""
         parts: list[KeyValue] = []
-        async with aclosing(self._client.changes(self._space.revision + 1)) as answers:
+        self._shown = self._space.revision
+        async with aclosing(self._client.changes(self._shown + 1)) as answers:
             async for answer in answers:
                 if answer.compacted:
                     raise Missed
@@ -142,17 +158,22 @@ class EtcdMirror:
         """Whole revisions, each the next one. Raises Missed."""
         events: list[Event] = []
         former: dict[str, Entry | None] = {}
-        taken = revision = self._space.revision
+        taken = self._space.revision
+        shown = before = self._shown
         for change in changes:
-            if change.mod_revision == revision + 1:
-                revision += 1
-            elif change.mod_revision != revision or revision == taken:
+            if change.mod_revision == shown + 1:
+                shown += 1
+                self._known.pop(shown, None)
+            elif change.mod_revision != shown or shown == before:
                 raise Missed
-            event = self._event(change, former)
+            event = self._event(change, former) if shown > taken else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
-        self._audience.apply(events, revision)
+        self._shown = shown
+        if shown > taken:
+            self._audience.apply(events, shown)
+            self._catch_up()
 
     def _event(self, change: KeyValue, former: dict[str, Entry | None]) -> Event | None:
         key = self._spelling.read(change.key)
@@ -164,3 +185,21 @@ class EtcdMirror:
         value = self._kept_value(key, change.value)
         entry = Entry(key, value, change.create_revision, change.mod_revision)
         return Event(change.mod_revision, key, entry, previous)
+
+    def _catch_up(self) -> None:
+        """With what is known without being shown, as far as there is no gap."""
+        while self._known:
+            revision = self._space.revision + 1
+            operations = self._known.pop(revision, None)
+            if operations is None:
+                return
+            events = [self._own_event(one, revision) for one in operations]
+            self._audience.apply(events, revision)
+
+    def _own_event(self, operation: Operation, revision: int) -> Event:
+        key = operation.key
+        previous = self._space.current(key)
+        if not isinstance(operation, Put):
+            return Event(revision, key, None, previous)
+        created = revision if previous is None else previous.create_revision
+        return Event(revision, key, Entry(key, operation.value, created, revision), previous)

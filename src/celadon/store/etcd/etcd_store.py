@@ -277,6 +277,7 @@ class EtcdStore:
                 self._sent[one.key] = _Sent(one.value if isinstance(one, Put) else None, [])
             try:
                 answer = await self._client.transact(spelled)
+                self._learn(transaction, answer)
                 await self._reached(answer.revision)
                 return self._outcome(transaction, answer)
             finally:
@@ -293,6 +294,12 @@ class EtcdStore:
             ],
             [key for key, _ in conditions],
         )
+
+    def _learn(self, transaction: Transaction, answer: TransactionAnswer) -> None:
+        changed = zip(transaction.operations, answer.changed, strict=False)  # none if it failed
+        done = [one for one, did in changed if did]
+        if done:
+            self._mirror.learn(answer.revision, done)
 
     def _outcome(self, transaction: Transaction, answer: TransactionAnswer) -> Outcome:
         if not answer.succeeded:
