@@ -11,8 +11,8 @@ back as history is wanted), brought to the present by the same watch that goes o
 mirrors of one etcd have the same history, and a page begun at one can be continued at another.
 
 What this process writes need not be shown to it: the answer to a transaction tells the revision,
-and a mirror that has everything before it takes it from there. So a writer waits for one answer, not
-for two. What the watch shows of it later is passed over, but counted.
+and a mirror that has everything before it takes it from there. So a writer waits for one answer,
+not for two. What the watch shows of it later is passed over, but counted.
 
 When a member fails, the watch is resumed at another one behind the last change that was seen. Only
 if that has been compacted meanwhile does the mirror begin anew.
