@@ -25,8 +25,10 @@ from celadon.store import (
     update,
 )
 from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import LocalStore, at_once
+from celadon.store.local_store import Clocks, LocalStore, at_once
 from celadon.store.writers import MAX_BATCH, Job, ThreadedWriter
+
+STILL = Clocks(lambda: 0.0)
 
 
 class SlowJournal:
@@ -58,7 +60,7 @@ def journal() -> SlowJournal:
 
 @pytest.fixture
 def store(journal: SlowJournal) -> Iterator[LocalStore]:
-    opened = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, at_once)
+    opened = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), STILL, at_once)
     yield opened
     journal.gate.release(100)
     opened.close()
@@ -222,7 +224,7 @@ def test_a_defect_in_the_writer_leaves_nobody_waiting(
 
 def test_closing_finishes_what_was_submitted(journal: SlowJournal) -> None:
     journal.gate.release(100)
-    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, at_once)
+    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), STILL, at_once)
     futures = [store.submit(put(f"/{number}", b"")) for number in range(1000)]
     store.close()
     assert [one.result(timeout=0).revision for one in futures] == list(range(2, 1002))
@@ -231,9 +233,7 @@ def test_closing_finishes_what_was_submitted(journal: SlowJournal) -> None:
 def test_a_carrier_settles_a_batch_at_once_where_it_wants() -> None:
     carried: list[Callable[[], object]] = []
     journal = SlowJournal()
-    store = LocalStore(
-        Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, carried.append
-    )
+    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), STILL, carried.append)
     calls: list[int] = []
     watch = store.watch("/", notify=_counted(calls))
     futures = [store.submit(put("/first", b""))]
@@ -257,7 +257,7 @@ def test_a_carrier_that_is_gone_is_done_without(journal: SlowJournal) -> None:
         raise RuntimeError("Event loop is closed")
 
     journal.gate.release(100)
-    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), lambda: 0.0, closed)
+    store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), STILL, closed)
     assert store.submit(put("/a", b"")).result(timeout=10).revision == 2
     journal.failure = StoreError("no room")
     with pytest.raises(StoreError, match="no room"):
@@ -308,7 +308,7 @@ def test_a_write_that_is_overtaken_by_the_end_fails(journal: SlowJournal) -> Non
         writers.append(LateWriter(write))
         return writers[0]
 
-    store = LocalStore(Keyspace(), journal, late, Retention(), lambda: 0.0, at_once)
+    store = LocalStore(Keyspace(), journal, late, Retention(), STILL, at_once)
     future = store.submit(put("/a", b""))
     store.close()
     writers[0].write(writers[0].jobs)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from celadon.store import Compacted, Retention, open_memory, open_sqlite, put
-from celadon.store.local_store import LocalStore
+from celadon.store.local_store import Clocks, LocalStore
 
 
 class Clock:
@@ -48,7 +48,7 @@ def test_by_number(opener: str, tmp_path: Path) -> None:
 
 def test_by_age() -> None:
     clock = Clock()
-    store = open_memory(Retention(events=None, seconds=60), clock)
+    store = open_memory(Retention(events=None, seconds=60), Clocks(clock))
     write(store, 5)
     clock.now += 30
     write(store, 5)
@@ -70,10 +70,10 @@ def test_by_age() -> None:
 def test_the_age_of_what_a_file_held_counts_from_its_opening(tmp_path: Path) -> None:
     clock, path = Clock(), str(tmp_path / "store.db")
     retention = Retention(events=None, seconds=60)
-    with open_sqlite(path, retention, clock) as store:
+    with open_sqlite(path, retention, Clocks(clock)) as store:
         write(store, 5)
     clock.now += 1000
-    with open_sqlite(path, retention, clock) as store:
+    with open_sqlite(path, retention, Clocks(clock)) as store:
         write(store, 1)
         assert oldest(store) == 0
         clock.now += 61

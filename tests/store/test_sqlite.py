@@ -235,7 +235,7 @@ def _damaged(path: str) -> None:
         (_garbage, NotAStore, "not a SQLite database"),
         (_another_application, NotAStore, "the database of another application"),
         (_another_application_without_tables, NotAStore, "the database of another application"),
-        (_newer, NewerSchema, "its schema version is 99, this Celadon knows up to 1"),
+        (_newer, NewerSchema, "its schema version is 99, this Celadon knows up to 2"),
         (_damaged, FileDamaged, "it is damaged"),
         (os.mkdir, FileUnavailable, "it is a folder"),
     ],
@@ -421,7 +421,7 @@ def test_older_files_are_migrated(path: str, monkeypatch: pytest.MonkeyPatch) ->
         with open_sqlite(path) as store:
             assert [entry.value for entry in store.range("").entries] == [b"a", b"c"]
     monkeypatch.undo()
-    with pytest.raises(NewerSchema, match="its schema version is 2, this Celadon knows up to 1"):
+    with pytest.raises(NewerSchema, match="its schema version is 3, this Celadon knows up to 2"):
         open_sqlite(path)
 
 

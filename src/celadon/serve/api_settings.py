@@ -14,6 +14,7 @@ from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import GRACE_SECONDS
+from celadon.serve.objects.object_store import EVENT_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import RuntimeConfig
 
@@ -53,6 +54,8 @@ class Settings:
     """Which of the controllers run, if any do."""
     collection_lag: float = LAG_SECONDS
     """Seconds that deleted owners keep their finalizer at least."""
+    event_seconds: int | None = EVENT_SECONDS
+    """How long events last after they were last written; None: for ever."""
     root_certificates: str = ""
     """PEM: what clients inside should trust."""
     client_ca: str = ""

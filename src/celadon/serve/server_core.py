@@ -56,7 +56,7 @@ class ServerCore:
 
 def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     """The core of a server whose objects are in that store."""
-    objects = ObjectStore(store)
+    objects = ObjectStore(store, settings.event_seconds)
     served = ServedResources(objects, settings.catalog(), settings.version)
     roles = RoleView(objects)
     authorizer = AuthorizerChain((roles,))

@@ -63,12 +63,14 @@ WATCH_BUFFER: Final = 10_000
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is stored under a key: since `create_revision` without a gap, unchanged since
-    `mod_revision`."""
+    `mod_revision`. `expires`: the second since 1970 from which on it goes by itself; None: never,
+    or elsewhere somebody sees to it."""
 
     key: str
     value: bytes
     create_revision: int
     mod_revision: int
+    expires: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Writes a value under a key, whether there is one or not."""
+    """Writes a value under a key, whether there is one or not. It goes by itself after `seconds`,
+    or up to a tenth of them later, unless it is written again before; None: never."""
 
     key: str
     value: bytes
+    seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ class Transaction:
     """If all conditions hold, all operations, at one revision. No key is operated on twice.
 
     Raises ValueError for anything no store could do: too many parts, a key twice, a key that is
-    empty or not text (lone surrogates), too large a value.
+    empty or not text (lone surrogates), too large a value, less than one second for it.
     """
 
     conditions: tuple[Condition, ...]
@@ -136,8 +140,12 @@ class Transaction:
         for operation in self.operations:
             if not operation.key.encode():  # raises UnicodeEncodeError, which is a ValueError
                 raise ValueError("a key is empty")
-            if isinstance(operation, Put) and len(operation.value) > MAX_VALUE:
+            if not isinstance(operation, Put):
+                continue
+            if len(operation.value) > MAX_VALUE:
                 raise ValueError(f"a value has more than {MAX_VALUE} bytes")
+            if operation.seconds is not None and operation.seconds < 1:
+                raise ValueError("a value is to go before it is there")
 
 
 def put(key: str, value: bytes) -> Transaction:
@@ -145,14 +153,14 @@ def put(key: str, value: bytes) -> Transaction:
     return Transaction((), (Put(key, value),))
 
 
-def create(key: str, value: bytes) -> Transaction:
+def create(key: str, value: bytes, seconds: int | None = None) -> Transaction:
     """If there is no entry."""
-    return Transaction((Condition(key, 0),), (Put(key, value),))
+    return Transaction((Condition(key, 0),), (Put(key, value, seconds),))
 
 
-def update(key: str, value: bytes, mod_revision: int) -> Transaction:
+def update(key: str, value: bytes, mod_revision: int, seconds: int | None = None) -> Transaction:
     """If the entry is still that one."""
-    return Transaction((Condition(key, mod_revision),), (Put(key, value),))
+    return Transaction((Condition(key, mod_revision),), (Put(key, value, seconds),))
 
 
 def delete(key: str, mod_revision: int | None = None) -> Transaction:
@@ -256,6 +264,10 @@ class Store(Protocol):
         """Events with a revision greater than `after` (None: the current one), which may lie in
         the future: then it waits. If events are waiting already, `notify` is not called for them:
         begin with `take`. Raises Compacted, StoreClosed."""
+
+    def sweep(self) -> None:
+        """See to it that what has outlived its seconds goes: to be called now and then. Does
+        nothing in a store that does so by itself."""
 
     def close(self) -> None:
         """Finish what was submitted, end all watches. Reads still work. May be repeated."""

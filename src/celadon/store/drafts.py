@@ -23,10 +23,12 @@ from celadon.store.keyspace import Keyspace
 
 
 class Draft:
-    """`events` are those of all transactions so far, `revision` that of the last."""
+    """`events` are those of all transactions so far, `revision` that of the last. `now` in seconds
+    since 1970."""
 
-    def __init__(self, base: Keyspace) -> None:
+    def __init__(self, base: Keyspace, now: float) -> None:
         self._base = base
+        self._now = int(now)
         self._changed: dict[str, Entry | None] = {}
         self.events: list[Event] = []
         self.revision = base.revision
@@ -56,6 +58,7 @@ class Draft:
         previous = self._current(key)
         if isinstance(operation, Put):
             created = previous.create_revision if previous else revision
-            entry = Entry(key, operation.value, created, revision)
+            expires = None if operation.seconds is None else self._now + operation.seconds
+            entry = Entry(key, operation.value, created, revision, expires)
             return Event(revision, key, entry, previous)
         return Event(revision, key, None, previous) if previous else None

@@ -20,14 +20,26 @@ INVARIANT (visible is durable): `_keyspace` changes only in `_apply`, after `jou
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
-from celadon.store.contract import WATCH_BUFFER, Entry, Event, Outcome, Page, Transaction
+from celadon.records import dataclass
+from celadon.store.contract import (
+    WATCH_BUFFER,
+    Entry,
+    Event,
+    Outcome,
+    Page,
+    Transaction,
+    delete,
+)
 from celadon.store.drafts import Draft
 from celadon.store.errors import Compacted, FutureRevision, StoreClosed, StoreError
+from celadon.store.expiries import Expiries
 from celadon.store.keyspace import Keyspace
 from celadon.store.retention import Retention, Schedule
 from celadon.store.watchers import Watcher, Watchers
@@ -40,6 +52,14 @@ Carrier: TypeAlias = Callable[[Callable[[], object]], object]
 def at_once(function: Callable[[], object]) -> None:
     """The carrier that needs no carrying: effects happen in the writing thread."""
     function()
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """In seconds: one that is never put back, and that of the calendar."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    since_1970: Callable[[], float] = time.time
 
 
 class Journal(Protocol):
@@ -71,7 +91,7 @@ class LocalStore:
         journal: Journal,
         writer: Callable[[Callable[[Sequence[Job]], None]], Writer],
         retention: Retention,
-        clock: Callable[[], float],
+        clocks: Clocks,
         carry: Carrier,
     ) -> None:
         self._keyspace = keyspace
@@ -80,8 +100,11 @@ class LocalStore:
         self._writing = Lock()
         self._carry = carry
         self._watchers = Watchers(keyspace, self._lock)
-        self._schedule = Schedule(retention, clock)
+        self._schedule = Schedule(retention, clocks.monotonic)
         self._schedule.note(keyspace.revision)
+        self._now = clocks.since_1970
+        self._expiries = Expiries()
+        self._expiries.note(keyspace.range("", "", None, None).entries)
         self._closed = False
         self._synced = (-1, Future[int]())
         """A revision, and what says that it can be read: asked for by every request, and a future
@@ -145,6 +168,13 @@ class LocalStore:
                 raise StoreClosed("the store is closed")
             return self._watchers.open(prefix, after, notify, buffer)
 
+    def sweep(self) -> None:
+        with self._lock:
+            due = self._expiries.due(self._keyspace, self._now())
+        with suppress(StoreClosed):
+            for one in due:
+                self.submit(delete(one.key, one.mod_revision))
+
     def close(self) -> None:
         self._writer.close()
         with self._writing:
@@ -185,7 +215,7 @@ class LocalStore:
         if self._closed:
             raise StoreClosed("the store is closed")
         space = self._keyspace  # changed by nobody else: reading it needs no lock here
-        draft = Draft(space)
+        draft = Draft(space, self._now())
         oldest = self._schedule.due(space)
         results: list[Any] = []
         for job in jobs:
@@ -208,6 +238,7 @@ class LocalStore:
     def _apply(self, events: Sequence[Event], oldest: int) -> Iterable[Watcher]:
         with self._lock:
             self._keyspace.apply(events)
+            self._expiries.note(event.entry for event in events)
             if oldest > self._keyspace.compacted:
                 self._keyspace.compact(oldest)
             self._schedule.note(self._keyspace.revision)

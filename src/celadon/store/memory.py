@@ -6,12 +6,11 @@ are shared, as nobody changes them.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from celadon.store.contract import Event, Page
 from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import Carrier, LocalStore, at_once
+from celadon.store.local_store import Carrier, Clocks, LocalStore, at_once
 from celadon.store.retention import Retention
 from celadon.store.writers import DirectWriter
 
@@ -30,16 +29,18 @@ class _Nowhere:
 
 def open_memory(
     retention: Retention | None = None,
-    clock: Callable[[], float] = time.monotonic,
+    clocks: Clocks | None = None,
     carry: Carrier = at_once,
     beginning: Page | None = None,
 ) -> LocalStore:
     """An empty store, or one with the entries of a page, at its revision, which is the oldest that
     can be read. Writes are carried out by the caller: unless `carry` delays them (see
     `LocalStore`), futures are done on return, and watches have been notified by then. `retention`
-    as `Retention()` unless given; `clock` in seconds."""
+    as `Retention()` unless given; `clocks` the system's."""
     space = Keyspace() if beginning is None else _keyspace(beginning)
-    return LocalStore(space, _Nowhere(), DirectWriter, retention or Retention(), clock, carry)
+    return LocalStore(
+        space, _Nowhere(), DirectWriter, retention or Retention(), clocks or Clocks(), carry
+    )
 
 
 def _keyspace(page: Page) -> Keyspace:

@@ -9,14 +9,13 @@ of writes in one transaction. docs/decisions/0009-sqlite-store.md says why, and 
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from celadon.store.contract import MAX_OPERATIONS, Entry, Event
 from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import Carrier, LocalStore, at_once
+from celadon.store.local_store import Carrier, Clocks, LocalStore, at_once
 from celadon.store.retention import Retention
 from celadon.store.sqlite_file import connect, file_errors
 from celadon.store.writers import ThreadedWriter
@@ -24,10 +23,10 @@ from celadon.store.writers import ThreadedWriter
 MAX_VARIABLES: Final = 999
 """In one statement, in SQLite before 3.32."""
 
-COLUMNS: Final = 4
+COLUMNS: Final = 5
 Row: TypeAlias = tuple[Any, ...]
-SELECT: Final = "SELECT position, key, created, value FROM log ORDER BY position"
-INSERT: Final = "INSERT INTO log (position, key, created, value) VALUES {}"
+SELECT: Final = "SELECT position, key, created, value, expires FROM log ORDER BY position"
+INSERT: Final = "INSERT INTO log (position, key, created, value, expires) VALUES {}"
 FORGET: Final = "DELETE FROM log WHERE position IN (VALUES {})"
 COMPACTED: Final = "UPDATE state SET compacted = ?"
 
@@ -35,13 +34,13 @@ COMPACTED: Final = "UPDATE state SET compacted = ?"
 def open_sqlite(
     path: str,
     retention: Retention | None = None,
-    clock: Callable[[], float] = time.monotonic,
+    clocks: Clocks | None = None,
     max_bytes: int | None = None,
     carry: Carrier = at_once,
 ) -> LocalStore:
     """The store in that file, which is created if missing (its folder is not). Raises FileError.
 
-    `retention` as `Retention()` unless given; `clock` in seconds. `max_bytes`: a quota for the
+    `retention` as `Retention()` unless given; `clocks` the system's. `max_bytes`: a quota for the
     file; what would make it larger fails with DiskFull. Beside the file, SQLite keeps its
     write-ahead log (`-wal`), usually some megabytes, until the store is closed. `carry`: how
     acknowledgements get from the writing thread to where they are wanted, see `LocalStore`.
@@ -52,7 +51,9 @@ def open_sqlite(
     except BaseException:
         journal.close()
         raise
-    return LocalStore(keyspace, journal, ThreadedWriter, retention or Retention(), clock, carry)
+    return LocalStore(
+        keyspace, journal, ThreadedWriter, retention or Retention(), clocks or Clocks(), carry
+    )
 
 
 class _Log:
@@ -77,11 +78,12 @@ class _Log:
             return Keyspace.restored(self._changes(), self._compacted)
 
     def _changes(self) -> Iterator[tuple[int, str, Entry | None]]:
-        for position, key, created, value in self._connection.execute(SELECT):
+        for position, key, created, value, expires in self._connection.execute(SELECT):
             revision, place = divmod(position, MAX_OPERATIONS)
             if place:
                 self._places[revision, key] = place
-            yield revision, key, None if value is None else Entry(key, value, created, revision)
+            entry = None if value is None else Entry(key, value, created, revision, expires)
+            yield revision, key, entry
 
     def append(
         self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
@@ -106,8 +108,9 @@ class _Log:
     def _row(self, event: Event, places: dict[tuple[int, str], int]) -> Row:
         position = self._position(event.revision, event.key, places)
         if event.entry is None:
-            return position, event.key, None, None
-        return position, event.key, event.entry.create_revision, event.entry.value
+            return position, event.key, None, None, None
+        entry = event.entry
+        return position, entry.key, entry.create_revision, entry.value, entry.expires
 
     def _execute_all(self, gone: Sequence[Row], compacted: int, rows: Sequence[Row]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")

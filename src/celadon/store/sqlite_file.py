@@ -49,6 +49,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "CREATE TABLE state (compacted INTEGER NOT NULL)",
         "INSERT INTO state VALUES (0)",
     ),
+    (
+        # in seconds since 1970; NULL for what does not go by itself
+        "ALTER TABLE log ADD COLUMN expires INTEGER",
+    ),
 )
 """Statements by the schema version they lead from. Only ever appended to."""
 

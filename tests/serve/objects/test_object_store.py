@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from celadon.serve.objects.object_store import decoded, encoded
+import pytest
+
+from celadon.kube import GroupVersionResource
+from celadon.serve.objects.object_store import ObjectStore, decoded, encoded
+from celadon.store import open_memory
+from celadon.store.local_store import Clocks
 from tests.serve.serving import Shelf, config_map, resource
 
 
@@ -27,6 +32,24 @@ def test_what_is_there_already_is_not_written_again() -> None:
         made = await shelf.create("x")
         assert await shelf.update("x") == made
         assert shelf.store.revision() == made.revision
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "expires"),
+    [("", "events", 1060), ("events.k8s.io", "events", 1060), ("", "configmaps", None)],
+)
+def test_events_go_by_themselves(group: str, name: str, expires: int | None) -> None:
+    async def scenario() -> None:
+        store = open_memory(clocks=Clocks(since_1970=lambda: 1000.0))
+        objects = ObjectStore(store, event_seconds=60)
+        kind = resource(GroupVersionResource(group, "v1", name))
+        made = await objects.create(kind, "a", "x", {"metadata": {"name": "x"}})
+        assert made is not None
+        await objects.update(kind, "a", "x", {"metadata": {"name": "x"}, "k": 1}, made.revision)
+        events = store.watch("", 1).take().events
+        assert [one.entry and one.entry.expires for one in events] == [expires] * 2
 
     asyncio.run(scenario())
 

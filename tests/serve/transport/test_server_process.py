@@ -400,6 +400,18 @@ def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
     assert ran.stdout.split() == []
 
 
+def test_events_are_kept_as_long_as_wanted(tmp_path: Path) -> None:
+    server = Served(tmp_path, "--event-ttl", "1s")
+    events = "/api/v1/namespaces/default/events"
+    involved = {"kind": "Pod", "namespace": "default", "name": "x"}
+    event = {"metadata": {"name": "e"}, "involvedObject": involved}
+    assert server.call("POST", events, event)[0] == 201
+    assert server.call("POST", CONFIGMAPS, config_map("c"))[0] == 201
+    eventually(lambda: server.call("GET", f"{events}/e")[0] == 404)
+    assert server.call("GET", f"{CONFIGMAPS}/c")[0] == 200
+    assert server.end() == 0
+
+
 def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None:
     folder = tmp_path / "static"
     write(folder, "a.json", refusing("a.static.k8s.io", rule("configmaps")))

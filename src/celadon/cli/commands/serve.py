@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -148,6 +149,13 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="GATES",
         help="NAME=true|false, ... as for kube-apiserver; may be repeated",
+    )
+    group.add_argument(
+        "--event-ttl",
+        type=seconds,
+        default=3600.0,
+        metavar="DURATION",
+        help="how long events are kept; 0s: for ever (default: 1h)",
     )
     group.add_argument(
         "--service-ca-config-map",
@@ -323,6 +331,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         shutdown_delay=options.shutdown_delay_duration,
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
+        event_seconds=math.ceil(options.event_ttl) or None,
     )
 
 

@@ -41,6 +41,12 @@ _FORMER: Final = 1_000
 
 _CLAIMED: Final = b'{"kind":"RangeAllocation","apiVersion":"v1","metadata":{}}'
 
+EVENT_SECONDS: Final = 3600
+"""How long upstream keeps events unless it is told otherwise."""
+
+_EVENTS: Final = frozenset({("", "events"), ("events.k8s.io", "events")})
+"""Group and name of the resources whose objects go by themselves."""
+
 _BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
@@ -64,10 +70,12 @@ class ObjectPage:
 
 
 class ObjectStore:
-    """Synchronous reads, asynchronous writes. Errors are the store's."""
+    """Synchronous reads, asynchronous writes. Errors are the store's. Events go `event_seconds`
+    after they were last written; None: never."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, event_seconds: int | None = None) -> None:
         self.store = store
+        self._event_seconds = event_seconds
         self._decoded: dict[str, StoredObject] = {}
         self._former: dict[tuple[str, int], StoredObject] = {}
         self._encoded: dict[int, JsonObject] = {}
@@ -170,7 +178,8 @@ class ObjectStore:
     ) -> StoredObject | None:
         """None when there is one already, or somebody else has claimed the same."""
         value = encoded(obj, custom=resource.custom)
-        transaction = create(object_key(resource, namespace, name), value)
+        key = object_key(resource, namespace, name)
+        transaction = create(key, value, self._seconds(resource))
         return await self._written(_claiming(transaction, claims), obj, resource)
 
     async def update(
@@ -188,8 +197,13 @@ class ObjectStore:
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
-        transaction = _claiming(update(key, value, revision), claims)
+        transaction = _claiming(update(key, value, revision, self._seconds(resource)), claims)
         return await self._written(transaction, obj, resource)
+
+    def _seconds(self, resource: Resource) -> int | None:
+        """How long its objects last."""
+        gvr = resource.gvr
+        return self._event_seconds if (gvr.group, gvr.resource) in _EVENTS else None
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, revision: int

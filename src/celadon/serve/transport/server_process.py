@@ -63,6 +63,10 @@ RELOAD_SECONDS: Final = 2.0
 """Between two looks at files that may change."""
 
 
+SWEEP_SECONDS: Final = 1.0
+"""Between two looks at what has outlived its time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """How to reach a server that is ready. `credentials` is the folder that is kept, if any."""
@@ -197,6 +201,7 @@ async def _serve(
         runtime_config=settings.runtime_config,
         controller_names=settings.controllers,
         collection_lag=settings.collection_lag,
+        event_seconds=settings.event_seconds,
         client_ca=_text(settings.tls.client_authorities),
         root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
         is_one_of_several=settings.etcd is not None,
@@ -262,10 +267,18 @@ async def _serve_requests(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
     looking = loop.create_task(_look_at_files(settings, prepared, api))
+    sweeping = loop.create_task(_sweep(api.core.objects.store))
     try:
         await server.serve(sockets=[prepared.listener])
     finally:
         looking.cancel()
+        sweeping.cancel()
+
+
+async def _sweep(store: Store) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        store.sweep()
 
 
 async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: ApiServer) -> None:

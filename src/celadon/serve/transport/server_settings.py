@@ -17,6 +17,7 @@ from celadon.records import dataclass
 from celadon.serve.audit.audit_log import Rotation
 from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.controllers.garbage_collection import LAG_SECONDS
+from celadon.serve.objects.object_store import EVENT_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
 from celadon.serve.operation.runtime_config import RuntimeConfig
 
@@ -119,6 +120,7 @@ class ServerSettings:
     shutdown_delay: float = 0.0
     controllers: frozenset[str] = ON_BY_DEFAULT
     collection_lag: float = LAG_SECONDS
+    event_seconds: int | None = EVENT_SECONDS
 
     @property
     def credentials_folder(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""What the store asks of etcd: the revision, entries, transactions, compactions, changes."""
+"""What the store asks of etcd: revision, entries, transactions, leases, compactions, changes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ PAGE: Final = 500
 
 _RANGE: Final = "/etcdserverpb.KV/Range"
 _TXN: Final = "/etcdserverpb.KV/Txn"
+_GRANT: Final = "/etcdserverpb.Lease/LeaseGrant"
 _COMPACT: Final = "/etcdserverpb.KV/Compact"
 _WATCH: Final = "/etcdserverpb.Watch/Watch"
 
@@ -55,6 +56,12 @@ class EtcdClient:
         request = messages.transaction_request(transaction)
         answer = await self._connections.call(_TXN, request, repeatable=False)
         return messages.transaction_answer(answer, transaction)
+
+    async def lease(self, seconds: int) -> int:
+        """A new one, that lasts so long (etcd makes very short ones longer)."""
+        request = messages.lease_request(seconds)
+        # One whose number is never heard of ends by itself.
+        return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))
 
     async def compact(self, revision: int) -> None:
         """Raises RevisionRefused for what is compacted already, or in the future."""

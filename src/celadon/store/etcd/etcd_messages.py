@@ -7,7 +7,8 @@ this module is imported. Nothing but this module sees them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
@@ -25,7 +26,7 @@ MESSAGES: Final = {
     "RangeRequest": "key 1 bytes, range_end 2 bytes, limit 3 int64, revision 4 int64, "
     "count_only 9 bool",
     "RangeResponse": "header 1 ResponseHeader, kvs 2 KeyValue*, more 3 bool",
-    "PutRequest": "key 1 bytes, value 2 bytes",
+    "PutRequest": "key 1 bytes, value 2 bytes, lease 3 int64",
     "DeleteRangeRequest": "key 1 bytes",
     "DeleteRangeResponse": "deleted 2 int64",
     "RequestOp": "request_range 1 RangeRequest, request_put 2 PutRequest, "
@@ -34,6 +35,8 @@ MESSAGES: Final = {
     "Compare": "result 1 int32, target 2 int32, key 3 bytes, version 4 int64, mod_revision 6 int64",
     "TxnRequest": "compare 1 Compare*, success 2 RequestOp*, failure 3 RequestOp*",
     "TxnResponse": "header 1 ResponseHeader, succeeded 2 bool, responses 3 ResponseOp*",
+    "LeaseGrantRequest": "TTL 1 int64",
+    "LeaseGrantResponse": "header 1 ResponseHeader, ID 2 int64",
     "CompactionRequest": "revision 1 int64",
     "WatchCreateRequest": "key 1 bytes, range_end 2 bytes, start_revision 3 int64, fragment 8 bool",
     "WatchRequest": "create_request 1 WatchCreateRequest",
@@ -56,8 +59,8 @@ def _classes() -> dict[str, Any]:
     file = FileDescriptorProto(name="celadon/etcd.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in MESSAGES.items():
         message = file.message_type.add(name=name)
-        for field in fields.split(", "):
-            _add_field(message.field, *field.split())
+        for one in fields.split(", "):
+            _add_field(message.field, *one.split())
     pool = DescriptorPool()
     pool.Add(file)
     return {
@@ -95,11 +98,13 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class EtcdTransaction:
     """If all comparisons hold, all operations (a key and its value; None: delete it); otherwise
-    what is there under each key of `else_read`."""
+    what is there under each key of `else_read`. What is written under the keys of `leases` goes
+    with these leases."""
 
     comparisons: Sequence[Comparison]
     operations: Sequence[tuple[bytes, bytes | None]]
     else_read: Sequence[bytes]
+    leases: Mapping[bytes, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +191,8 @@ def transaction_request(transaction: EtcdTransaction) -> bytes:
         else:
             put = operation.request_put
             put.key, put.value = key, value
+            if key in transaction.leases:
+                put.lease = transaction.leases[key]
     for key in transaction.else_read:
         made.failure.add().request_range.key = key
     written: bytes = made.SerializeToString()
@@ -212,6 +219,17 @@ def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> Transacti
 
 def _first(found: Iterable[Any]) -> KeyValue | None:
     return next(map(_key_value, found), None)
+
+
+def lease_request(seconds: int) -> bytes:
+    """For a lease that lasts so long."""
+    return _bytes("LeaseGrantRequest", TTL=seconds)
+
+
+def lease_answer(answer: bytes) -> int:
+    """The lease's number."""
+    read = _CLASS["LeaseGrantResponse"].FromString(answer)
+    return int(read.ID)
 
 
 def compaction_request(revision: int) -> bytes:

@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -64,6 +65,7 @@ from celadon.store.etcd.etcd_refusals import RevisionRefused
 from celadon.store.etcd.etcd_settings import EtcdSettings
 from celadon.store.etcd.key_order import KeyOrder
 from celadon.store.etcd.revision_waiters import RevisionWaiters
+from celadon.store.etcd.shared_leases import SharedLeases
 from celadon.store.etcd.shared_question import SharedQuestion
 from celadon.store.keyspace import Keyspace
 from celadon.store.retention import Retention, Schedule
@@ -121,6 +123,7 @@ class EtcdStore:
         self._watchers = Watchers(self._keyspace, self._lock)
         self._waiters = RevisionWaiters()
         self._order = KeyOrder()
+        self._leases = SharedLeases(self._client.lease, self._loop.time)
         self._sent: dict[str, _Sent] = {}
         self._current = SharedQuestion(self._ask)
         self._closed = False
@@ -193,6 +196,9 @@ class EtcdStore:
     def _must_be_open(self) -> None:
         if self._closed:
             raise StoreClosed("the store is closed")
+
+    def sweep(self) -> None:
+        """Leases of etcd do it."""
 
     async def _sync(self) -> int:
         return await asyncio.wrap_future(self._current.ask())
@@ -276,13 +282,29 @@ class EtcdStore:
             for one in transaction.operations:
                 self._sent[one.key] = _Sent(one.value if isinstance(one, Put) else None, [])
             try:
-                answer = await self._client.transact(spelled)
+                answer = await self._transact(spelled, transaction)
                 self._learn(transaction, answer)
                 await self._reached(answer.revision)
                 return self._outcome(transaction, answer)
             finally:
                 for one in transaction.operations:
                     del self._sent[one.key]
+
+    async def _transact(
+        self, spelled: EtcdTransaction, transaction: Transaction
+    ) -> TransactionAnswer:
+        leases = {
+            self._spelling.written(one.key): await self._leases.lease(one.seconds)
+            for one in transaction.operations
+            if isinstance(one, Put) and one.seconds is not None
+        }
+        if not leases:
+            return await self._client.transact(spelled)
+        try:
+            return await self._client.transact(replace(spelled, leases=leases))
+        except ServiceError:
+            self._leases.forget()
+            raise
 
     def _spelled(self, transaction: Transaction) -> EtcdTransaction:
         conditions = [(self._spelling.written(one.key), one) for one in transaction.conditions]
