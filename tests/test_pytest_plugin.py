@@ -163,6 +163,19 @@ def test_who_asks_for_no_server_loads_none() -> None:
     assert loaded.strip() == "['celadon', 'celadon.pytest_plugin']"
 
 
+def test_it_says_which_packages_are_missing(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest("import sys; sys.modules['msgspec'] = None")
+    pytester.makepyfile("def test_it(kube_api): ...")
+    result = pytester.runpytest_subprocess("-p", "celadon.pytest_plugin")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["`msgspec` is not installed: pip install 'celadon[[]serve]'"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*import *")
+
+
 def _policy_test(pytester: pytest.Pytester, *cases: dict[str, Any], **fields: Any) -> None:
     test = {
         "apiVersion": "celadon.dev/v1",

@@ -85,8 +85,10 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
     with ExitStack() as servers:
 
         def make(*manifests: Manifest, **options: Any) -> KubeApi:  # noqa: ANN401 - those of KubeApi
-            from celadon.testing import KubeApi, ServerOptions
-
+            try:
+                from celadon.testing import KubeApi, ServerOptions
+            except ModuleNotFoundError as missing:
+                pytest.fail(str(missing), pytrace=False)
             given = (*request.config.getini("kube_api_manifests"), *manifests)
             return servers.enter_context(KubeApi(given, ServerOptions(**options)))
 
