@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,6 +25,10 @@ from celadon.testing import (
     RequestRefused,
     ServerOptions,
 )
+
+FIRST_SECONDS, LATER_SECONDS = 0.15, 0.05
+"""How much processor time a server may take until it is ready, on a slow machine: it takes half of
+the first and a seventh of the second. A quick one has both within 50 ms."""
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 NO_PRIVILEGED_NAMES = {
@@ -70,6 +77,33 @@ def get(access: ClientAccess, path: str) -> Any:
     )
     with urllib.request.urlopen(request, context=tls) as answer:
         return json.load(answer)
+
+
+FIRST = """
+import time
+from celadon.testing import KubeApi
+begin = time.process_time()
+with KubeApi():
+    print(time.process_time() - begin)
+"""
+
+
+@pytest.mark.slow
+def test_the_first_server_of_a_process_is_soon_there() -> None:
+    def seconds() -> float:
+        command = [sys.executable, "-c", FIRST]  # our own interpreter, our own code
+        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert min(seconds() for _ in range(3)) < FIRST_SECONDS
+
+
+def test_later_servers_are_there_at_once(api: KubeApi) -> None:
+    def seconds() -> float:
+        begin = time.process_time()
+        with KubeApi():
+            return time.process_time() - begin
+
+    assert min(seconds() for _ in range(5)) < LATER_SECONDS
 
 
 @pytest.mark.parametrize("tls", [True, False])
