@@ -145,6 +145,28 @@ def test_a_mark_that_could_have_no_effect(pytester: pytest.Pytester, run: Runner
     result.stderr.fnmatch_lines(["*test_marked: the marker `kube_api` on a test needs the scope*"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            "versoin='1.34'",
+            "the marker `kube_api` has no `versoin`: there are manifests, version, ",
+        ),
+        ("'n.yaml'", "the marker `kube_api` takes arguments by name: manifests=[[]...]"),
+        ("version='1.20'", "unknown version `1.20`, expected 1.30 to 1.37"),
+        ("manifests='none.yaml'", "none.yaml: cannot be read: no such file or directory"),
+    ],
+)
+def test_marks_that_mean_nothing(
+    pytester: pytest.Pytester, run: Runner, arguments: str, complaint: str
+) -> None:
+    mark = f"@pytest.mark.kube_api({arguments})"
+    pytester.makepyfile(f"import pytest\n{mark}\ndef test_it(kube_api): ...")
+    result = run(errors=1)
+    result.stdout.fnmatch_lines([f"*{complaint}*"])
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
 def test_a_scope_that_is_none(pytester: pytest.Pytester, run: Runner) -> None:
     result = run("-o", "kube_api_scope=galaxy")
     result.stderr.fnmatch_lines(["*kube_api_scope: `galaxy` is none of function, class, *"])

@@ -224,6 +224,45 @@ def test_manifests_that_cannot_be_read(tmp_path: Path, text: str, complaint: str
     assert complaint in str(error.value)
 
 
+@pytest.mark.parametrize("given", ["a.yaml", Path("a.yaml"), config_map("a")], ids=repr)
+def test_one_manifest_needs_no_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Any
+) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps(config_map("a")))
+    monkeypatch.chdir(tmp_path)
+    with KubeApi(given) as api:
+        assert api.request("GET", f"{CONFIG_MAPS}/a")["metadata"]["uid"]
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"apiVersion": "v1"}, "an object without `kind`: {'apiVersion': 'v1'}"),
+        ({"kind": "Pod"}, "an object without `apiVersion`: {'kind': 'Pod'}"),
+        ([config_map("x")], "a manifest is an object or a path, not a list"),
+        (7, "a manifest is an object or a path, not an int"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_manifest(api: KubeApi, given: Any, complaint: str) -> None:
+    with pytest.raises(ManifestError) as error:
+        api.create(given)
+    assert str(error.value) == complaint
+
+
+def test_a_server_that_does_not_run() -> None:
+    api = KubeApi()
+    for use in (api.settle, lambda: api.create(config_map("a")), lambda: api.as_user("alice")):
+        with pytest.raises(RuntimeError, match="the server does not run: use `with` or `start`"):
+            use()
+
+
+@pytest.mark.parametrize("version", ["1.20", "1.99", "v1", ""])
+def test_releases_that_are_not_known(version: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown version `{version}`, expected 1.30 to "):
+        ServerOptions(version=version)
+
+
 def test_users_may_do_what_roles_allow(api: KubeApi) -> None:
     alice = api.as_user("alice", ["devs"])
     with pytest.raises(RequestRefused) as refused:
