@@ -145,6 +145,28 @@ def test_a_mark_that_could_have_no_effect(pytester: pytest.Pytester, run: Runner
     result.stderr.fnmatch_lines(["*test_marked: the marker `kube_api` on a test needs the scope*"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            "versoin='1.34'",
+            "the marker `kube_api` has no `versoin`: there are manifests, version, ",
+        ),
+        ("'n.yaml'", "the marker `kube_api` takes arguments by name: manifests=[[]...]"),
+        ("version='1.20'", "unknown version `1.20`, expected 1.30 to 1.37"),
+        ("manifests='none.yaml'", "none.yaml: cannot be read: no such file or directory"),
+    ],
+)
+def test_marks_that_mean_nothing(
+    pytester: pytest.Pytester, run: Runner, arguments: str, complaint: str
+) -> None:
+    mark = f"@pytest.mark.kube_api({arguments})"
+    pytester.makepyfile(f"import pytest\n{mark}\ndef test_it(kube_api): ...")
+    result = run(errors=1)
+    result.stdout.fnmatch_lines([f"*{complaint}*"])
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
 def test_a_scope_that_is_none(pytester: pytest.Pytester, run: Runner) -> None:
     result = run("-o", "kube_api_scope=galaxy")
     result.stderr.fnmatch_lines(["*kube_api_scope: `galaxy` is none of function, class, *"])
@@ -161,6 +183,19 @@ def test_who_asks_for_no_server_loads_none() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert loaded.strip() == "['celadon', 'celadon.pytest_plugin']"
+
+
+def test_it_says_which_packages_are_missing(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest("import sys; sys.modules['msgspec'] = None")
+    pytester.makepyfile("def test_it(kube_api): ...")
+    result = pytester.runpytest_subprocess("-p", "celadon.pytest_plugin")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["`msgspec` is not installed: pip install 'celadon[[]serve]'"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*import *")
 
 
 def _policy_test(pytester: pytest.Pytester, *cases: dict[str, Any], **fields: Any) -> None:

@@ -1,7 +1,8 @@
 """Show the server: `python tools/demo_server.py`, which `make demo` does.
 
-Starts `celadon serve` with the policies of the examples and hands it their manifests: by kubectl,
-or, without one, by requests of its own. What the server says is printed as it comes.
+Starts `celadon serve` with the policies of the examples and hands it their manifests: by kubectl;
+without it, by curl; without that, too, by requests of its own. What the server says is printed as
+it comes.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.cli.reading import DocumentReader, Problem, expand, read
 from celadon.kube import metadata
@@ -37,7 +39,7 @@ def main() -> None:
         with server(config):
             kubectl = shutil.which("kubectl")
             if kubectl is None:
-                create_all(json.loads(Path(config).read_text(encoding="utf-8")))
+                create_all(json.loads(Path(config).read_text(encoding="utf-8")), Path(folder))
             else:
                 say(f"\n$ kubectl apply -f {MANIFESTS}\n")
                 command = [kubectl, "--kubeconfig", config, "apply", "-f", MANIFESTS]
@@ -63,39 +65,101 @@ def server(config: str) -> Iterator[None]:
             running.send_signal(signal.SIGTERM)
 
 
-def create_all(config: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server says to a request; the body is an object or a Status."""
+
+    code: int
+    warnings: tuple[str, ...]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ByCurl:
+    """Requests as somebody would type them. `folder` is where the certificate and the headers lie:
+    a token in an argument could be seen by others."""
+
+    curl: str
+    folder: Path
+
+    def __call__(
+        self, server: str, path: str, obj: object, headers: Mapping[str, str], authority: str
+    ) -> Answer:
+        """Sends it; shows the command."""
+        lines = "".join(f"{name}: {value}\n" for name, value in headers.items())
+        (self.folder / "headers").write_text(lines, encoding="utf-8")
+        (self.folder / "ca.crt").write_text(authority, encoding="utf-8")
+        command = ["--cacert", "ca.crt", "--header", "@headers", "--data-binary", "@-"]
+        say(f"\n$ curl {' '.join(command)} {server}{path}\n")
+        done = subprocess.run(
+            [
+                self.curl,
+                "-sS",
+                "--noproxy",
+                "*",
+                *command,
+                "--dump-header",
+                "answer",
+                server + path,
+            ],
+            cwd=self.folder,
+            input=json.dumps(obj).encode(),
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        first, *fields = (self.folder / "answer").read_text(encoding="utf-8").splitlines()
+        named = [field.partition(": ") for field in fields]
+        warnings = tuple(value for name, _, value in named if name.lower() == "warning")
+        return Answer(int(first.split()[1]), warnings, json.loads(done.stdout))
+
+
+def by_ourselves(
+    server: str, path: str, obj: object, headers: Mapping[str, str], authority: str
+) -> Answer:
+    """Requests with what Python has."""
+    say(f"\n$ POST {path}\n")
+    request = urllib.request.Request(  # the server that was started here
+        server + path, json.dumps(obj).encode(), dict(headers)
+    )
+    context = ssl.create_default_context(cadata=authority)
+    try:
+        answer = urllib.request.urlopen(request, context=context)
+    except urllib.error.HTTPError as refused:
+        answer = refused
+    with answer:
+        warnings = tuple(answer.headers.get_all("Warning", ()))
+        return Answer(answer.status, warnings, json.load(answer))
+
+
+Send: TypeAlias = Callable[[str, str, object, Mapping[str, str], str], Answer]
+"""Server, path, object, headers, certificates of authorities."""
+
+
+def create_all(config: dict[str, Any], folder: Path) -> None:
     """Each manifest in a request of its own."""
+    curl = shutil.which("curl")
+    send = by_ourselves if curl is None else ByCurl(curl, folder)
     reader = DocumentReader()
     for file in expand([MANIFESTS]):
         text = file if isinstance(file, Problem) else read(file)
         for found in () if isinstance(text, Problem) else reader.read(text):
             if not isinstance(found, Problem):
-                create(config, found.value)
+                create(config, found.value, send)
 
 
-def create(config: dict[str, Any], obj: dict[str, Any]) -> None:
+def create(config: dict[str, Any], obj: dict[str, Any], send: Send) -> None:
     """Prints what the server answers, and its warnings."""
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
     resource = known_resources().by_gvk(metadata.gvk(obj))
     assert resource is not None, "the examples are of built-in kinds"
     path = collection_path(resource, metadata.namespace(obj) or "default")
-    say(f"\n$ POST {path}  ({metadata.name(obj)})\n")
     headers = {"Authorization": f"Bearer {user['token']}", "Content-Type": "application/json"}
-    request = urllib.request.Request(  # the server that was started here
-        cluster["server"] + path, json.dumps(obj).encode(), headers
-    )
-    try:
-        answer = urllib.request.urlopen(
-            request, context=ssl.create_default_context(cadata=authority)
-        )
-    except urllib.error.HTTPError as refused:
-        answer = refused
-    with answer:
-        for warning in answer.headers.get_all("Warning", ()):
-            say(f"Warning: {warning}\n")
-        made = json.load(answer)
-        say(f"{answer.status} {made.get('message', 'created')}\n")
+    answer = send(cluster["server"], path, obj, headers, authority)
+    for warning in answer.warnings:
+        say(f"Warning: {warning}\n")
+    told = answer.body.get("message", f"created: {metadata.name(obj)}")
+    say(f"{answer.code} {told}\n")
 
 
 def say(text: str) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from celadon.testing import KubeApi, Manifest
 
 MARKER: Final = "kube_api"
+MARKED: Final = ("manifests", "version", "all_versions", "tls", "controllers")
 SCOPES: Final = ("function", "class", "module", "package", "session")
 SCOPE_HELP: Final = "who shares the server of the fixture `kube_api` (default: function)"
 
@@ -85,10 +86,15 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
     with ExitStack() as servers:
 
         def make(*manifests: Manifest, **options: Any) -> KubeApi:  # noqa: ANN401 - those of KubeApi
-            from celadon.testing import KubeApi, ServerOptions
-
+            try:
+                from celadon.testing import KubeApi, RequestRefused, ServerOptions
+            except ModuleNotFoundError as missing:
+                pytest.fail(str(missing), pytrace=False)
             given = (*request.config.getini("kube_api_manifests"), *manifests)
-            return servers.enter_context(KubeApi(given, ServerOptions(**options)))
+            try:
+                return servers.enter_context(KubeApi(given, ServerOptions(**options)))
+            except (ValueError, RequestRefused) as wrong:
+                pytest.fail(str(wrong), pytrace=False)
 
         yield make
 
@@ -99,10 +105,26 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
     manifests: list[Manifest] = []
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers(MARKER))):
-        given = dict(mark.kwargs)
-        manifests += (_beside(request, one) for one in given.pop("manifests", ()))
+        given = _named(mark)
+        several = given.pop("manifests", ())
+        if isinstance(several, str | os.PathLike | dict):
+            several = (several,)
+        manifests += (_beside(request, one) for one in several)
         options |= given
     return new_kube_api(*manifests, **options)
+
+
+def _named(mark: pytest.Mark) -> dict[str, Any]:
+    """What it says; fails for what would have no effect."""
+    if mark.args:
+        pytest.fail(
+            f"the marker `{MARKER}` takes arguments by name: manifests=[...]", pytrace=False
+        )
+    for name in mark.kwargs:
+        if name not in MARKED:
+            known = ", ".join(MARKED)
+            pytest.fail(f"the marker `{MARKER}` has no `{name}`: there are {known}", pytrace=False)
+    return dict(mark.kwargs)
 
 
 def _beside(request: pytest.FixtureRequest, manifest: Manifest) -> Manifest:

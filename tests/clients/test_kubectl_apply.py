@@ -99,6 +99,37 @@ def test_create_and_replace(kubectl: Client) -> None:
     )
 
 
+def test_replace_by_force_makes_another_object(kubectl: Client) -> None:
+    kubectl("create", "-f", kubectl.write("s.yaml", SETTINGS))
+    first = kubectl.json("get", "configmap", "settings")["metadata"]["uid"]
+    deleted, replaced = kubectl("replace", "--force", "-f", "s.yaml").splitlines()
+    assert deleted.startswith('configmap "settings" deleted')
+    assert replaced == "configmap/settings replaced"
+    assert kubectl.json("get", "configmap", "settings")["metadata"]["uid"] != first
+
+
+def test_last_applied(kubectl: Client) -> None:
+    kubectl("create", "-f", kubectl.write("s.yaml", SETTINGS))
+    assert kubectl("apply", "view-last-applied", "configmap/settings") == ""
+    set_last = ("apply", "set-last-applied", "-f", "s.yaml", "--create-annotation")
+    assert kubectl(*set_last) == "configmap/settings configured\n"
+    assert "  color: green\n" in kubectl("apply", "view-last-applied", "configmap/settings")
+
+
+def test_apply_set_prunes_what_left_it(kubectl: Client) -> None:
+    both = "---\n".join(SETTINGS.replace("settings", name) for name in ("first", "second"))
+    prune = ("apply", "-f", "s.yaml", "--prune", "--applyset=configmaps/all")
+    alpha = {"KUBECTL_APPLYSET": "true"}
+    kubectl.write("s.yaml", both)
+    assert kubectl.run(*prune, **alpha).out == "configmap/first created\nconfigmap/second created\n"
+    kubectl.write("s.yaml", SETTINGS.replace("settings", "first"))
+    assert (
+        kubectl.run(*prune, **alpha).out == "configmap/first unchanged\nconfigmap/second pruned\n"
+    )
+    names = "jsonpath={.items[*].metadata.name}"
+    assert kubectl("get", "configmaps", "-o", names) == "all first"
+
+
 def test_unknown_fields_are_refused_or_warned_of(kubectl: Client) -> None:
     kubectl.write("s.yaml", SETTINGS + "dato: {}\n")
     assert kubectl.fails("create", "-f", "s.yaml").endswith(
@@ -162,3 +193,5 @@ def test_kustomize(kubectl: Client) -> None:
     kubectl.write("settings.yaml", SETTINGS)
     kubectl.write("kustomization.yaml", "resources: [settings.yaml]\nnamePrefix: my-\n")
     assert kubectl("apply", "-k", ".") == "configmap/my-settings created\n"
+    assert kubectl("diff", "-k", ".") == ""
+    assert kubectl("delete", "-k", ".").startswith('configmap "my-settings" deleted')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.testing import KubeApi
 from tests.clients.manifests import DEPLOYMENT, POD, SETTINGS
 from tests.clients.programs import Client
 
@@ -126,6 +127,12 @@ def test_delete(kubectl: Client) -> None:
         'configmap "b" deleted',
         'configmap "c" deleted',
     ]
+
+
+def test_the_service_of_the_server_comes_back(kubectl: Client, api: KubeApi) -> None:
+    kubectl("delete", "service", "kubernetes", "-n", "default")
+    api.settle()
+    assert kubectl("get", "service", "-n", "default", "-o", "name") == "service/kubernetes\n"
 
 
 def test_finalizers_hold_what_is_deleted(kubectl: Client) -> None:

@@ -40,7 +40,18 @@ def test_nobody_runs_what_a_pod_says(kubectl: Client) -> None:
     assert "container other is not valid for pod one" in kubectl.fails("logs", "one", "-c", "other")
     assert "pod is not running" in kubectl.fails("port-forward", "one", "8080:80")
     assert 'pods "none" not found' in kubectl.fails("logs", "none")
-    assert "Metrics API not available" in kubectl.fails("top", "pods")
+    kubectl.write("note", "text")
+    assert "pod one does not have a host assigned" in kubectl.fails("cp", "note", "one:/note")
+    for kind in ("pods", "nodes"):
+        assert kubectl.fails("top", kind) == "error: Metrics API not available\n"
+
+
+def test_debugging_adds_a_container(kubectl: Client) -> None:
+    kubectl("create", "-f", "-", given=POD)
+    kubectl.run("debug", "one", "--image=tools", "--container=look")
+    (look,) = kubectl.json("get", "pod", "one")["spec"]["ephemeralContainers"]
+    assert (look["name"], look["image"]) == ("look", "tools")
+    assert "Ephemeral Containers:\n  look:\n" in kubectl("describe", "pod", "one")
 
 
 def test_nobody_answers_for_a_node(kubectl: Client, node: str) -> None:

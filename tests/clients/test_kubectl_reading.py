@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import urllib.request
 
 import pytest
 
@@ -84,6 +85,32 @@ def test_get_what_is_not_there(filled: Client) -> None:
         'error: the server doesn\'t have a resource type "galaxies"\n'
     )
     assert filled.run("get", "jobs").err.startswith("No resources found in space-")
+
+
+def test_get_in_all_namespaces(filled: Client) -> None:
+    space = filled.arguments[1]
+    rows = [line.split()[:2] for line in filled("get", "all", "-A").splitlines() if line]
+    assert ["default", "service/kubernetes"] in rows
+    assert [space, "deployment.apps/web"] in rows
+    assert filled.run("get", "nodes").err == "No resources found\n"
+
+
+def test_a_dump_for_debugging(filled: Client) -> None:
+    space = filled.arguments[1]
+    told = filled("cluster-info", "dump", f"--namespaces={space}", "--output-directory=dump")
+    assert told == "Cluster info dumped to dump\n"
+    pods = json.loads((filled.folder / "dump" / space / "pods.json").read_text(encoding="utf-8"))
+    assert [one["metadata"]["name"] for one in pods["items"]] == ["one"]
+
+
+def test_proxy(filled: Client) -> None:
+    with filled.lines("proxy", "--port=0") as line:
+        address = line().split()[-1]
+        with urllib.request.urlopen(f"http://{address}/version") as answer:  # loopback only
+            assert json.load(answer)["minor"] == "36"
+        path = f"/api/v1/namespaces/{filled.arguments[1]}/configmaps?watch=true"
+        with urllib.request.urlopen(f"http://{address}{path}") as events:  # loopback only
+            assert json.loads(events.readline())["object"]["metadata"]["name"] == "settings"
 
 
 def test_watching(kubectl: Client) -> None:

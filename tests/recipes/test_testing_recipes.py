@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -48,15 +49,43 @@ def run(folder: Path, *arguments: str) -> str:
 
 def test_the_page_shows_its_files(folder: Path) -> None:
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert found >= {"test_shop.py", "test_release.py", "test_in_process.py", "test_operator.py"}
+    assert found >= {
+        *("test_shop.py", "test_other_clients.py", "test_release.py", "test_in_process.py"),
+        "test_operator.py",
+    }
+
+
+def test_the_page_says_what_to_install(folder: Path) -> None:
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    installed = {
+        name for line in re.findall("pip install ([^`\n]+)", page) for name in line.split()
+    }
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    named = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    named += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    needed = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"celadon"}
+    assert installed == needed | {"'celadon[serve]'"}
 
 
 @pytest.mark.parametrize(
-    ("module", "passed"), [("test_shop.py", 3), ("test_operator.py", 1)], ids=["pytest", "kopf"]
+    ("arguments", "passed"),
+    [
+        (["test_shop.py"], 3),
+        (["test_other_clients.py", "-k", "not kubectl"], 2),
+        (["test_operator.py"], 1),
+    ],
+    ids=["pytest", "other-clients", "kopf"],
 )
-def test_with_pytest(folder: Path, module: str, passed: int) -> None:
-    said = run(folder, "-m", "pytest", "-p", "celadon.pytest_plugin", module)
+def test_with_pytest(folder: Path, arguments: list[str], passed: int) -> None:
+    said = run(folder, "-m", "pytest", "-p", "celadon.pytest_plugin", *arguments)
     assert f"{passed} passed" in said, said
+
+
+def test_programs_with_pytest(folder: Path) -> None:
+    program("kubectl")  # or the test is skipped
+    kubectl = ["test_other_clients.py", "-k", "kubectl"]
+    assert "1 passed" in run(folder, "-m", "pytest", "-p", "celadon.pytest_plugin", *kubectl)
 
 
 def test_with_unittest(folder: Path) -> None:

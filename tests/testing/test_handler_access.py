@@ -16,7 +16,7 @@ def test_a_server_without_a_thread_or_a_socket() -> None:
             (made,) = await api.create([namespace])
             assert made["status"] == {"phase": "Active"}
             with pytest.raises(RequestRefused, match='namespaces "a" already exists'):
-                await api.create([namespace])
+                await api.create(namespace)
             found = await api.request("GET", "/api/v1/namespaces")
             return [one["metadata"]["name"] for one in found["items"]]
 

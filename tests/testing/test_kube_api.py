@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,6 +25,10 @@ from celadon.testing import (
     RequestRefused,
     ServerOptions,
 )
+
+FIRST_SECONDS, LATER_SECONDS = 0.15, 0.05
+"""How much processor time a server may take until it is ready, on a slow machine: it takes half of
+the first and a seventh of the second. A quick one has both within 50 ms."""
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 NO_PRIVILEGED_NAMES = {
@@ -70,6 +77,33 @@ def get(access: ClientAccess, path: str) -> Any:
     )
     with urllib.request.urlopen(request, context=tls) as answer:
         return json.load(answer)
+
+
+FIRST = """
+import time
+from celadon.testing import KubeApi
+begin = time.process_time()
+with KubeApi():
+    print(time.process_time() - begin)
+"""
+
+
+@pytest.mark.slow
+def test_the_first_server_of_a_process_is_soon_there() -> None:
+    def seconds() -> float:
+        command = [sys.executable, "-c", FIRST]  # our own interpreter, our own code
+        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert min(seconds() for _ in range(3)) < FIRST_SECONDS
+
+
+def test_later_servers_are_there_at_once(api: KubeApi) -> None:
+    def seconds() -> float:
+        begin = time.process_time()
+        with KubeApi():
+            return time.process_time() - begin
+
+    assert min(seconds() for _ in range(5)) < LATER_SECONDS
 
 
 @pytest.mark.parametrize("tls", [True, False])
@@ -188,6 +222,45 @@ def test_manifests_that_cannot_be_read(tmp_path: Path, text: str, complaint: str
     with pytest.raises(ManifestError) as error:
         KubeApi([path]).start()
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("given", ["a.yaml", Path("a.yaml"), config_map("a")], ids=repr)
+def test_one_manifest_needs_no_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Any
+) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps(config_map("a")))
+    monkeypatch.chdir(tmp_path)
+    with KubeApi(given) as api:
+        assert api.request("GET", f"{CONFIG_MAPS}/a")["metadata"]["uid"]
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"apiVersion": "v1"}, "an object without `kind`: {'apiVersion': 'v1'}"),
+        ({"kind": "Pod"}, "an object without `apiVersion`: {'kind': 'Pod'}"),
+        ([config_map("x")], "a manifest is an object or a path, not a list"),
+        (7, "a manifest is an object or a path, not an int"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_manifest(api: KubeApi, given: Any, complaint: str) -> None:
+    with pytest.raises(ManifestError) as error:
+        api.create(given)
+    assert str(error.value) == complaint
+
+
+def test_a_server_that_does_not_run() -> None:
+    api = KubeApi()
+    for use in (api.settle, lambda: api.create(config_map("a")), lambda: api.as_user("alice")):
+        with pytest.raises(RuntimeError, match="the server does not run: use `with` or `start`"):
+            use()
+
+
+@pytest.mark.parametrize("version", ["1.20", "1.99", "v1", ""])
+def test_releases_that_are_not_known(version: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown version `{version}`, expected 1.30 to "):
+        ServerOptions(version=version)
 
 
 def test_users_may_do_what_roles_allow(api: KubeApi) -> None:

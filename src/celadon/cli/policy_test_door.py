@@ -5,8 +5,10 @@ from celadon.cli.policy_tests.case_results import CaseResult, Status
 from celadon.cli.policy_tests.case_running import RunOptions, run_test
 from celadon.cli.policy_tests.policy_test import plain_document
 from celadon.cli.policy_tests.written_tests.file_tests import read_test
+from celadon.cli.release_option import VERSIONS
 
 __all__ = [
+    "VERSIONS",
     "CaseResult",
     "RunOptions",
     "Status",

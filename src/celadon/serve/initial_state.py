@@ -11,7 +11,6 @@ import contextlib
 import ipaddress
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
@@ -33,19 +32,13 @@ from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.rest.object_writes import in_order
 from celadon.serve.views.service_network_view import CLUSTER_ADDRESSES
 
-FIRST_ADDRESS: Final = "10.0.0.1"
-"""Of the Services: that of the server's own."""
-
-API_PORT: Final = 6443
-"""What that Service leads to (`--secure-port` of kube-apiserver)."""
-
 
 @cache
 def initial_objects() -> Sequence[JsonObject]:
     """Those that are the same everywhere, in an order in which each finds what it needs."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
-    service = kubernetes_service(FIRST_ADDRESS, API_PORT)
+    service = kubernetes_service()
     flow_control = (*priority_levels(), *flow_schemas())
     others = (*initial_priority_classes(), *bootstrap_roles(), *flow_control, service)
     return (*namespaces, *accounts, *others)

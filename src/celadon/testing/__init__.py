@@ -7,18 +7,24 @@ Read `kube_api` (the server, and what a test may ask of it), then `client_access
 client libraries) and `fresh_server` (why the second server of a process is there at once). The
 fixture for pytest is in `celadon.pytest_plugin`. Needs the packages of `celadon[serve]`.
 
-`policy_cases` needs no server: it runs cases of policies, as `celadon test` does.
+`policy_cases` needs neither them nor a server: it runs cases of policies, as `celadon test` does.
+So the server is loaded when one of its names is asked for.
 
 Nothing in Celadon imports this room: it is for the tests of others.
 """
 
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.testing.client_access import ClientAccess
-from celadon.testing.fresh_server import ServerOptions
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
 from celadon.testing.given_manifests import Manifest, ManifestError
-from celadon.testing.handler_access import HandlerAccess, RequestRefused
-from celadon.testing.kube_api import KubeApi
 from celadon.testing.policy_cases import CaseFailed, PolicyCases
+
+if TYPE_CHECKING:
+    from celadon.serve import HttpAnswer, HttpRequest
+    from celadon.testing.client_access import ClientAccess
+    from celadon.testing.fresh_server import ServerOptions
+    from celadon.testing.handler_access import HandlerAccess, RequestRefused
+    from celadon.testing.kube_api import KubeApi
 
 __all__ = [
     "CaseFailed",
@@ -33,3 +39,28 @@ __all__ = [
     "RequestRefused",
     "ServerOptions",
 ]
+
+_OF_SERVERS: Final = {
+    "ClientAccess": "celadon.testing.client_access",
+    "HandlerAccess": "celadon.testing.handler_access",
+    "HttpAnswer": "celadon.serve",
+    "HttpRequest": "celadon.serve",
+    "KubeApi": "celadon.testing.kube_api",
+    "RequestRefused": "celadon.testing.handler_access",
+    "ServerOptions": "celadon.testing.fresh_server",
+}
+"""Names that are about servers, and the modules they come from."""
+
+if not TYPE_CHECKING:  # type checkers would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """A name that is about servers. Raises ModuleNotFoundError that says what to install."""
+        if name not in _OF_SERVERS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module(_OF_SERVERS[name]), name)
+        except ModuleNotFoundError as missing:
+            if (missing.name or "celadon").startswith("celadon"):
+                raise
+            told = f"`{missing.name}` is not installed: pip install 'celadon[serve]'"
+            raise ModuleNotFoundError(told, name=missing.name) from None

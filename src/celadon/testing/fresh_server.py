@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Final
 
+from celadon.cli.policy_test_door import VERSIONS
 from celadon.kube import User
 from celadon.records import dataclass
 from celadon.serve import AccessSettings, ApiServer, Settings, SignerOnDemand, TokenFile
@@ -40,13 +41,19 @@ class ServerOptions:
     `version` is the Kubernetes release whose behaviour is served, `all_versions` whether the alpha
     and beta versions of kinds are, too. Without `tls` the server speaks HTTP, to which kubectl
     sends no token. Without `controllers` nothing happens but what requests do: namespaces do not
-    end, dependents stay. With them, namespaces end at once.
+    end, dependents stay. With them, namespaces end at once. Raises ValueError for a release that
+    is not known.
     """
 
     version: str = "1.36"
     all_versions: bool = False
     tls: bool = True
     controllers: bool = True
+
+    def __post_init__(self) -> None:
+        if self.version not in VERSIONS:
+            known = f"expected {VERSIONS[0]} to {VERSIONS[-1]}"
+            raise ValueError(f"unknown version `{self.version}`, {known}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Files are read like those of `celadon serve --manifests`, and errors name the li
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from celadon.cli.reading import DocumentReader, Problem, expand, read
@@ -20,16 +20,31 @@ class ManifestError(ValueError):
     """A manifest that cannot be read; the text begins with the file and the line."""
 
 
+def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """Several of them, or a single one."""
+    return (given,) if isinstance(given, str | os.PathLike | Mapping) else tuple(given)
+
+
 def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
     """The objects, in order, each with its place. Raises ManifestError."""
     for given in manifests:
         if isinstance(given, str | os.PathLike):
             yield from _read(os.fspath(given))
-        else:
+        elif isinstance(given, Mapping):
             yield _place(given), given
+        else:
+            raise ManifestError(f"a manifest is an object or a path, not {_kind_of(given)}")
+
+
+def _kind_of(given: object) -> str:
+    name = type(given).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def _place(given: JsonObject) -> str:
+    for field in ("apiVersion", "kind"):
+        if not given.get(field):
+            raise ManifestError(f"an object without `{field}`: {dict(given)}")
     name = (given.get("metadata") or {}).get("name")
     return f"{given.get('kind')} `{name}`" if name else f"{given.get('kind')}"
 

@@ -15,7 +15,12 @@ from celadon.kube import JsonObject, metadata
 from celadon.serve import ADMINISTRATOR, ApiServer, HttpAnswer, HttpRequest
 from celadon.serve.transport import collection_path, in_creation_order
 from celadon.testing.fresh_server import ServerOptions, fresh_server, new_token
-from celadon.testing.given_manifests import Manifest, ManifestError, given_objects
+from celadon.testing.given_manifests import (
+    Manifest,
+    ManifestError,
+    as_manifests,
+    given_objects,
+)
 
 FAILED: Final = 400
 """Answers from this code on are refusals."""
@@ -100,12 +105,14 @@ class HandlerAccess:
             raise RequestRefused(answer.code, status)
         return found
 
-    async def create(self, manifests: Iterable[Manifest], token: str = "") -> list[dict[str, Any]]:
+    async def create(
+        self, manifests: Manifest | Iterable[Manifest], token: str = ""
+    ) -> list[dict[str, Any]]:
         """The objects as the server has them then. Namespaces and CustomResourceDefinitions come
         first. Raises RequestRefused, with the place of the object, and ManifestError."""
         return [
             await self._created(place, obj, token)
-            for place, obj in in_creation_order(given_objects(manifests))
+            for place, obj in in_creation_order(given_objects(as_manifests(manifests)))
         ]
 
     async def _created(self, place: str, obj: JsonObject, token: str) -> dict[str, Any]:

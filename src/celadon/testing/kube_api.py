@@ -14,41 +14,46 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from celadon.kube import User
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.serve.transport import kubeconfig
 from celadon.testing.client_access import ClientAccess
 from celadon.testing.fresh_server import LOOPBACK, ServerOptions, loopback_tls, new_token
-from celadon.testing.given_manifests import Manifest
+from celadon.testing.given_manifests import Manifest, as_manifests
 from celadon.testing.handler_access import HandlerAccess
 from celadon.testing.loop_thread import LoopThread
 from celadon.testing.loopback_server import LoopbackServer, loopback_listener
 
 _T = TypeVar("_T")
 
+_NOT_RUNNING: Final = "the server does not run: use `with` or `start`"
+
 
 class KubeApi:
     """A server of the caller's own. Its methods may be called from any thread.
 
-    `manifests` are created before it is ready: objects, files or folders. `options` say how it
-    differs from a usual server.
+    `manifests` are created before it is ready: objects, files or folders, or one of them. `options`
+    say how it differs from a usual server.
     """
 
     def __init__(
-        self, manifests: Iterable[Manifest] = (), options: ServerOptions | None = None
+        self,
+        manifests: Manifest | Iterable[Manifest] = (),
+        options: ServerOptions | None = None,
     ) -> None:
-        self._manifests = tuple(manifests)
+        self._manifests = as_manifests(manifests)
         self._options = ServerOptions() if options is None else options
         self._admin: ClientAccess | None = None
+        self._serving: HandlerAccess | None = None
         self._running = ExitStack()
 
     @property
     def admin(self) -> ClientAccess:
         """The way in for somebody who may do everything. Raises RuntimeError before the start."""
         if self._admin is None:
-            raise RuntimeError("the server does not run: use `with` or `start`")
+            raise RuntimeError(_NOT_RUNNING)
         return self._admin
 
     @property
@@ -104,21 +109,28 @@ class KubeApi:
             stack.callback(self._thread.close)
             listener = stack.enter_context(loopback_listener(LOOPBACK))
             self._port = listener.getsockname()[1]
-            self._handler = HandlerAccess(self._options, self._port)
-            self._call(self._handler.__aenter__())
-            stack.callback(lambda: self._call(self._handler.__aexit__(None, None, None)))
+            handler = HandlerAccess(self._options, self._port)
+            self._call(handler.__aenter__())
+            stack.callback(lambda: self._call(handler.__aexit__(None, None, None)))
             http = LoopbackServer(listener, loopback_tls().context if self._options.tls else None)
-            self._call(http.begin(self._handler.handle))
+            self._call(http.begin(handler.handle))
             stack.callback(lambda: self._call(http.end()))
-            self.create(*self._manifests)
-            self._admin = self._access(self._handler.admin_token)
+            self._call(handler.create(self._manifests))
+            self._serving = handler
+            self._admin = self._access(handler.admin_token)
             self._running = stack.pop_all()
         return self
 
     def stop(self) -> None:
         """Cut all connections and forget everything. May be repeated."""
-        self._admin = None
+        self._admin = self._serving = None
         self._running.close()
+
+    @property
+    def _handler(self) -> HandlerAccess:
+        if self._serving is None:
+            raise RuntimeError(_NOT_RUNNING)
+        return self._serving
 
     def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
         return self._thread.call(work)

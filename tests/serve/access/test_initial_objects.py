@@ -13,7 +13,7 @@ from celadon.serve.access import initial_objects
 
 OBJECTS: list[dict[str, Any]] = [
     *initial_objects.initial_namespaces(),
-    initial_objects.kubernetes_service("10.0.0.1", 6443),
+    initial_objects.kubernetes_service(),
     *initial_objects.kubernetes_endpoints("192.0.2.1", 6443),
     *initial_objects.kubernetes_endpoints("2001:db8::1", 6443),
     initial_objects.authentication_config_map("PEM"),

@@ -15,6 +15,12 @@ from celadon.kube.well_known_values import HTTPS_PORT
 NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 SERVICE: Final = "kubernetes"
 
+FIRST_ADDRESS: Final = "10.0.0.1"
+"""Of the Services: that of the server's own."""
+
+API_PORT: Final = 6443
+"""What that Service leads to (`--secure-port` of kube-apiserver)."""
+
 MANAGED_BY: Final = "ipaddress.kubernetes.io/managed-by"
 ADDRESS_ALLOCATOR: Final = "ipallocator.k8s.io"
 """Label and value of the records that the server keeps itself."""
@@ -59,8 +65,8 @@ def initial_priority_classes() -> Iterator[dict[str, Any]]:
         }
 
 
-def kubernetes_service(cluster_ip: str, port: int) -> dict[str, Any]:
-    """The server's own Service; `port` is where the server listens."""
+def kubernetes_service() -> dict[str, Any]:
+    """The server's own Service."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -70,8 +76,15 @@ def kubernetes_service(cluster_ip: str, port: int) -> dict[str, Any]:
             "labels": {"component": "apiserver", "provider": "kubernetes"},
         },
         "spec": {
-            "clusterIP": cluster_ip,
-            "ports": [{"name": "https", "protocol": "TCP", "port": HTTPS_PORT, "targetPort": port}],
+            "clusterIP": FIRST_ADDRESS,
+            "ports": [
+                {
+                    "name": "https",
+                    "protocol": "TCP",
+                    "port": HTTPS_PORT,
+                    "targetPort": API_PORT,
+                }
+            ],
             "sessionAffinity": "None",
             "type": "ClusterIP",
         },

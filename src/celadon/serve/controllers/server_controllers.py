@@ -12,6 +12,7 @@ from celadon.kube.catalogue import Resource, known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
+from celadon.serve.access.initial_objects import kubernetes_service
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.address_records import AddressRecords
@@ -29,6 +30,7 @@ from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import (
     NamespaceDeletion,
 )
 from celadon.serve.controllers.namespace_lifecycle.root_certificates import RootCertificates
+from celadon.serve.controllers.own_service import OwnService
 from celadon.serve.controllers.policy_type_checks import PolicyTypeChecks
 from celadon.serve.controllers.quota_counts import QuotaCounts
 from celadon.serve.controllers.role_aggregation import RoleAggregation
@@ -93,12 +95,13 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions, addresses of Services and flow control are
-    looked after in any case."""
+    """Those that run, ready to be run. Definitions, addresses of Services, the server's own Service
+    and flow control are looked after in any case."""
     return [
         _definitions(given),
         _definition_cleanup(given),
         _addresses(given),
+        _own_service(given),
         _flow_control(given),
         *_named(given, urgent=True),
     ]
@@ -131,6 +134,11 @@ def _definition_cleanup(given: ControllerSurroundings) -> Controller:
 def _addresses(given: ControllerSurroundings) -> Controller:
     services, records = built_in(SERVICES), built_in(ADDRESSES)
     return AddressRecords(given.objects, services, records, given.new_context)
+
+
+def _own_service(given: ControllerSurroundings) -> Controller:
+    services = built_in(SERVICES)
+    return OwnService(given.objects, services, kubernetes_service(), given.new_context)
 
 
 def _flow_control(given: ControllerSurroundings) -> Controller:
