@@ -114,7 +114,10 @@ def test_policies_follow_their_files(
     wait_until(lambda: served.allows(asked("ok")))
     assert "celadon_webhook_policies_outdated 0\n" in served.said("/metrics")[1]
     assert served.end() == 0
-    lines = [json.loads(one) for one in served.log.read_text().splitlines()[1:]]
+    first, *rest = served.log.read_text().splitlines()
+    assert first.endswith("/validate: 1 policy, 1 binding")
+    lines = [json.loads(one) for one in rest]
+    assert {one["logger"] for one in lines} == {"celadon.webhook"}
     assert [one["msg"] for one in lines] == [
         "the policies were reloaded",
         "the policies cannot be reloaded, the old ones stay",

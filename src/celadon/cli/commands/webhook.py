@@ -182,7 +182,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.webhook.policy_sources import LoadError
     from celadon.webhook.service import run_webhook
 
-    output.log_to_stderr(options.verbosity)
+    output.log_to_stderr(options.verbosity, "celadon.webhook")
     try:
         parts = _cluster_parts(options)
         settings = _settings(options, parts)
@@ -238,10 +238,12 @@ def _announce(url: str, policies: str = "policies of the cluster") -> None:
 
 
 def _counted(source: WatchedFiles) -> str:
+    from celadon.cli.formats.check_human import plural
+
     rules = source.rulebook()
-    return (
-        "" if rules is None else f"{len(rules.engine.policies)} policies, {rules.bindings} bindings"
-    )
+    if rules is None:
+        return ""
+    return f"{plural(rules.policies, 'policy')}, {plural(rules.bindings, 'binding')}"
 
 
 def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
