@@ -6,7 +6,7 @@ import argparse
 import os
 import socket
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import ssl
 
     from celadon.admission import Request, Verdict
+    from celadon.serve.operation import Family
     from celadon.serve.outgoing import ClusterLocation
-    from celadon.webhook.certificates import SecretCertificate
+    from celadon.webhook.certificates import OwnAuthority, SecretCertificate
     from celadon.webhook.cluster import ClusterClient, ClusterPolicies
 
 MAX_STALENESS: Final = 300.0
@@ -84,18 +85,30 @@ def uses_cluster(options: argparse.Namespace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ClusterParts:
-    """What a webhook takes from its cluster. `beside` runs as long as it does."""
+    """What a webhook takes from its cluster. `beside` runs as long as it does; `authority` is there
+    if certificates or bundles are kept."""
 
     policies: ClusterPolicies | None
     certificate: SecretCertificate | None
     denied: Callable[[Request, Verdict], None] | None
     beside: tuple[Callable[[], Coroutine[None, None, None]], ...]
+    authority: OwnAuthority | None = None
 
     @property
     def waits_for(self) -> tuple[Callable[[], str], ...]:
         """What the webhook cannot be ready without, besides its policies."""
         certificate = self.certificate
         return () if certificate is None else (lambda: certificate.missing,)
+
+    @property
+    def remarks(self) -> tuple[Callable[[], Iterable[str]], ...]:
+        """What an operator should look at."""
+        return () if self.authority is None else (self.authority.remarks,)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Metrics."""
+        return () if self.authority is None else self.authority.families()
 
 
 def cluster_parts(
@@ -120,11 +133,11 @@ def cluster_parts(
         events = DenialEvents(client, identity.partition("_")[0])
         denied = events.denied
         beside.append(events.run)
-    certificate = None
+    certificate = authority = None
     if options.tls_secret or options.self_signed_secret:
-        certificate, running = _certificate(options, client, identity, prepare)
-        beside.append(running)
-    return ClusterParts(_policies(options, client), certificate, denied, tuple(beside))
+        certificate, authority = _certificate(options, client, identity, prepare)
+        beside.append(certificate.run if authority is None else authority.run)
+    return ClusterParts(_policies(options, client), certificate, denied, tuple(beside), authority)
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
@@ -154,7 +167,7 @@ def _certificate(
     client: ClusterClient,
     identity: str,
     prepare: Callable[[ssl.SSLContext], None],
-) -> tuple[SecretCertificate, Callable[[], Coroutine[None, None, None]]]:
+) -> tuple[SecretCertificate, OwnAuthority | None]:
     from celadon.serve.leading import LeaderElection, leases_path
     from celadon.webhook.certificates import (
         AuthoritySettings,
@@ -174,6 +187,6 @@ def _certificate(
         own=not options.tls_secret,
     )
     if not settings.own and not settings.configurations:
-        return shown, shown.run
+        return shown, None
     election = LeaderElection(ClusterLeases(client), leases_path(namespace), name, identity)
-    return shown, OwnAuthority(client, shown, settings, election).run
+    return shown, OwnAuthority(client, shown, settings, election)

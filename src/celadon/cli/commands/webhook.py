@@ -293,6 +293,8 @@ def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> Webhoo
         denied=None if parts is None else parts.denied,
         beside=() if parts is None else parts.beside,
         waits_for=() if parts is None else parts.waits_for,
+        remarks=() if parts is None else parts.remarks,
+        families=() if parts is None else parts.families,
     )
 
 
