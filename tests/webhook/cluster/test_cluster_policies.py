@@ -161,6 +161,39 @@ def test_config_maps_have_policies_too(api: KubeApi) -> None:
     run_with(api, work)
 
 
+def test_config_maps_are_held_to_what_a_cluster_would_take(
+    api: KubeApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No API server has looked at what is in them."""
+    good = [policy("third", "object.metadata.name == 'y'"), binding("third")]
+    bad = [policy("third", "object.("), binding("third")]
+    path = "/api/v1/namespaces/default/configmaps/x"
+
+    async def work(policies: ClusterPolicies) -> None:
+        api.request("DELETE", f"{POLICIES}/first")
+        labelled = config_map("x", **{"all.yaml": "\n---\n".join(map(str, good))})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: names(policies) == ["third"])
+        api.request("PATCH", path, {"data": {"all.yaml": "\n---\n".join(map(str, bad))}})
+        await until(lambda: policies.state().problems)
+        (problem,) = policies.state().problems
+        assert problem.startswith(
+            "configmap `x`, `all.yaml`, line 1: ValidatingAdmissionPolicy.adm"
+        )
+        assert "spec.validations[0].expression" in problem
+        found = await verdict(policies)
+        assert found.message.endswith("denied request: not third"), "the old version stays"
+        assert policies.state().failed_loads == 1
+        told = [getattr(one, "celadon_fields", {}).get("err") for one in caplog.records]
+        assert told.count(problem) == 1
+        api.request("PATCH", path, {"data": {"all.yaml": "\n---\n".join(map(str, good))}})
+        await until(lambda: not policies.state().problems)
+        assert policies.state().failed_loads == 1, "a counter never falls"
+
+    run_with(api, work)
+
+
 def test_a_binding_may_select_namespaces(api: KubeApi) -> None:
     selector = {"namespaceSelector": {"matchLabels": {"strict": "yes"}}}
     api.create(policy("second", "false"), binding("second", matchResources=selector))
