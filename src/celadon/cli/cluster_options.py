@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 MAX_STALENESS: Final = 300.0
 DEFAULT_SERVICE: Final = "celadon-webhook"
+SECRETS: Final = ("tls_secret", "self_signed_secret")
+_USES: Final = ("from_cluster", "events", *SECRETS)
+_MEANINGLESS_WITHOUT: Final = {
+    "kubeconfig": _USES,
+    "context": _USES,
+    "max_staleness": ("from_cluster",),
+    "tls_names": ("self_signed_secret",),
+    "webhook_configuration": SECRETS,
+}
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
@@ -78,9 +87,17 @@ def add_certificates(group: argparse._ArgumentGroup) -> None:
 
 def uses_cluster(options: argparse.Namespace) -> bool:
     """Whether anything of the cluster is wanted."""
-    return bool(
-        options.from_cluster or options.events or options.tls_secret or options.self_signed_secret
-    )
+    return any(getattr(options, one) for one in _USES)
+
+
+def missing_beside(options: argparse.Namespace) -> tuple[str, tuple[str, ...]] | None:
+    """An option that is given for nothing, and those of which it needs one."""
+    for name, wanted in _MEANINGLESS_WITHOUT.items():
+        given = getattr(options, name)
+        is_given = given != MAX_STALENESS if name == "max_staleness" else bool(given)
+        if is_given and not any(getattr(options, one) for one in wanted):
+            return name, wanted
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,32 @@ WRONG: list[tuple[list[str], str]] = [
     (["--app", "a:b", "--decision-log", "-"], "`--decision-log` is for policies"),
     (["--app", "tests.nowhere:app"], "`tests.nowhere:app` cannot be imported: ModuleNotFound"),
     (["-f", "nowhere.yaml"], "error: nowhere.yaml"),
+    (["-f", "{p}", "--kubeconfig", "k"], "`--kubeconfig` goes with `--from-cluster` or `--events`"),
+    (["-f", "{p}", "--context", "c"], "`--context` goes with `--from-cluster` or `--events` or"),
+    (["-f", "{p}", "--max-staleness", "1m"], "`--max-staleness` goes with `--from-cluster`"),
+    (["-f", "{p}", "--tls-names", "a"], "`--tls-names` goes with `--self-signed-secret`"),
+    (
+        ["-f", "{p}", "--webhook-configuration", "a"],
+        "`--webhook-configuration` goes with `--tls-secret` or `--self-signed-secret`",
+    ),
+    (["-f", "{p}", "--decision-log-sample", "0.5"], "`--decision-log-sample` goes with `--decis"),
+    (["-f", "{p}", "--decision-log-objects"], "`--decision-log-objects` goes with `--decision-l"),
+    (
+        ["-f", "{p}", "--tls-secret", "a", "--tls-cert-file", "b", "--tls-private-key-file", "c"],
+        "`--tls-cert-file` and `--tls-secret` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--self-signed-secret", "a", "--plain-http"],
+        "`--plain-http` and `--self-signed-secret` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--plain-http", "--client-ca-file", "a"],
+        "`--client-ca-file` and `--plain-http` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--force-plain-http", "--ca-out", "a"],
+        "`--ca-out` and `--force-plain-http` exclude each other",
+    ),
     (["-f", "{p}", "--listen", "x"], "`x` is not HOST:PORT"),
     (["-f", "{p}", "--tls-cert-file", "a"], "belong together"),
     (["-f", "{p}", "--plain-http"], "plain HTTP on `0.0.0.0` could be read by others"),

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.cluster_options import (
+    SECRETS,
     ClusterParts,
     add_certificates,
     add_cluster,
     cluster_parts,
+    missing_beside,
     uses_cluster,
 )
 from celadon.cli.exits import Exit
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 _REQUESTS_SHOWN: Final = 3
 _SAYS: Final = f"celadon {__version__}"
 _OF_POLICIES: Final = ("audit_only", "events", "decision_log", "decision_log_objects")
+_ON_ITS_OWN: Final = ("tls_cert_file", "ca_out", "plain_http", "force_plain_http")
+"""Of a certificate that is in no Secret."""
+_ENCRYPTED: Final = ("tls_cert_file", "ca_out", "client_ca_file")
 
 DESCRIPTION: Final = """\
 Run an admission webhook that enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies,
@@ -214,8 +219,31 @@ def _contradiction(options: argparse.Namespace) -> str:
     if options.app:
         for name in _OF_POLICIES:
             if getattr(options, name):
-                return f"`--{name.replace('_', '-')}` is for policies, not for `--app`"
-    return ""
+                return f"{_option(name)} is for policies, not for `--app`"
+    return _unheeded(options)
+
+
+def _unheeded(options: argparse.Namespace) -> str:
+    """Which option would be passed over because of others, or because they are missing."""
+    secret = next((one for one in SECRETS if getattr(options, one)), "")
+    plain = next((one for one in ("plain_http", "force_plain_http") if getattr(options, one)), "")
+    for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):
+        for name in excluded if other else ():
+            if getattr(options, name):
+                return f"{_option(name)} and {_option(other)} exclude each other"
+    sampled = options.decision_log_objects or options.decision_log_sample != 1
+    if sampled and options.decision_log is None:
+        name = "decision_log_objects" if options.decision_log_objects else "decision_log_sample"
+        return f"{_option(name)} goes with `--decision-log`"
+    missing = missing_beside(options)
+    if missing is None:
+        return ""
+    name, wanted = missing
+    return f"{_option(name)} goes with {' or '.join(map(_option, wanted))}"
+
+
+def _option(name: str) -> str:
+    return f"`--{name.replace('_', '-')}`"
 
 
 def _run_application(name: str, settings: WebhookSettings) -> None:
