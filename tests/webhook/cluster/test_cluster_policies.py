@@ -301,6 +301,8 @@ def test_policies_that_change_objects_come_and_go(api: KubeApi) -> None:
         api.request("DELETE", f"{POLICIES}/first")
         api.create(config_map("team", team="blue"), *first)
         await until(lambda: changing_names(policies) == ["label"])
+        ages = policies.state().cache_ages
+        assert {"configmaps", "params/configmaps"} <= ages.keys(), "policies, and their params"
         assert await patch(policies) == [
             {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
         ]
@@ -412,6 +414,64 @@ def test_params_of_a_kind_that_is_defined_later(api: KubeApi) -> None:
         await until(lambda: not policies.caches.params)
 
     run_with(api, work)
+
+
+def test_params_that_must_not_be_read_harm_only_their_policy(api: KubeApi) -> None:
+    """Whoever may write a policy must not be able to take the webhook out of service."""
+    api.create(*READER)
+    reader = api.as_user("reader")
+    secret = {"apiVersion": "v1", "kind": "Secret"}
+    bound = {"name": "s", "parameterNotFoundAction": "Allow"}
+
+    async def run() -> None:
+        async with client_of(reader) as client, source(client) as policies:
+            await until(lambda: not policies.state().missing)
+            api.create(
+                policy("second", "params == null", paramKind=secret),
+                binding("second", paramRef=bound, matchResources={"resourceRules": RULES}),
+            )
+            await until(lambda: policies.state().remarks)
+            state = policies.state()
+            assert (state.missing, state.problems) == ((), ())
+            (remark,) = state.remarks
+            assert remark.startswith("params cannot be read: secrets is forbidden")
+            with pytest.raises(Unanswerable, match="secrets: secrets is forbidden"):
+                await verdict(policies)
+            other = {**_members(CREATE), "operation": Operation.DELETE}
+            assert (await verdict(policies, Request(**other))).allowed
+
+    asyncio.run(run())
+
+
+READER: list[dict[str, Any]] = [
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "reader"},
+        "rules": [
+            {
+                "apiGroups": ["", "apiextensions.k8s.io", "admissionregistration.k8s.io"],
+                "resources": [
+                    *("namespaces", "configmaps", "customresourcedefinitions"),
+                    *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+                    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+                ],
+                "verbs": ["list", "watch"],
+            }
+        ],
+    },
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "reader"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "reader",
+        },
+        "subjects": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}],
+    },
+]
 
 
 def test_nothing_is_decided_by_caches_that_are_too_old(api: KubeApi) -> None:

@@ -47,6 +47,12 @@ def test_an_outdated_source_is_ready_and_says_so() -> None:
         assert "celadon_webhook_policies_outdated 1\n" in client.said("/metrics")[1]
 
 
+def test_what_only_some_reviews_fail_for_is_said() -> None:
+    with running(FixedSource(rulebook(), SourceState(remarks=("no params",)))) as client:
+        assert client.said("/readyz") == (200, "ok\n")
+        assert "[+]policies: no params\n[+]policies ok" in client.said("/readyz?verbose")[1]
+
+
 def test_others_may_be_waited_for() -> None:
     missing = ["a certificate"]
     settings = dataclasses.replace(SETTINGS, waits_for=(lambda: missing[0], lambda: ""))

@@ -34,6 +34,7 @@ from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
 from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
 from celadon.webhook.cluster.registered_policies import RegisteredPolicies
+from celadon.webhook.cluster.watched_collection import WatchedCollection
 from celadon.webhook.deciding.rulebook import MutationRules, Rulebook, SourceState
 
 DISCOVERY_SECONDS: Final = 60.0
@@ -107,6 +108,7 @@ class ClusterPolicies:
         return SourceState(
             missing=tuple(self._missing()),
             problems=self._problems(),
+            remarks=tuple(self._remarks()),
             loads=self._loads,
             failed_loads=self._failed_loads,
             loaded_at=self._loaded_at,
@@ -123,12 +125,21 @@ class ClusterPolicies:
         )
 
     def _missing(self) -> Iterator[str]:
+        """Params that cannot be read are missing in the reviews that need them, and only there:
+        else one policy could take the webhook out of service for all."""
         for one in self.caches:
-            if not one.is_synced:
+            if not one.is_synced and one not in self._unreadable_params():
                 yield f"{one.watched.name}{_because(one.failure)}"
         if not self._served:
             yield "the discovery of what is served"
         yield from self._stale()
+
+    def _unreadable_params(self) -> list[WatchedCollection]:
+        return [one for one in self.caches.params.values() if not one.is_synced and one.failure]
+
+    def _remarks(self) -> Iterator[str]:
+        for one in self._unreadable_params():
+            yield f"params cannot be read: {one.failure}"
 
     def _stale(self) -> tuple[str, ...]:
         """Caches of policies that have heard nothing for too long."""

@@ -47,6 +47,8 @@ class PolicyAnswers:
         """Whether there are policies, and whether they are the newest."""
         state = self._source.state()
         rules = self._source.rulebook()
+        for remark in state.remarks:
+            yield True, f"policies: {remark}"
         if rules is None or state.missing:
             yield False, f"policies waiting for {described(state.missing)}"
         elif state.problems:
