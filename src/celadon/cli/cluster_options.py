@@ -110,6 +110,8 @@ class ClusterParts:
     denied: Callable[[Request, Verdict], None] | None
     beside: tuple[Callable[[], Coroutine[None, None, None]], ...]
     authority: OwnAuthority | None = None
+    families: tuple[Family, ...] = ()
+    """Metrics of all that."""
 
     @property
     def waits_for(self) -> tuple[Callable[[], str], ...]:
@@ -121,11 +123,6 @@ class ClusterParts:
     def remarks(self) -> tuple[Callable[[], Iterable[str]], ...]:
         """What an operator should look at."""
         return () if self.authority is None else (self.authority.remarks,)
-
-    @property
-    def families(self) -> tuple[Family, ...]:
-        """Metrics."""
-        return () if self.authority is None else self.authority.families()
 
 
 def cluster_parts(
@@ -143,6 +140,7 @@ def cluster_parts(
     client = ClusterClient(location)
     identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}_{uuid4()}"
     beside: list[Callable[[], Coroutine[None, None, None]]] = []
+    families: tuple[Family, ...] = ()
     denied = None
     if options.events:
         from celadon.webhook.cluster import DenialEvents
@@ -150,11 +148,15 @@ def cluster_parts(
         events = DenialEvents(client, identity.partition("_")[0])
         denied = events.denied
         beside.append(events.run)
+        families += events.families()
     certificate = authority = None
     if options.tls_secret or options.self_signed_secret:
         certificate, authority = _certificate(options, client, identity, prepare)
         beside.append(certificate.run if authority is None else authority.run)
-    return ClusterParts(_policies(options, client), certificate, denied, tuple(beside), authority)
+        families += () if authority is None else authority.families()
+    return ClusterParts(
+        _policies(options, client), certificate, denied, tuple(beside), authority, families
+    )
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:

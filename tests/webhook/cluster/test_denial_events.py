@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import re
 from typing import Any
 
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
 from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.serve.operation import exposition
 from celadon.webhook.cluster import denial_events
 from celadon.webhook.cluster.cluster_client import ClusterRefusal, ClusterUnreachable
 from celadon.webhook.cluster.denial_events import DenialEvents
@@ -96,6 +99,31 @@ def test_an_event_is_about_the_object() -> None:
     }  # fmt: skip
 
 
+NAMES = {
+    "web": r"web\.[0-9a-f]{16}",
+    "": r"[0-9a-f]{32}",
+    "system:node": r"[0-9a-f]{32}",
+    "a" * 253: r"[0-9a-f]{32}",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_event_has_a_name_that_events_may_have(name: str) -> None:
+    cluster = Cluster()
+    told(cluster, [(request(name), denied())])
+    (event,) = cluster.events
+    assert re.fullmatch(NAMES[name], event["metadata"]["name"])
+
+
+def test_events_that_are_denied_leave_none() -> None:
+    """The Event about it would be denied as well, and so on."""
+    cluster = Cluster()
+    for group in ("", "events.k8s.io"):
+        kind = GroupVersionKind(group, "v1", "Event")
+        told(cluster, [(dataclasses.replace(request(), kind=kind), denied())])
+    assert cluster.events == []
+
+
 def test_the_same_denial_counts() -> None:
     cluster = Cluster()
     same, other = (request(), denied()), (request(), denied("never"))
@@ -137,11 +165,14 @@ def test_more_than_can_be_sent_is_dropped(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(cluster.events) == 2
 
 
-def test_a_failure_is_not_repeated() -> None:
+def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     cluster = Cluster()
     cluster.failure = ClusterUnreachable("gone")
-    assert told(cluster, [(request(), denied())]).dropped == 1
+    events = told(cluster, [(request(), denied()), (request(), denied("never"))])
+    assert events.dropped == 2
+    assert "\nceladon_webhook_dropped_events_total 2\n" in exposition(events.families())
     assert cluster.events == []
+    assert [one.message for one in caplog.records] == ["events cannot be written"]
 
 
 def test_secrets_are_not_told() -> None:

@@ -32,6 +32,7 @@ class PolicyAnswers:
             audit_only=settings.audit_only,
             known_callers=settings.known_callers,
             denied=settings.denied,
+            missing=lambda: source.state().missing,
         )
         self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds)
 
