@@ -156,7 +156,7 @@ def _review(body: bytes) -> Review:
     try:
         return decode_review(document, len(body))
     except ReviewError as error:
-        raise Unacceptable(400, str(error)) from None
+        raise Unacceptable(400, f"not an AdmissionReview: {error}") from None
 
 
 def _seconds(query: bytes) -> float | None:
