@@ -87,6 +87,7 @@ GOOD = json.dumps(config_map()).encode()
         (b"[]", 400, "not an AdmissionReview: the body must be an object, not a list"),
         (b"\xff{}", 400, "not an AdmissionReview: not in UTF-8"),
         (b'{"a":NaN}', 400, "not an AdmissionReview: `NaN` is no JSON"),
+        (b'{"a":' + b"9" * 5000 + b"}", 400, f"AdmissionReview: `{'9' * 20}...` is out of range"),
         (b'{"a":1e999}', 400, "not an AdmissionReview: `1e999` is out of range"),
         (b"[" * 100_000, 422, "the review is nested too deeply"),
         (GOOD.replace(b'"u"', b'""'), 400, "`request.uid` is missing"),
@@ -98,7 +99,7 @@ GOOD = json.dumps(config_map()).encode()
         (GOOD[:-1], 400, "not an AdmissionReview"),
         (b"x" * (SETTINGS.body_bytes + 1), 413, "request entity is too large; limit is 7340032"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_what_is_no_review(client: Client, body: bytes, code: int, text: str) -> None:
     found, said = client.said("/validate", body)

@@ -35,6 +35,12 @@ def test_values_inside_of_others() -> None:
     assert redacted("a password", found) == "a [redacted]"
 
 
+def test_values_without_the_space_around_them() -> None:
+    """`echo hunter2 | base64` has an end of line, which policies may trim."""
+    found = secret_texts(request(secret(data={"a": encoded("hunter2\n")}), kind=SECRET))
+    assert redacted("is hunter2", found) == "is [redacted]"
+
+
 def test_broken_secrets() -> None:
     for members in ({"data": 7}, {"data": {"a": 7}}, {"data": {"a": "/w=="}}):
         list(secret_texts(request(secret(**members), kind=SECRET)))

@@ -19,14 +19,16 @@ _MEMBERS: Final = ("data", "stringData")
 
 
 def secret_texts(request: Request) -> Iterable[str]:
-    """The values in the Secrets of a request, as they stand there and decoded, longest first."""
+    """The values in the Secrets of a request, as they stand there and decoded, with and without
+    the space around them, longest first."""
     if request.kind.kind != "Secret" or request.kind.group:
         return ()
     found = {
         text
         for obj in (request.object, request.old_object)
         if obj is not None
-        for text in _values(obj)
+        for value in _values(obj)
+        for text in (value, value.strip())
         if len(text) >= LEAST_CHARACTERS
     }
     return sorted(found, key=len, reverse=True)
