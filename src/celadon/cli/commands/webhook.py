@@ -194,11 +194,16 @@ def run(options: argparse.Namespace) -> Exit:
         if options.app:
             _run_application(options.app, settings)
         elif parts is not None and parts.policies is not None:
-            run_webhook(settings, parts.policies, _announce)
+            told = f"policies of the cluster{_audit_only(options)}"
+            run_webhook(settings, parts.policies, lambda url: _announce(url, told))
         else:
             source = _source(options)
             source.start()
-            run_webhook(settings, source, lambda url: _announce(url, _counted(source)))
+            run_webhook(
+                settings,
+                source,
+                lambda url: _announce(url, _counted(source) + _audit_only(options)),
+            )
     except LoadError as error:
         for problem in error.problems:
             output.complain(f"error: {problem}")
@@ -261,8 +266,12 @@ def _failed(message: str) -> Exit:
     return Exit.USAGE
 
 
-def _announce(url: str, policies: str = "policies of the cluster") -> None:
+def _announce(url: str, policies: str) -> None:
     output.complain(f"{_SAYS} answers reviews at {url}/validate: {policies}")
+
+
+def _audit_only(options: argparse.Namespace) -> str:
+    return "; nothing is denied" if options.audit_only else ""
 
 
 def _counted(source: WatchedFiles) -> str:
