@@ -91,7 +91,7 @@ class Webhook:
         return lambda function: self.add(decorate(function))
 
     def configurations(
-        self, *, service: str = "", url: str = "", ca_bundle: bytes = b""
+        self, *, service: str = "", url: str = "", ca_bundle: bytes | str = b""
     ) -> list[dict[str, Any]]:
         """What an API server is to be told, as manifests: a ValidatingWebhookConfiguration, a
         MutatingWebhookConfiguration, or both.
