@@ -56,7 +56,7 @@ def test_objects_lose_their_values() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{...}", "kept": "yes"}
     obj = secret(data={"a": "x"}, stringData={"b": "y"}, type="Opaque")
     obj["metadata"]["annotations"] = annotations
-    assert redacted_object(obj) == {
+    assert redacted_object(obj, secret=True) == {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": "Opaque",
@@ -64,6 +64,6 @@ def test_objects_lose_their_values() -> None:
         "data": {"a": "[redacted]"},
         "stringData": {"b": "[redacted]"},
     }
-    assert redacted_object(secret(data="x"))["data"] == "[redacted]"  # type: ignore[index]  # it is one
-    assert redacted_object(None) is None
-    assert redacted_object({"kind": "ConfigMap", "data": {"a": "x"}})["data"] == {"a": "x"}  # type: ignore[index]
+    assert redacted_object(secret(data="x"), secret=True)["data"] == "[redacted]"  # type: ignore[index]  # it is one
+    assert redacted_object(None, secret=True) is None
+    assert redacted_object({"data": {"a": "x"}}, secret=False)["data"] == {"a": "x"}  # type: ignore[index]
