@@ -77,7 +77,7 @@ def test_by_address() -> None:
 )
 def test_places_that_are_none(about: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        client_config(**about)  # type: ignore[arg-type]  # all of them texts
+        client_config(**about)
 
 
 def test_what_an_api_server_would_refuse() -> None:
