@@ -30,8 +30,9 @@ from celadon.webhook.cluster.cluster_client import (
 )
 
 FIRST_PAUSE: Final = 0.1
-LONGEST_PAUSE: Final = 30.0
-"""Between two attempts, in seconds; each pause is twice the one before."""
+LONGEST_PAUSE: Final = 10.0
+"""Between two attempts, in seconds; each pause is twice the one before. It is how long policies may
+stay unknown after a long outage is over, while a failure policy denies everything."""
 SHORT_WATCH: Final = 1.0
 """A watch that lasted less is as good as none."""
 TOLD_FAILURES: Final = 2
