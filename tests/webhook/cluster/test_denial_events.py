@@ -132,6 +132,31 @@ def test_the_same_denial_counts() -> None:
     assert [one["count"] for one in cluster.patches] == [3]
 
 
+def test_an_object_that_somebody_tries_to_create_again_and_again() -> None:
+    """Each attempt has a uid of its own, and what the server has made of `generateName`."""
+    cluster = Cluster()
+    attempts = []
+    for number in range(3):
+        meta = {"generateName": "web-", "name": f"web-{number}", "uid": f"u{number}"}
+        attempt = dataclasses.replace(request(), name=f"web-{number}", object={"metadata": meta})
+        attempts.append((attempt, denied(f'pods "web-{number}" is forbidden')))
+    told(cluster, attempts)
+    (event,) = cluster.events
+    assert (event["count"], event["message"]) == (3, 'pods "web-" is forbidden')
+    assert (event["involvedObject"]["name"], "uid" in event["involvedObject"]) == ("web", False)
+
+
+def test_an_object_that_is_there_is_told_with_its_uid() -> None:
+    cluster = Cluster()
+    there = {"metadata": {"generateName": "web-", "name": "web-1", "uid": "u"}}
+    update = dataclasses.replace(
+        request(), operation=Operation.UPDATE, name="web-1", object=there, old_object=there
+    )
+    told(cluster, [(update, denied())])
+    about = cluster.events[0]["involvedObject"]
+    assert (about["name"], about["uid"]) == ("web-1", "u")
+
+
 def test_an_event_that_has_ended_is_made_anew() -> None:
     cluster = Cluster()
     again = (request(), denied())

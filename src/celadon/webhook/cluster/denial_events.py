@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from celadon.admission import Request, Verdict
+from celadon.admission import Operation, Request, Verdict
 from celadon.kube import metadata, name_rules
 from celadon.records import dataclass
 from celadon.serve.operation import LIFE, Description, Family, ReadCounter, say, warn
@@ -194,13 +194,19 @@ def _event_name(about: str) -> str:
 
 
 def _denial(request: Request, verdict: Verdict) -> _Denial:
+    """What is only being created has no uid yet that anybody would find again, and what the server
+    has made of its `generateName` is another name the next time."""
     obj = request.object or request.old_object or {}
-    name = request.name or metadata.name(obj) or metadata.generate_name(obj)
+    message = redacted(verdict.message, secret_texts(request))
+    is_new = request.operation is Operation.CREATE and not request.subresource
+    name, prefix = request.name or metadata.name(obj), metadata.generate_name(obj)
+    if is_new and prefix and name.startswith(prefix):
+        name, message = prefix, message.replace(name, prefix)
     return _Denial(
         "" if request.kind.kind == "Namespace" else request.namespace,
-        name.rstrip("-."),
+        (name or prefix).rstrip("-."),
         request.kind.kind,
         request.kind.api_version,
-        metadata.uid(obj),
-        redacted(verdict.message, secret_texts(request))[:MOST_CHARACTERS],
+        "" if is_new else metadata.uid(obj),
+        message[:MOST_CHARACTERS],
     )
