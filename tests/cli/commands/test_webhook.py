@@ -63,6 +63,9 @@ WRONG: list[tuple[list[str], str]] = [
     (["-f", "{p}", "--kubeconfig", "k"], "`--kubeconfig` goes with `--from-cluster` or `--events`"),
     (["-f", "{p}", "--context", "c"], "`--context` goes with `--from-cluster` or `--events` or"),
     (["-f", "{p}", "--max-staleness", "1m"], "`--max-staleness` goes with `--from-cluster`"),
+    (["--from-cluster", "--max-staleness", "0s"], "`--max-staleness` is at least 5s"),
+    (["-f", "{p}", "--review-timeout", "0s"], "`--review-timeout` is at least 100ms"),
+    (["-f", "{p}", "--max-review-bytes", "0"], "`--max-review-bytes` is at least 1024"),
     (["-f", "{p}", "--tls-names", "a"], "`--tls-names` goes with `--self-signed-secret`"),
     (
         ["-f", "{p}", "--webhook-configuration", "a"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +41,12 @@ _OF_POLICIES: Final = ("audit_only", "events", "decision_log", "decision_log_obj
 _ON_ITS_OWN: Final = ("tls_cert_file", "ca_out", "plain_http", "force_plain_http")
 """Of a certificate that is in no Secret."""
 _ENCRYPTED: Final = ("tls_cert_file", "ca_out", "client_ca_file")
+_LEAST: Final[Mapping[str, tuple[float, str]]] = {
+    "max_staleness": (5.0, "5s"),
+    "review_timeout": (0.1, "100ms"),
+    "max_review_bytes": (1024, "1024"),
+}
+"""With less nothing would ever be decided."""
 
 DESCRIPTION: Final = """\
 Run an admission webhook that enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies,
@@ -225,6 +232,9 @@ def _contradiction(options: argparse.Namespace) -> str:
         for name in _OF_POLICIES:
             if getattr(options, name):
                 return f"{_option(name)} is for policies, not for `--app`"
+    for name, (least, text) in _LEAST.items():
+        if getattr(options, name) < least:
+            return f"{_option(name)} is at least {text}"
     return _unheeded(options)
 
 
