@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,19 +66,23 @@ def test_every_command_and_option_is_documented(command: Command) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/webhook.md"])
-def test_webhooks_in_python(page: str, tmp_path: Path) -> None:
-    """The blocks of Python about webhooks are a module whose tests pass."""
+def test_webhooks_in_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first block of Python about webhooks is `rules.py`, others are its tests, and pass."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = [
+    rules, *tests = (
         block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "webhook" in block
-    ]
-    file = tmp_path / "rules.py"
-    file.write_text("\n\n".join(blocks), encoding="utf-8")
-    found = runpy.run_path(str(file))
-    assert found["app"].handlers
-    for name, value in found.items():
-        if name.startswith("test_"):
-            value()
+    )
+    (tmp_path / "rules.py").write_text(rules, encoding="utf-8")
+    assert runpy.run_path(str(tmp_path / "rules.py"))["app"].handlers
+    monkeypatch.syspath_prepend(tmp_path)
+    for number, block in enumerate(tests):
+        file = tmp_path / f"test_rules_{number}.py"
+        file.write_text(block, encoding="utf-8")
+        called = [
+            value() for name, value in runpy.run_path(str(file)).items() if name.startswith("test_")
+        ]
+        assert called
+    sys.modules.pop("rules", None)
 
 
 def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 import socket
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -18,12 +18,22 @@ if TYPE_CHECKING:
     import ssl
 
     from celadon.admission import Request, Verdict
+    from celadon.serve.operation import Family
     from celadon.serve.outgoing import ClusterLocation
-    from celadon.webhook.certificates import SecretCertificate
+    from celadon.webhook.certificates import OwnAuthority, SecretCertificate
     from celadon.webhook.cluster import ClusterClient, ClusterPolicies
 
 MAX_STALENESS: Final = 300.0
 DEFAULT_SERVICE: Final = "celadon-webhook"
+SECRETS: Final = ("tls_secret", "self_signed_secret")
+_USES: Final = ("from_cluster", "events", *SECRETS)
+_MEANINGLESS_WITHOUT: Final = {
+    "kubeconfig": _USES,
+    "context": _USES,
+    "max_staleness": ("from_cluster",),
+    "tls_names": ("self_signed_secret",),
+    "webhook_configuration": SECRETS,
+}
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
@@ -77,25 +87,42 @@ def add_certificates(group: argparse._ArgumentGroup) -> None:
 
 def uses_cluster(options: argparse.Namespace) -> bool:
     """Whether anything of the cluster is wanted."""
-    return bool(
-        options.from_cluster or options.events or options.tls_secret or options.self_signed_secret
-    )
+    return any(getattr(options, one) for one in _USES)
+
+
+def missing_beside(options: argparse.Namespace) -> tuple[str, tuple[str, ...]] | None:
+    """An option that is given for nothing, and those of which it needs one."""
+    for name, wanted in _MEANINGLESS_WITHOUT.items():
+        given = getattr(options, name)
+        is_given = given != MAX_STALENESS if name == "max_staleness" else bool(given)
+        if is_given and not any(getattr(options, one) for one in wanted):
+            return name, wanted
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterParts:
-    """What a webhook takes from its cluster. `beside` runs as long as it does."""
+    """What a webhook takes from its cluster. `beside` runs as long as it does; `authority` is there
+    if certificates or bundles are kept."""
 
     policies: ClusterPolicies | None
     certificate: SecretCertificate | None
     denied: Callable[[Request, Verdict], None] | None
     beside: tuple[Callable[[], Coroutine[None, None, None]], ...]
+    authority: OwnAuthority | None = None
+    families: tuple[Family, ...] = ()
+    """Metrics of all that."""
 
     @property
     def waits_for(self) -> tuple[Callable[[], str], ...]:
         """What the webhook cannot be ready without, besides its policies."""
         certificate = self.certificate
         return () if certificate is None else (lambda: certificate.missing,)
+
+    @property
+    def remarks(self) -> tuple[Callable[[], Iterable[str]], ...]:
+        """What an operator should look at."""
+        return () if self.authority is None else (self.authority.remarks,)
 
 
 def cluster_parts(
@@ -113,6 +140,7 @@ def cluster_parts(
     client = ClusterClient(location)
     identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}_{uuid4()}"
     beside: list[Callable[[], Coroutine[None, None, None]]] = []
+    families: tuple[Family, ...] = ()
     denied = None
     if options.events:
         from celadon.webhook.cluster import DenialEvents
@@ -120,11 +148,15 @@ def cluster_parts(
         events = DenialEvents(client, identity.partition("_")[0])
         denied = events.denied
         beside.append(events.run)
-    certificate = None
+        families += events.families()
+    certificate = authority = None
     if options.tls_secret or options.self_signed_secret:
-        certificate, running = _certificate(options, client, identity, prepare)
-        beside.append(running)
-    return ClusterParts(_policies(options, client), certificate, denied, tuple(beside))
+        certificate, authority = _certificate(options, client, identity, prepare)
+        beside.append(certificate.run if authority is None else authority.run)
+        families += () if authority is None else authority.families()
+    return ClusterParts(
+        _policies(options, client), certificate, denied, tuple(beside), authority, families
+    )
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
@@ -154,7 +186,7 @@ def _certificate(
     client: ClusterClient,
     identity: str,
     prepare: Callable[[ssl.SSLContext], None],
-) -> tuple[SecretCertificate, Callable[[], Coroutine[None, None, None]]]:
+) -> tuple[SecretCertificate, OwnAuthority | None]:
     from celadon.serve.leading import LeaderElection, leases_path
     from celadon.webhook.certificates import (
         AuthoritySettings,
@@ -174,6 +206,6 @@ def _certificate(
         own=not options.tls_secret,
     )
     if not settings.own and not settings.configurations:
-        return shown, shown.run
+        return shown, None
     election = LeaderElection(ClusterLeases(client), leases_path(namespace), name, identity)
-    return shown, OwnAuthority(client, shown, settings, election).run
+    return shown, OwnAuthority(client, shown, settings, election)

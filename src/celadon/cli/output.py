@@ -95,14 +95,14 @@ def _write(stream: TextIO | None, text: str) -> None:
         raise UnwritableError((error.strerror or str(error)).lower()) from error
 
 
-def log_to_stderr(verbosity: int) -> None:
-    """What the server says, as JSON lines."""
+def log_to_stderr(verbosity: int, speaker: str) -> None:
+    """What the server says, as JSON lines; `speaker` is the logger that it is said by."""
     import logging
 
     from celadon.serve.transport import LogLines, log_level
 
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LogLines())
+    handler.setFormatter(LogLines(speaker))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("celadon").setLevel(log_level(verbosity))
 

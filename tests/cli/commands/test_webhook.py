@@ -60,6 +60,35 @@ WRONG: list[tuple[list[str], str]] = [
     (["--app", "a:b", "--decision-log", "-"], "`--decision-log` is for policies"),
     (["--app", "tests.nowhere:app"], "`tests.nowhere:app` cannot be imported: ModuleNotFound"),
     (["-f", "nowhere.yaml"], "error: nowhere.yaml"),
+    (["-f", "{p}", "--kubeconfig", "k"], "`--kubeconfig` goes with `--from-cluster` or `--events`"),
+    (["-f", "{p}", "--context", "c"], "`--context` goes with `--from-cluster` or `--events` or"),
+    (["-f", "{p}", "--max-staleness", "1m"], "`--max-staleness` goes with `--from-cluster`"),
+    (["--from-cluster", "--max-staleness", "0s"], "`--max-staleness` is at least 5s"),
+    (["-f", "{p}", "--review-timeout", "0s"], "`--review-timeout` is at least 100ms"),
+    (["-f", "{p}", "--max-review-bytes", "0"], "`--max-review-bytes` is at least 1024"),
+    (["-f", "{p}", "--tls-names", "a"], "`--tls-names` goes with `--self-signed-secret`"),
+    (
+        ["-f", "{p}", "--webhook-configuration", "a"],
+        "`--webhook-configuration` goes with `--tls-secret` or `--self-signed-secret`",
+    ),
+    (["-f", "{p}", "--decision-log-sample", "0.5"], "`--decision-log-sample` goes with `--decis"),
+    (["-f", "{p}", "--decision-log-objects"], "`--decision-log-objects` goes with `--decision-l"),
+    (
+        ["-f", "{p}", "--tls-secret", "a", "--tls-cert-file", "b", "--tls-private-key-file", "c"],
+        "`--tls-cert-file` and `--tls-secret` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--self-signed-secret", "a", "--plain-http"],
+        "`--plain-http` and `--self-signed-secret` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--plain-http", "--client-ca-file", "a"],
+        "`--client-ca-file` and `--plain-http` exclude each other",
+    ),
+    (
+        ["-f", "{p}", "--force-plain-http", "--ca-out", "a"],
+        "`--ca-out` and `--force-plain-http` exclude each other",
+    ),
     (["-f", "{p}", "--listen", "x"], "`x` is not HOST:PORT"),
     (["-f", "{p}", "--tls-cert-file", "a"], "belong together"),
     (["-f", "{p}", "--plain-http"], "plain HTTP on `0.0.0.0` could be read by others"),
@@ -114,7 +143,10 @@ def test_policies_follow_their_files(
     wait_until(lambda: served.allows(asked("ok")))
     assert "celadon_webhook_policies_outdated 0\n" in served.said("/metrics")[1]
     assert served.end() == 0
-    lines = [json.loads(one) for one in served.log.read_text().splitlines()[1:]]
+    first, *rest = served.log.read_text().splitlines()
+    assert first.endswith("/validate: 1 policy, 1 binding")
+    lines = [json.loads(one) for one in rest]
+    assert {one["logger"] for one in lines} == {"celadon.webhook"}
     assert [one["msg"] for one in lines] == [
         "the policies were reloaded",
         "the policies cannot be reloaded, the old ones stay",

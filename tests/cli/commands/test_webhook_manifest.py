@@ -136,6 +136,14 @@ def test_mutating_policies(capsys: pytest.CaptureFixture[str]) -> None:
         (["-f", "policies.json", "--timeout", "0"], "`--timeout` is 1 to 30 seconds"),
         (["-f", "policies.json", "--timeout", "31"], "`--timeout` is 1 to 30 seconds"),
         (["-f", "policies.json", "--events"], "`--events` goes with `--from-cluster`"),
+        (
+            ["-f", "policies.json", "--audit-only", "--failure-policy", "Fail"],
+            "`--audit-only` and `--failure-policy Fail` exclude each other",
+        ),
+        (
+            ["-f", "policies.json", "--only", "Deployment,Foo"],
+            "`--only foo`: there are ServiceAccount, ClusterRole, ",
+        ),
         (["-f", "policies.json", "--ca-bundle", "nope"], "No such file"),
         (["-f", "nope.yaml"], "cannot be read"),
         (["-f", "unbound.json"], "no policy with a binding is given"),

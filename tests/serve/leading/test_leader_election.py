@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,6 +124,27 @@ class Unreachable:
     async def update(self, _: str, body: Any) -> Any:
         self.lease = body
         return body
+
+
+def test_failures_in_a_row_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = Unreachable()
+    election = LeaderElection(cluster, LEASES, "told", "a")
+
+    async def attempts(count: int) -> list[str]:
+        caplog.clear()
+        for _ in range(count):
+            await election.attempt()
+        return [one.message for one in caplog.records]
+
+    async def run() -> None:
+        cluster.is_there = False
+        assert await attempts(2) == []
+        assert await attempts(5) == ["the election of a leader fails"]
+        cluster.is_there = True
+        assert await attempts(2) == ["the lease answers again"]
+
+    with caplog.at_level(logging.INFO, "celadon.serve"):
+        asyncio.run(run())
 
 
 def test_who_cannot_renew_leads_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import datetime
+import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +15,8 @@ from typing import Any
 import pytest
 
 from celadon.serve.leading import LeaderElection, leases_path
+from celadon.serve.operation import exposition
+from celadon.serve.transport import CredentialsFolder
 from celadon.testing import KubeApi
 from celadon.webhook.certificates.cluster_leases import ClusterLeases
 from celadon.webhook.certificates.own_authority import AuthoritySettings, OwnAuthority
@@ -59,10 +63,22 @@ async def replica(
     client: ClusterClient, identity: str, settings: AuthoritySettings = SETTINGS
 ) -> AsyncIterator[SecretCertificate]:
     shown = SecretCertificate(client, "default", "tls")
-    election = LeaderElection(ClusterLeases(client), leases_path("default"), "tls", identity)
-    running = asyncio.create_task(OwnAuthority(client, shown, settings, election).run())
-    try:
+    async with keeping(client, shown, settings, identity):
         yield shown
+
+
+@asynccontextmanager
+async def keeping(
+    client: ClusterClient,
+    shown: SecretCertificate,
+    settings: AuthoritySettings,
+    identity: str = "one",
+) -> AsyncIterator[OwnAuthority]:
+    election = LeaderElection(ClusterLeases(client), leases_path("default"), shown.name, identity)
+    authority = OwnAuthority(client, shown, settings, election)
+    running = asyncio.create_task(authority.run())
+    try:
+        yield authority
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -157,6 +173,135 @@ def test_a_bundle_that_somebody_breaks_is_put_right(api: KubeApi) -> None:
             )
             assert bundles(api) == {""}
             await until(lambda: bundles(api) == before)
+
+    asyncio.run(run())
+
+
+def current(authority: OwnAuthority) -> str:
+    return exposition(authority.families())
+
+
+def test_a_configuration_that_is_not_there_is_told_once(
+    api: KubeApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A name may be misspelt, or its configuration may come later."""
+    remark = "there is no webhook configuration `late`"
+    settings = AuthoritySettings((NAME,), ("late", "hooks"), settle=0.2)
+
+    def told(of: str) -> int:
+        return sum(getattr(one, "celadon_fields", {}).get(of) == remark for one in caplog.records)
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(api.admin))
+            shown = SecretCertificate(client, "default", "tls")
+            authority = await stack.enter_async_context(keeping(client, shown, settings))
+            await until(lambda: 'configuration="hooks"} 1' in figures(authority))
+            assert list(authority.remarks()) == [remark]
+            assert 'configuration="late"} 0' in figures(authority)
+            shown.changed.set()
+            await asyncio.sleep(0.3)
+            assert (told("err"), told("was")) == (1, 0)
+            api.create(configuration("late", "a"))
+            await until(lambda: 'configuration="late"} 1' in figures(authority))
+            assert list(authority.remarks()) == []
+            assert (told("err"), told("was")) == (1, 1)
+            api.request("DELETE", f"{CONFIGURATIONS}/late")
+            await until(lambda: told("err") == 2)
+            assert list(authority.remarks()) == [remark]
+
+    with caplog.at_level(logging.INFO, "celadon.serve"):
+        asyncio.run(run())
+
+
+def figures(authority: OwnAuthority) -> str:
+    return exposition(authority.families())
+
+
+def test_rights_that_are_missing_are_told_once(
+    api: KubeApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An installation may look at its own configuration, and write to that, and to no others."""
+    others = InstallationSettings(
+        name="mine", namespace="default", from_cluster=True, certificates=Certificates.OWN
+    )
+    api.create(*access_manifests(others))
+    account = api.as_user("system:serviceaccount:default:mine")
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(account))
+            shown = SecretCertificate(client, "default", others.secret)
+            authority = await stack.enter_async_context(keeping(client, shown, SETTINGS))
+            await until(lambda: begins(authority, "the webhook configuration `hooks` cannot be r"))
+            api.create(*READERS)
+            await until(lambda: begins(authority, f"the caBundle of `{CONFIGURATIONS}/hooks` ca"))
+            (remark,) = authority.remarks()
+            for _ in range(3):
+                shown.changed.set()
+                await asyncio.sleep(0.1)
+            told = [getattr(one, "celadon_fields", {}).get("err") for one in caplog.records]
+            assert told.count(remark) == 1
+
+    asyncio.run(run())
+
+
+def begins(authority: OwnAuthority, text: str) -> bool:
+    remarks = list(authority.remarks())
+    return len(remarks) == 1 and remarks[0].startswith(text)
+
+
+READERS: list[dict[str, Any]] = [
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "readers"},
+        "rules": [
+            {
+                "apiGroups": ["admissionregistration.k8s.io"],
+                "resources": ["*"],
+                "verbs": ["get", "list", "watch"],
+            }
+        ],
+    },
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "readers"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "readers",
+        },
+        "subjects": [
+            {"kind": "ServiceAccount", "name": "mine", "namespace": "default"},
+        ],
+    },
+]
+
+
+def test_the_secret_of_somebody_else_may_name_no_authority(api: KubeApi) -> None:
+    now = datetime.datetime.now(datetime.UTC)
+    pair = CredentialsFolder(None).server((NAME,), now)
+    data = {"tls.crt": pair.certificate, "tls.key": pair.key}
+    api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "tls", "namespace": "default"},
+            "type": "kubernetes.io/tls",
+            "data": {name: base64.b64encode(one).decode() for name, one in data.items()},
+        }
+    )
+
+    async def run() -> None:
+        settings = AuthoritySettings((NAME,), ("hooks",), own=False)
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(api.admin))
+            shown = SecretCertificate(client, "default", "tls")
+            authority = await stack.enter_async_context(keeping(client, shown, settings))
+            await until(lambda: not shown.missing and list(authority.remarks()))
+            assert list(authority.remarks()) == ["the secret `default/tls` has no `ca.crt`"]
 
     asyncio.run(run())
 

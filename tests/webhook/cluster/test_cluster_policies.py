@@ -161,6 +161,39 @@ def test_config_maps_have_policies_too(api: KubeApi) -> None:
     run_with(api, work)
 
 
+def test_config_maps_are_held_to_what_a_cluster_would_take(
+    api: KubeApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No API server has looked at what is in them."""
+    good = [policy("third", "object.metadata.name == 'y'"), binding("third")]
+    bad = [policy("third", "object.("), binding("third")]
+    path = "/api/v1/namespaces/default/configmaps/x"
+
+    async def work(policies: ClusterPolicies) -> None:
+        api.request("DELETE", f"{POLICIES}/first")
+        labelled = config_map("x", **{"all.yaml": "\n---\n".join(map(str, good))})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: names(policies) == ["third"])
+        api.request("PATCH", path, {"data": {"all.yaml": "\n---\n".join(map(str, bad))}})
+        await until(lambda: policies.state().problems)
+        (problem,) = policies.state().problems
+        assert problem.startswith(
+            "configmap `x`, `all.yaml`, line 1: ValidatingAdmissionPolicy.adm"
+        )
+        assert "spec.validations[0].expression" in problem
+        found = await verdict(policies)
+        assert found.message.endswith("denied request: not third"), "the old version stays"
+        assert policies.state().failed_loads == 1
+        told = [getattr(one, "celadon_fields", {}).get("err") for one in caplog.records]
+        assert told.count(problem) == 1
+        api.request("PATCH", path, {"data": {"all.yaml": "\n---\n".join(map(str, good))}})
+        await until(lambda: not policies.state().problems)
+        assert policies.state().failed_loads == 1, "a counter never falls"
+
+    run_with(api, work)
+
+
 def test_a_binding_may_select_namespaces(api: KubeApi) -> None:
     selector = {"namespaceSelector": {"matchLabels": {"strict": "yes"}}}
     api.create(policy("second", "false"), binding("second", matchResources=selector))
@@ -268,6 +301,8 @@ def test_policies_that_change_objects_come_and_go(api: KubeApi) -> None:
         api.request("DELETE", f"{POLICIES}/first")
         api.create(config_map("team", team="blue"), *first)
         await until(lambda: changing_names(policies) == ["label"])
+        ages = policies.state().cache_ages
+        assert {"configmaps", "params/configmaps"} <= ages.keys(), "policies, and their params"
         assert await patch(policies) == [
             {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
         ]
@@ -379,6 +414,64 @@ def test_params_of_a_kind_that_is_defined_later(api: KubeApi) -> None:
         await until(lambda: not policies.caches.params)
 
     run_with(api, work)
+
+
+def test_params_that_must_not_be_read_harm_only_their_policy(api: KubeApi) -> None:
+    """Whoever may write a policy must not be able to take the webhook out of service."""
+    api.create(*READER)
+    reader = api.as_user("reader")
+    secret = {"apiVersion": "v1", "kind": "Secret"}
+    bound = {"name": "s", "parameterNotFoundAction": "Allow"}
+
+    async def run() -> None:
+        async with client_of(reader) as client, source(client) as policies:
+            await until(lambda: not policies.state().missing)
+            api.create(
+                policy("second", "params == null", paramKind=secret),
+                binding("second", paramRef=bound, matchResources={"resourceRules": RULES}),
+            )
+            await until(lambda: policies.state().remarks)
+            state = policies.state()
+            assert (state.missing, state.problems) == ((), ())
+            (remark,) = state.remarks
+            assert remark.startswith("params cannot be read: secrets is forbidden")
+            with pytest.raises(Unanswerable, match="secrets: secrets is forbidden"):
+                await verdict(policies)
+            other = {**_members(CREATE), "operation": Operation.DELETE}
+            assert (await verdict(policies, Request(**other))).allowed
+
+    asyncio.run(run())
+
+
+READER: list[dict[str, Any]] = [
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "reader"},
+        "rules": [
+            {
+                "apiGroups": ["", "apiextensions.k8s.io", "admissionregistration.k8s.io"],
+                "resources": [
+                    *("namespaces", "configmaps", "customresourcedefinitions"),
+                    *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+                    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+                ],
+                "verbs": ["list", "watch"],
+            }
+        ],
+    },
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "reader"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "reader",
+        },
+        "subjects": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}],
+    },
+]
 
 
 def test_nothing_is_decided_by_caches_that_are_too_old(api: KubeApi) -> None:

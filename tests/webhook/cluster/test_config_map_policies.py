@@ -6,8 +6,14 @@ import pytest
 
 from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
 
-POLICY = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
-BINDING = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n"
+HEAD = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
+RULES = "[{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]"
+SPEC = "spec: {matchConstraints: {resourceRules: %s}, validations: [{expression: %s}]}\n"
+POLICY = HEAD + SPEC % (RULES, "'true'")
+BINDING = (
+    "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n"
+    "spec: {policyName: a, validationActions: [Deny]}\n"
+)
 NAMED = "metadata: {name: %s}\n"
 
 
@@ -28,7 +34,7 @@ def policy_names(policies: ConfigMapPolicies, *config_maps: dict[str, Any]) -> l
 
 def test_files_hold_any_number_of_documents() -> None:
     text = f"---\n{POLICY}{NAMED % 'a'}---\n# nothing\n---\n{BINDING}{NAMED % 'b'}"
-    policies = ConfigMapPolicies()
+    policies = ConfigMapPolicies("1.36")
     found = policies.documents([stored("m", "1", x_yaml=text, a_yaml=POLICY + NAMED % "c")])
     assert names(found["ValidatingAdmissionPolicy"]) == ["c", "a"]
     assert names(found["ValidatingAdmissionPolicyBinding"]) == ["b"]
@@ -43,20 +49,38 @@ PROBLEMS = {
         "apiVersion: a/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}",
         "line 1: neither a policy nor a binding",
     ),
+    "a field of no such name": (
+        POLICY + "metadata: {name: a}\nsepc: {}",
+        'line 1: strict decoding error: unknown field "sepc"',
+    ),
+    "a field of another type": (
+        HEAD + "metadata: {name: a}\nspec: []",
+        "line 1: ",
+    ),
+    "an expression that is none": (
+        HEAD + SPEC % (RULES, "'object.('") + "metadata: {name: a}",
+        'line 1: ValidatingAdmissionPolicy.admissionregistration.k8s.io "a" is invalid: '
+        "spec.validations[0].expression: Invalid value",
+    ),
+    "a name that is none": (
+        POLICY + "metadata: {name: A}",
+        'line 1: ValidatingAdmissionPolicy.admissionregistration.k8s.io "A" is invalid: '
+        "metadata.name",
+    ),
     "no YAML": ("a: [", "line 2: did not find expected node content"),
 }
 
 
 @pytest.mark.parametrize("row", PROBLEMS.values(), ids=PROBLEMS)
 def test_problems_name_their_place(row: tuple[str, str]) -> None:
-    policies = ConfigMapPolicies()
+    policies = ConfigMapPolicies("1.36")
     policies.documents([stored("m", "1", f_yaml=row[0])])
     (problem,) = policies.problems
     assert problem.startswith(f"configmap `m`, `f.yaml`, {row[1]}")
 
 
 def test_what_could_be_read_last_counts() -> None:
-    policies = ConfigMapPolicies()
+    policies = ConfigMapPolicies("1.36")
     policies.documents([stored("m", "1", f=POLICY + NAMED % "a")])
     assert policy_names(policies, stored("m", "2", f="a: [")) == ["a"]
     assert [one[:14] for one in policies.problems] == ["configmap `m`,"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import re
 from typing import Any
 
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
 from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.serve.operation import exposition
 from celadon.webhook.cluster import denial_events
 from celadon.webhook.cluster.cluster_client import ClusterRefusal, ClusterUnreachable
 from celadon.webhook.cluster.denial_events import DenialEvents
@@ -96,12 +99,62 @@ def test_an_event_is_about_the_object() -> None:
     }  # fmt: skip
 
 
+NAMES = {
+    "web": r"web\.[0-9a-f]{16}",
+    "": r"[0-9a-f]{32}",
+    "system:node": r"[0-9a-f]{32}",
+    "a" * 253: r"[0-9a-f]{32}",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_event_has_a_name_that_events_may_have(name: str) -> None:
+    cluster = Cluster()
+    told(cluster, [(request(name), denied())])
+    (event,) = cluster.events
+    assert re.fullmatch(NAMES[name], event["metadata"]["name"])
+
+
+def test_events_that_are_denied_leave_none() -> None:
+    """The Event about it would be denied as well, and so on."""
+    cluster = Cluster()
+    for group in ("", "events.k8s.io"):
+        kind = GroupVersionKind(group, "v1", "Event")
+        told(cluster, [(dataclasses.replace(request(), kind=kind), denied())])
+    assert cluster.events == []
+
+
 def test_the_same_denial_counts() -> None:
     cluster = Cluster()
     same, other = (request(), denied()), (request(), denied("never"))
     told(cluster, [same, same, other], [same])
     assert [(one["message"], one["count"]) for one in cluster.events] == [("no", 2), ("never", 1)]
     assert [one["count"] for one in cluster.patches] == [3]
+
+
+def test_an_object_that_somebody_tries_to_create_again_and_again() -> None:
+    """Each attempt has a uid of its own, and what the server has made of `generateName`."""
+    cluster = Cluster()
+    attempts = []
+    for number in range(3):
+        meta = {"generateName": "web-", "name": f"web-{number}", "uid": f"u{number}"}
+        attempt = dataclasses.replace(request(), name=f"web-{number}", object={"metadata": meta})
+        attempts.append((attempt, denied(f'pods "web-{number}" is forbidden')))
+    told(cluster, attempts)
+    (event,) = cluster.events
+    assert (event["count"], event["message"]) == (3, 'pods "web-" is forbidden')
+    assert (event["involvedObject"]["name"], "uid" in event["involvedObject"]) == ("web", False)
+
+
+def test_an_object_that_is_there_is_told_with_its_uid() -> None:
+    cluster = Cluster()
+    there = {"metadata": {"generateName": "web-", "name": "web-1", "uid": "u"}}
+    update = dataclasses.replace(
+        request(), operation=Operation.UPDATE, name="web-1", object=there, old_object=there
+    )
+    told(cluster, [(update, denied())])
+    about = cluster.events[0]["involvedObject"]
+    assert (about["name"], about["uid"]) == ("web-1", "u")
 
 
 def test_an_event_that_has_ended_is_made_anew() -> None:
@@ -137,11 +190,14 @@ def test_more_than_can_be_sent_is_dropped(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(cluster.events) == 2
 
 
-def test_a_failure_is_not_repeated() -> None:
+def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     cluster = Cluster()
     cluster.failure = ClusterUnreachable("gone")
-    assert told(cluster, [(request(), denied())]).dropped == 1
+    events = told(cluster, [(request(), denied()), (request(), denied("never"))])
+    assert events.dropped == 2
+    assert "\nceladon_webhook_dropped_events_total 2\n" in exposition(events.families())
     assert cluster.events == []
+    assert [one.message for one in caplog.records] == ["events cannot be written"]
 
 
 def test_secrets_are_not_told() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -217,7 +218,7 @@ def test_what_becomes_of_failures(
     asyncio.run(run())
 
 
-def test_pauses_grow_while_nobody_answers() -> None:
+def test_pauses_grow_while_nobody_answers(caplog: pytest.LogCaptureFixture) -> None:
     async def run() -> None:
         server = Scripted([LOST, LOST, LOST, listed("1")], [])
         things = Watched(["/apis/a/v1/things"], {}, 100)
@@ -233,4 +234,28 @@ def test_pauses_grow_while_nobody_answers() -> None:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
+    with caplog.at_level(logging.INFO, "celadon.serve"):
+        asyncio.run(run())
+    told = [one.message for one in caplog.records]
+    assert told == ["a cache is not current", "a cache is current again"]
+
+
+SILENT: dict[str, tuple[list[Any], list[list[Any]]]] = {
+    "a watch that is taken up again": ([listed("5", "a")], [[LOST], [LOST]]),
+    "a kind that is not there": ([ClusterRefusal(404, {})] * 3 + [listed("1")], []),
+}
+
+
+@pytest.mark.parametrize("script", SILENT.values(), ids=SILENT)
+def test_what_mends_itself_is_not_told(
+    script: tuple[list[Any], list[list[Any]]], caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Scripted(*(list(one) for one in script))
+
+    async def run() -> None:
+        things = Watched(["/apis/a/v1/things"], {}, 100)
+        async with followed(server, things):  # type: ignore[arg-type]  # a double
+            await until(lambda: server.asked[-1].startswith("watch") and not server.watches)
+
     asyncio.run(run())
+    assert not caplog.records

@@ -54,6 +54,11 @@ def test_one_configuration_of_each_kind() -> None:
     assert decoded(mutating, mutating=True).webhooks[0].name == "two.rules.example.com"
 
 
+def test_the_authority_may_be_text() -> None:
+    texts, read = (APP.configurations(url="https://x", ca_bundle=pem) for pem in ("CA", b"CA"))
+    assert texts == read
+
+
 def test_by_address() -> None:
     document = APP.configurations(url="https://hooks.example.com/x/")[0]
     urls = [one["clientConfig"]["url"] for one in document["webhooks"]]
@@ -72,7 +77,7 @@ def test_by_address() -> None:
 )
 def test_places_that_are_none(about: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        client_config(**about)  # type: ignore[arg-type]  # all of them texts
+        client_config(**about)
 
 
 def test_what_an_api_server_would_refuse() -> None:

@@ -9,8 +9,7 @@ import pytest
 from celadon.webhook.installation.access_manifests import access_manifests
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 
-READ = "get list watch"
-CHANGE = "get list watch update patch"
+FOLLOW = "list watch"
 
 
 def rights(settings: InstallationSettings) -> set[tuple[str, str, str, str]]:
@@ -24,22 +23,22 @@ def rights(settings: InstallationSettings) -> set[tuple[str, str, str, str]]:
 
 
 CLUSTER = {
-    ("ClusterRole", "mutatingadmissionpolicies", READ, ""),
-    ("ClusterRole", "mutatingadmissionpolicybindings", READ, ""),
-    ("ClusterRole", "validatingadmissionpolicies", READ, ""),
-    ("ClusterRole", "validatingadmissionpolicybindings", READ, ""),
-    ("ClusterRole", "namespaces", READ, ""),
-    ("ClusterRole", "customresourcedefinitions", READ, ""),
+    ("ClusterRole", "mutatingadmissionpolicies", FOLLOW, ""),
+    ("ClusterRole", "mutatingadmissionpolicybindings", FOLLOW, ""),
+    ("ClusterRole", "validatingadmissionpolicies", FOLLOW, ""),
+    ("ClusterRole", "validatingadmissionpolicybindings", FOLLOW, ""),
+    ("ClusterRole", "namespaces", f"get {FOLLOW}", ""),
+    ("ClusterRole", "customresourcedefinitions", FOLLOW, ""),
     ("ClusterRole", "subjectaccessreviews", "create", ""),
-    ("Role", "configmaps", READ, ""),
+    ("Role", "configmaps", FOLLOW, ""),
 }
 OWN = {
-    ("ClusterRole", "validatingwebhookconfigurations", CHANGE, "celadon-webhook"),
-    ("ClusterRole", "mutatingwebhookconfigurations", CHANGE, "celadon-webhook"),
+    ("ClusterRole", "validatingwebhookconfigurations", f"{FOLLOW} patch", "celadon-webhook"),
+    ("ClusterRole", "mutatingwebhookconfigurations", f"{FOLLOW} patch", "celadon-webhook"),
     ("Role", "secrets", "create", ""),
-    ("Role", "secrets", CHANGE, "celadon-webhook-tls"),
+    ("Role", "secrets", f"{FOLLOW} update", "celadon-webhook-tls"),
     ("Role", "leases", "create", ""),
-    ("Role", "leases", CHANGE, "celadon-webhook-tls"),
+    ("Role", "leases", "get update", "celadon-webhook-tls"),
 }
 
 
@@ -54,7 +53,10 @@ OWN = {
         (
             InstallationSettings(from_cluster=True, events=True, params=("limits.example.com",)),
             CLUSTER
-            | {("ClusterRole", "events", "create patch", ""), ("ClusterRole", "limits", READ, "")},
+            | {
+                ("ClusterRole", "events", "create patch", ""),
+                ("ClusterRole", "limits", FOLLOW, ""),
+            },
         ),
     ],
 )

@@ -53,6 +53,12 @@ def test_settings() -> None:
     assert "annotations" not in document["metadata"]
 
 
+def test_audit_only_denies_nothing_when_it_fails() -> None:
+    settings = InstallationSettings(audit_only=True)
+    (found,) = policy_configuration([EVERYTHING], settings)["webhooks"]
+    assert found["failurePolicy"] == "Ignore"
+
+
 def test_cert_manager_fills_in_the_authority() -> None:
     settings = InstallationSettings(certificates=Certificates.CERT_MANAGER)
     meta = policy_configuration([EVERYTHING], settings)["metadata"]

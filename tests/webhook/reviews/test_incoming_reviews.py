@@ -59,10 +59,10 @@ def test_unknown_members_are_passed_over() -> None:
 BAD: list[tuple[Any, str]] = [
     ([], "the body must be an object, not a list"),
     (None, "the body must be an object, not null"),
-    ({}, "not an AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1"),
+    ({}, "its kind is not AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1"),
     (
         {**review_document(), "apiVersion": ["v1"]},
-        "not an AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1",
+        "its kind is not AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1",
     ),
     ({**review_document(), "request": None}, "`request` is missing"),
     ({**review_document(), "request": 1}, "`request` must be an object, not a number"),

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from celadon.serve.operation import Description, Gauge
 from celadon.webhook.deciding.rulebook import SourceState
 from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running
 
@@ -46,6 +47,12 @@ def test_an_outdated_source_is_ready_and_says_so() -> None:
         assert "celadon_webhook_policies_outdated 1\n" in client.said("/metrics")[1]
 
 
+def test_what_only_some_reviews_fail_for_is_said() -> None:
+    with running(FixedSource(rulebook(), SourceState(remarks=("no params",)))) as client:
+        assert client.said("/readyz") == (200, "ok\n")
+        assert "[+]policies: no params\n[+]policies ok" in client.said("/readyz?verbose")[1]
+
+
 def test_others_may_be_waited_for() -> None:
     missing = ["a certificate"]
     settings = dataclasses.replace(SETTINGS, waits_for=(lambda: missing[0], lambda: ""))
@@ -54,6 +61,18 @@ def test_others_may_be_waited_for() -> None:
         assert (code, "[-]waiting for a certificate\n" in text) == (503, True)
         missing[0] = ""
         assert client.said("/readyz") == (200, "ok\n")
+
+
+def test_remarks_and_figures_of_others_are_shown() -> None:
+    figure = Gauge(Description("bundles", "How many."), lambda: {(): 3})
+    settings = dataclasses.replace(
+        SETTINGS, remarks=(lambda: ["there is no `a`", "nor `b`"],), families=(figure,)
+    )
+    with running(FixedSource(rulebook()), settings) as client:
+        assert client.said("/readyz") == (200, "ok\n")
+        text = client.said("/readyz?verbose")[1]
+        assert "[+]ready, but there is no `a`\n[+]ready, but nor `b`\n" in text
+        assert "\nbundles 3\n" in client.said("/metrics")[1]
 
 
 def test_the_end_is_told_beforehand() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from celadon.webhook.deciding.rulebook import SourceState
 from tests.paths import recordings
 from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
@@ -86,14 +87,19 @@ GOOD = json.dumps(config_map()).encode()
         (b"[]", 400, "not an AdmissionReview: the body must be an object, not a list"),
         (b"\xff{}", 400, "not an AdmissionReview: not in UTF-8"),
         (b'{"a":NaN}', 400, "not an AdmissionReview: `NaN` is no JSON"),
+        (b'{"a":' + b"9" * 5000 + b"}", 400, f"AdmissionReview: `{'9' * 20}...` is out of range"),
         (b'{"a":1e999}', 400, "not an AdmissionReview: `1e999` is out of range"),
         (b"[" * 100_000, 422, "the review is nested too deeply"),
         (GOOD.replace(b'"u"', b'""'), 400, "`request.uid` is missing"),
-        (GOOD.replace(b"v1", b"v2", 1), 400, "not an AdmissionReview of admission.k8s.io/v1"),
+        (
+            GOOD.replace(b"v1", b"v2", 1),
+            400,
+            "not an AdmissionReview: its kind is not AdmissionReview of admission.k8s.io/v1",
+        ),
         (GOOD[:-1], 400, "not an AdmissionReview"),
         (b"x" * (SETTINGS.body_bytes + 1), 413, "request entity is too large; limit is 7340032"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_what_is_no_review(client: Client, body: bytes, code: int, text: str) -> None:
     found, said = client.said("/validate", body)
@@ -158,8 +164,8 @@ def test_callers_without_certificate() -> None:
 
 
 def test_without_policies_nobody_is_let_in() -> None:
-    with running(FixedSource(None)) as client:
-        assert client.said("/validate", GOOD) == (503, "the policies are not loaded yet\n")
+    with running(FixedSource(None, SourceState(missing=("its files",)))) as client:
+        assert client.said("/validate", GOOD) == (503, "no policies, waiting for its files\n")
 
 
 def test_denials_are_told_to_whoever_wants_to_know() -> None:

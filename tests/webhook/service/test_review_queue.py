@@ -147,6 +147,18 @@ def test_what_cannot_be_found_out_is_up_to_the_failure_policy(
     assert caplog.text == ""
 
 
+def test_policies_that_never_stop_asking(caplog: pytest.LogCaptureFixture) -> None:
+    class Forgetful(SlowWorld):
+        async def _find(self) -> None:
+            """Nothing is known afterwards."""
+
+    found, _ = asked(rulebook(Forgetful(0.0), validations=[ASKING]), ["/validate"])
+    (answer,) = found
+    assert answer.code == 503
+    assert answer.body.endswith(b": its policies ask more than 100 questions of the cluster\n")
+    assert caplog.text == ""
+
+
 def test_a_mistake_of_ours_ends_one_review(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

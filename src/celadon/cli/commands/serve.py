@@ -244,7 +244,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         settings = _settings(options)
-        output.log_to_stderr(options.verbosity)
+        output.log_to_stderr(options.verbosity, "celadon.serve")
         run_server(settings, lambda serving: _announce(serving, settings))
     except StartError as error:
         return _failed(str(error))

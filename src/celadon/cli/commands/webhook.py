@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.cluster_options import (
+    SECRETS,
     ClusterParts,
     add_certificates,
     add_cluster,
     cluster_parts,
+    missing_beside,
     uses_cluster,
 )
 from celadon.cli.exits import Exit
@@ -35,6 +38,15 @@ if TYPE_CHECKING:
 _REQUESTS_SHOWN: Final = 3
 _SAYS: Final = f"celadon {__version__}"
 _OF_POLICIES: Final = ("audit_only", "events", "decision_log", "decision_log_objects")
+_ON_ITS_OWN: Final = ("tls_cert_file", "ca_out", "plain_http", "force_plain_http")
+"""Of a certificate that is in no Secret."""
+_ENCRYPTED: Final = ("tls_cert_file", "ca_out", "client_ca_file")
+_LEAST: Final[Mapping[str, tuple[float, str]]] = {
+    "max_staleness": (5.0, "5s"),
+    "review_timeout": (0.1, "100ms"),
+    "max_review_bytes": (1024, "1024"),
+}
+"""With less nothing would ever be decided."""
 
 DESCRIPTION: Final = """\
 Run an admission webhook that enforces ValidatingAdmissionPolicies and MutatingAdmissionPolicies,
@@ -182,18 +194,23 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.webhook.policy_sources import LoadError
     from celadon.webhook.service import run_webhook
 
-    output.log_to_stderr(options.verbosity)
+    output.log_to_stderr(options.verbosity, "celadon.webhook")
     try:
         parts = _cluster_parts(options)
         settings = _settings(options, parts)
         if options.app:
             _run_application(options.app, settings)
         elif parts is not None and parts.policies is not None:
-            run_webhook(settings, parts.policies, _announce)
+            told = f"policies of the cluster{_audit_only(options)}"
+            run_webhook(settings, parts.policies, lambda url: _announce(url, told))
         else:
             source = _source(options)
             source.start()
-            run_webhook(settings, source, lambda url: _announce(url, _counted(source)))
+            run_webhook(
+                settings,
+                source,
+                lambda url: _announce(url, _counted(source) + _audit_only(options)),
+            )
     except LoadError as error:
         for problem in error.problems:
             output.complain(f"error: {problem}")
@@ -214,8 +231,34 @@ def _contradiction(options: argparse.Namespace) -> str:
     if options.app:
         for name in _OF_POLICIES:
             if getattr(options, name):
-                return f"`--{name.replace('_', '-')}` is for policies, not for `--app`"
-    return ""
+                return f"{_option(name)} is for policies, not for `--app`"
+    for name, (least, text) in _LEAST.items():
+        if getattr(options, name) < least:
+            return f"{_option(name)} is at least {text}"
+    return _unheeded(options)
+
+
+def _unheeded(options: argparse.Namespace) -> str:
+    """Which option would be passed over because of others, or because they are missing."""
+    secret = next((one for one in SECRETS if getattr(options, one)), "")
+    plain = next((one for one in ("plain_http", "force_plain_http") if getattr(options, one)), "")
+    for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):
+        for name in excluded if other else ():
+            if getattr(options, name):
+                return f"{_option(name)} and {_option(other)} exclude each other"
+    sampled = options.decision_log_objects or options.decision_log_sample != 1
+    if sampled and options.decision_log is None:
+        name = "decision_log_objects" if options.decision_log_objects else "decision_log_sample"
+        return f"{_option(name)} goes with `--decision-log`"
+    missing = missing_beside(options)
+    if missing is None:
+        return ""
+    name, wanted = missing
+    return f"{_option(name)} goes with {' or '.join(map(_option, wanted))}"
+
+
+def _option(name: str) -> str:
+    return f"`--{name.replace('_', '-')}`"
 
 
 def _run_application(name: str, settings: WebhookSettings) -> None:
@@ -233,15 +276,21 @@ def _failed(message: str) -> Exit:
     return Exit.USAGE
 
 
-def _announce(url: str, policies: str = "policies of the cluster") -> None:
+def _announce(url: str, policies: str) -> None:
     output.complain(f"{_SAYS} answers reviews at {url}/validate: {policies}")
 
 
+def _audit_only(options: argparse.Namespace) -> str:
+    return "; nothing is denied" if options.audit_only else ""
+
+
 def _counted(source: WatchedFiles) -> str:
+    from celadon.cli.formats.check_human import plural
+
     rules = source.rulebook()
-    return (
-        "" if rules is None else f"{len(rules.engine.policies)} policies, {rules.bindings} bindings"
-    )
+    if rules is None:
+        return ""
+    return f"{plural(rules.policies, 'policy')}, {plural(rules.bindings, 'binding')}"
 
 
 def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
@@ -291,6 +340,8 @@ def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> Webhoo
         denied=None if parts is None else parts.denied,
         beside=() if parts is None else parts.beside,
         waits_for=() if parts is None else parts.waits_for,
+        remarks=() if parts is None else parts.remarks,
+        families=() if parts is None else parts.families,
     )
 
 

@@ -36,6 +36,13 @@ exit codes:
 """
 
 POLICY_FILE: Final = "policies.yaml"
+KINDS: Final = (
+    *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    *("ConfigMap", "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"),
+    *("ServiceMonitor", "Issuer", "Certificate"),
+    *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+)
+"""All that there can be; which of them there are is up to the options."""
 MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 """What a ConfigMap may hold (k8s.io/kubernetes `pkg/apis/core/types.go`, MaxSecretSize)."""
 
@@ -155,9 +162,19 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "no policies: give them with `-f`, or `--from-cluster`"
     if not 1 <= options.timeout <= 30:
         return "`--timeout` is 1 to 30 seconds"
+    if options.audit_only and options.failure_policy == "Fail":
+        return "`--audit-only` and `--failure-policy Fail` exclude each other"
+    unknown = sorted(set(map(str.lower, _only(options))) - set(map(str.lower, KINDS)))
+    if unknown:
+        return f"`--only {unknown[0]}`: there are {', '.join(KINDS)}"
     if options.events and not options.from_cluster:
         return "`--events` goes with `--from-cluster`"
     return ""
+
+
+def _only(options: argparse.Namespace) -> list[str]:
+    """The kinds that are to be printed; none for all."""
+    return [kind for option in options.only for kind in option.split(",")]
 
 
 def _settings(options: argparse.Namespace, policies: PolicySets) -> InstallationSettings:
@@ -245,7 +262,7 @@ def _printed(
         if found
     ]
     documents = [*access_manifests(settings), *workload_manifests(settings, files), *configurations]
-    only = {kind.lower() for option in options.only for kind in option.split(",")}
+    only = {kind.lower() for kind in _only(options)}
     shown = [one for one in documents if not only or one["kind"].lower() in only]
     if options.output == "json":
         found = {"apiVersion": "v1", "kind": "List", "items": shown}

@@ -4,8 +4,8 @@ A replica that does not lead looks at the Lease every `RETRY` seconds. It takes 
 holds, or whose holder has not renewed it for as long as the Lease says, as measured from when the
 replica itself saw it change: clocks of machines are not compared. The leader renews it as often;
 one that cannot for `RENEW_WITHIN` seconds leads no longer, before anybody else could. Who ends lets
-go. Two writes at once are told apart by the resource version. As k8s.io/client-go
-`tools/leaderelection`.
+go. Two writes at once are told apart by the resource version. Failures are logged when there were
+several in a row: one can be a write that came second. As k8s.io/client-go `tools/leaderelection`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from celadon.kube import JsonObject
-from celadon.serve.operation.log_lines import LIFE, say
+from celadon.serve.operation.log_lines import LIFE, say, warn
 
 LEASE_SECONDS: Final = 15
 RENEW_WITHIN: Final = 10.0
@@ -27,6 +27,8 @@ RETRY: Final = 2.0
 """As the components of Kubernetes do by default."""
 JITTER: Final = 1.2
 """A replica that waits for its turn waits up to so many times longer."""
+TOLD_FAILURES: Final = 3
+"""So many in a row are told."""
 
 
 class LeaseError(Exception):
@@ -70,6 +72,7 @@ class LeaderElection:
         self._monotonic = monotonic
         self._seen: JsonObject = {}
         self._seen_at = 0.0
+        self._failures = 0
         self.leads = False
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -105,12 +108,23 @@ class LeaderElection:
         """Acquire or renew the Lease; whether this replica holds it now."""
         try:
             self.leads = await self._attempted()
-        except LeaseRefused:
+        except LeaseRefused as error:
             self.leads = False
+            self._failed(error)
             return False
-        except LeaseError:
+        except LeaseError as error:
+            self._failed(error)
             return False  # the Lease may still be ours
+        if self._failures >= TOLD_FAILURES:
+            say(LIFE, "the lease answers again", {"lease": self._name})
+        self._failures = 0
         return self.leads
+
+    def _failed(self, error: LeaseError) -> None:
+        self._failures += 1
+        if self._failures == TOLD_FAILURES:
+            about = {"lease": self._name, "identity": self._identity, "err": str(error)}
+            warn("the election of a leader fails", about)
 
     async def _attempted(self) -> bool:
         """Raises LeaseError."""

@@ -54,7 +54,12 @@ def warn(message: str, fields: Mapping[str, Any] = _MESSAGE_ONLY) -> None:
 
 
 class LogLines(logging.Formatter):
-    """Log records as JSON lines, those of other libraries included."""
+    """Log records as JSON lines, those of other libraries included. `speaker` is the logger that
+    this process's own messages are said to come from, whatever it is that serves."""
+
+    def __init__(self, speaker: str = LOGGER.name) -> None:
+        super().__init__()
+        self._speaker = speaker
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {"ts": round(1000 * record.created, 3)}
@@ -62,7 +67,7 @@ class LogLines(logging.Formatter):
             line["v"] = logging.INFO - record.levelno
         else:
             line["level"] = record.levelname.lower()
-        line["logger"] = record.name
+        line["logger"] = self._speaker if record.name == LOGGER.name else record.name
         line["msg"] = record.getMessage()
         line.update(getattr(record, _FIELDS, _MESSAGE_ONLY))
         if record.exc_info:

@@ -2,7 +2,8 @@
 
 Each configuration of a given name, validating and mutating, is watched; where one of its hooks has
 another bundle than it should, that alone is patched, on the version that was seen. Whoever replaces
-the configuration, a deployment tool for instance, has it put right again at once.
+the configuration, a deployment tool for instance, has it put right again at once. A name that no
+configuration has may be a mistake, or the configuration is still to come: `remarks` tells of it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import JSON_PATCH
-from celadon.serve.operation import LIFE, say, warn
+from celadon.serve.operation import LIFE, say
 from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 
@@ -31,20 +32,19 @@ class TrustedBundles:
         self, client: ClusterClient, names: Iterable[str], changed: Callable[[], None]
     ) -> None:
         self._client = client
-        self._collections = tuple(
-            WatchedCollection(
-                client,
-                Watched(
-                    [f"{REGISTRATION}/{kind}"],
-                    {"fieldSelector": f"metadata.name={name}"},
-                    WATCH_SECONDS,
-                ),
-                changed,
-                time.monotonic,
-            )
-            for name in names
-            for kind in KINDS
-        )
+        self._changed = changed
+        self._named = {name: tuple(self._watched(kind, name) for kind in KINDS) for name in names}
+        self._refused: dict[str, str] = {}
+
+    def _watched(self, kind: str, name: str) -> WatchedCollection:
+        only = {"fieldSelector": f"metadata.name={name}"}
+        watched = Watched([f"{REGISTRATION}/{kind}"], only, WATCH_SECONDS)
+        return WatchedCollection(self._client, watched, self._changed, time.monotonic)
+
+    @property
+    def _collections(self) -> Iterator[WatchedCollection]:
+        for both in self._named.values():
+            yield from both
 
     async def run(self) -> None:
         """Follow the configurations, until it is cancelled."""
@@ -59,14 +59,34 @@ class TrustedBundles:
             True for _ in self._wrong(bundle)
         )
 
+    def trusting(self, bundle: bytes) -> Mapping[str, bool]:
+        """By name: whether there is a configuration, and all of its hooks have the bundle."""
+        wanted = base64.b64encode(bundle).decode()
+        return {name: _all_trust(both, wanted) for name, both in self._named.items()}
+
+    def remarks(self) -> Iterator[str]:
+        """Why some bundle is not kept, where somebody has to do something about it."""
+        for name, both in self._named.items():
+            failures = [one.failure for one in both if not one.is_synced and one.failure]
+            if failures:
+                yield f"the webhook configuration `{name}` cannot be read: {failures[0]}"
+            elif all(one.is_synced for one in both) and not any(True for one in both for _ in one):
+                yield f"there is no webhook configuration `{name}`"
+        for path, failure in self._refused.items():
+            yield f"the caBundle of `{path}` cannot be written: {failure}"
+
     async def put(self, bundle: bytes) -> None:
         """Wherever there is another one."""
-        for path, patch in list(self._wrong(bundle)):
+        wrong = list(self._wrong(bundle))
+        self._refused = {path: self._refused[path] for path, _ in wrong if path in self._refused}
+        for path, patch in wrong:
             try:
                 await self._client.patch(path, patch, JSON_PATCH)
                 say(LIFE, "the caBundle of a configuration was put right", {"path": path})
             except ClusterError as error:
-                warn("the caBundle of a configuration is wrong", {"path": path, "err": str(error)})
+                self._refused[path] = str(error)
+            else:
+                self._refused.pop(path, None)
 
     def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         wanted = base64.b64encode(bundle).decode()
@@ -76,6 +96,11 @@ class TrustedBundles:
                 if patch:
                     path = f"{collection.watched.paths[0]}/{metadata.name(configuration)}"
                     yield path, patch
+
+
+def _all_trust(collections: Iterable[WatchedCollection], wanted: str) -> bool:
+    found = [one for collection in collections for one in collection]
+    return bool(found) and not any(bundle_patch(one, wanted) for one in found)
 
 
 def bundle_patch(configuration: JsonObject, wanted: str) -> list[dict[str, Any]]:

@@ -63,20 +63,26 @@ class ClusterCaches:
         changing = self.mutating_policies, self.mutating_bindings
         return self.policies, self.bindings, *changing, self.config_maps
 
+    @property
+    def _fixed(self) -> tuple[WatchedCollection, ...]:
+        return *self.of_policies, self.namespaces, self.definitions
+
     def __iter__(self) -> Iterator[WatchedCollection]:
-        yield from (*self.of_policies, self.namespaces, self.definitions)
-        yield from self.params.values()
+        yield from (*self._fixed, *self.params.values())
 
     def ages(self) -> Mapping[str, float]:
-        """In seconds, by the plural of the resource."""
-        return {one.watched.name: one.age() for one in self}
+        """In seconds, by the plural of the resource; those of params by `params/` and the plural
+        with its group."""
+        ages = {one.watched.name: one.age() for one in self._fixed}
+        return ages | {
+            f"params/{gvr.group_resource}": one.age() for gvr, one in self.params.items()
+        }
 
     async def run(self) -> None:
         """Until it is cancelled."""
-        fixed = (*self.of_policies, self.namespaces, self.definitions)
         try:
             async with asyncio.TaskGroup() as group:
-                for one in fixed:
+                for one in self._fixed:
                     group.create_task(one.run())
         finally:
             for task in self._running.values():

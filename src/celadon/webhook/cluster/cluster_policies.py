@@ -34,6 +34,7 @@ from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
 from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
 from celadon.webhook.cluster.registered_policies import RegisteredPolicies
+from celadon.webhook.cluster.watched_collection import WatchedCollection
 from celadon.webhook.deciding.rulebook import MutationRules, Rulebook, SourceState
 
 DISCOVERY_SECONDS: Final = 60.0
@@ -84,7 +85,7 @@ class ClusterPolicies:
             self.caches.mutating_policies,
             self.caches.mutating_bindings,
         )
-        self._config_maps = ConfigMapPolicies()
+        self._config_maps = ConfigMapPolicies(settings.version)
         self._kinds = RememberedKinds(settings.version)
         self._custom: Mapping[GroupVersionKind, CustomKind] = {}
         self._served: tuple[Resource, ...] = ()
@@ -92,6 +93,8 @@ class ClusterPolicies:
         self._catalog_of: object = None
         self._rules: Rulebook | None = None
         self._loads = 0
+        self._failed_loads = 0
+        self._told: tuple[str, ...] = ()
         self._loaded_at = 0.0
 
     def rulebook(self) -> Rulebook | None:
@@ -102,29 +105,41 @@ class ClusterPolicies:
 
     def state(self) -> SourceState:
         """With what is waited for, and which objects cannot be used."""
-        problems = (
-            *self._validating.problems(),
-            *self._mutating.problems(),
-            *self._config_maps.problems,
-        )
         return SourceState(
             missing=tuple(self._missing()),
-            problems=problems,
+            problems=self._problems(),
+            remarks=tuple(self._remarks()),
             loads=self._loads,
-            failed_loads=len(problems),
+            failed_loads=self._failed_loads,
             loaded_at=self._loaded_at,
             cache_ages={
                 name: age for name, age in self.caches.ages().items() if age != float("inf")
             },
         )
 
+    def _problems(self) -> tuple[str, ...]:
+        return (
+            *self._validating.problems(),
+            *self._mutating.problems(),
+            *self._config_maps.problems,
+        )
+
     def _missing(self) -> Iterator[str]:
+        """Params that cannot be read are missing in the reviews that need them, and only there:
+        else one policy could take the webhook out of service for all."""
         for one in self.caches:
-            if not one.is_synced:
+            if not one.is_synced and one not in self._unreadable_params():
                 yield f"{one.watched.name}{_because(one.failure)}"
         if not self._served:
             yield "the discovery of what is served"
         yield from self._stale()
+
+    def _unreadable_params(self) -> list[WatchedCollection]:
+        return [one for one in self.caches.params.values() if not one.is_synced and one.failure]
+
+    def _remarks(self) -> Iterator[str]:
+        for one in self._unreadable_params():
+            yield f"params cannot be read: {one.failure}"
 
     def _stale(self) -> tuple[str, ...]:
         """Caches of policies that have heard nothing for too long."""
@@ -143,6 +158,7 @@ class ClusterPolicies:
             group.create_task(self._keep_rules())
 
     async def _keep_discovered(self) -> None:
+        failure = ""
         while True:
             self._discover.clear()
             try:
@@ -150,10 +166,11 @@ class ClusterPolicies:
                 if served != self._served:
                     self._served = served
                     self._changed.set()
-                pause = DISCOVERY_SECONDS
+                pause, failure = DISCOVERY_SECONDS, ""
             except ClusterError as error:
-                warn("the cluster cannot be asked what it serves", {"err": str(error)})
-                pause = RETRY_SECONDS
+                if not failure:
+                    warn("the cluster cannot be asked what it serves", {"err": str(error)})
+                pause, failure = RETRY_SECONDS, str(error)
             try:
                 async with asyncio.timeout(pause):
                     await self._discover.wait()
@@ -174,6 +191,7 @@ class ClusterPolicies:
         documents = self._config_maps.documents(self.caches.config_maps)
         for one in types:
             one.read(documents)
+        self._tell_problems()
         for one in types:
             await asyncio.to_thread(one.compile)
         catalog = self._current_catalog()
@@ -193,6 +211,15 @@ class ClusterPolicies:
         counts = _counts(self._rules)
         if before is None or counts != _counts(before):
             say(LIFE, "the policies of the cluster were taken in", counts)
+
+    def _tell_problems(self) -> None:
+        """Those that are new."""
+        problems = self._problems()
+        news = [one for one in problems if one not in self._told]
+        for one in news:
+            warn("something of the cluster's policies cannot be used", {"err": one})
+        self._failed_loads += bool(news)
+        self._told = problems
 
     def _current_catalog(self) -> Catalog:
         """The same object while nothing has changed: an engine remembers what follows from it."""

@@ -111,6 +111,8 @@ class ClusterWorld:
         if found is None:
             raise Unanswerable(f"{resource.group_resource} are not followed yet")
         if not found.is_synced:
+            if found.failure:
+                raise Unanswerable(f"{resource.group_resource}: {found.failure}")
             raise Unanswered(found.synced)
         return self._fresh(found)
 

@@ -2,8 +2,10 @@
 
 A ConfigMap with the label `celadon.dev/policies` in the webhook's own namespace holds files: each
 of its values is YAML or JSON with any number of documents. What else is in them is a problem, and
-so is a file that cannot be read; then the ConfigMap counts as it last could be read. Only the
-webhook's own namespace is looked at: whoever may write there decides for the whole cluster.
+so is a file that cannot be read, or a policy that an API server with the kind would not take:
+nobody else has looked at it. Then the ConfigMap counts as it last was without problems; if it never
+was, what is good in it counts. Only the webhook's own namespace is looked at: whoever may write
+there decides for the whole cluster.
 """
 
 from __future__ import annotations
@@ -17,10 +19,15 @@ from celadon.admission.registration import (
     MUTATING_BINDING_KIND,
     MUTATING_POLICY_KIND,
     POLICY_KIND,
+    RegistrationError,
+    decode_object,
+    validate_create,
+    validate_object_meta,
 )
 from celadon.goyaml import UnreadableError, read_yaml
-from celadon.kube import JsonObject, metadata
+from celadon.kube import GroupKind, JsonObject, metadata, status
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
 
 Documents = Mapping[str, Sequence[JsonObject]]
@@ -39,8 +46,10 @@ class _Known:
 
 @dataclass(slots=True)
 class ConfigMapPolicies:
-    """Remembers what each ConfigMap last could be read as."""
+    """Remembers what each ConfigMap last could be read as. `version` is the release whose policies
+    they are."""
 
+    version: str
     _known: dict[str, _Known] = field(default_factory=dict)
 
     def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
@@ -64,13 +73,13 @@ class ConfigMapPolicies:
         before = self._known.get(name)
         if before is not None and before.revision == revision:
             return before
-        documents, problems = _documents(name, config_map.get("data") or {})
+        documents, problems = _documents(name, config_map.get("data") or {}, self.version)
         if problems and before is not None:
             documents = before.documents
         return _Known(revision, documents, tuple(problems))
 
 
-def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
+def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, list[str]]:
     found: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     problems: list[str] = []
     for file in sorted(files):
@@ -80,13 +89,34 @@ def _documents(name: str, files: JsonObject) -> tuple[Documents, list[str]]:
                 if value is None:
                     continue
                 kind = _kind(value)
-                if kind in found:
-                    found[kind].append(value)
+                known = kind in found
+                wrong = (
+                    _refusal(value, kind, version) if known else "neither a policy nor a binding"
+                )
+                if wrong:
+                    problems.append(f"{place}, line {line}: {wrong}")
                 else:
-                    problems.append(f"{place}, line {line}: neither a policy nor a binding")
+                    found[kind].append(value)
         except UnreadableError as error:
             problems.append(f"{place}, line {error.line}: {error.message}")
     return found, problems
+
+
+def _refusal(value: JsonObject, kind: str, version: str) -> str:
+    """Why an API server would not take it; empty if it would."""
+    served = str(value["apiVersion"]).partition("/")[2]
+    try:
+        decoded = decode_object(value, kind, served)
+    except RegistrationError as error:
+        return str(error)
+    if decoded.unknown_fields:
+        return request_bodies.strict_decoding_error([one.text for one in decoded.unknown_fields])
+    obj = decoded.value
+    errors = [*validate_object_meta(obj.metadata), *validate_create(obj, version)]
+    if not errors:
+        return ""
+    about = GroupKind(ADMISSION_REGISTRATION, kind)
+    return str(status.invalid(about, metadata.name(value), errors).status.message)
 
 
 def _kind(value: object) -> str:

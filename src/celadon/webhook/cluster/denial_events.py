@@ -3,7 +3,8 @@
 An Event is about the object that was refused, in its namespace (`default` for cluster-scoped ones).
 The same denial of the same object is one Event that counts. Nothing waits for an Event: they go out
 from a queue; when it is full, or more come than the rate allows, the rest is dropped and counted.
-Dry runs leave nothing. As k8s.io/client-go `tools/record`.
+Dry runs leave nothing, and neither do denied Events: each would make another one. As
+k8s.io/client-go `tools/record`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from celadon.admission import Request, Verdict
-from celadon.kube import metadata
+from celadon.admission import Operation, Request, Verdict
+from celadon.kube import metadata, name_rules
 from celadon.records import dataclass
-from celadon.serve.operation import warn
+from celadon.serve.operation import LIFE, Description, Family, ReadCounter, say, warn
 from celadon.webhook.cluster.cluster_client import (
     NOT_FOUND,
     ClusterClient,
@@ -38,6 +39,10 @@ MOST_WAITING: Final = 256
 BURST: Final = 25
 PER_SECOND: Final = 5.0
 """Events at once, and in the long run."""
+DROPPED: Final = Description(
+    "celadon_webhook_dropped_events_total",
+    "Denials that no Event tells of: too many at once, or the cluster did not take it.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +83,16 @@ class DenialEvents:
         self._wake = asyncio.Event()
         self._tokens = float(BURST)
         self._filled = monotonic()
+        self._is_failing = False
         self.dropped = 0
+
+    def families(self) -> tuple[Family, ...]:
+        """For `/metrics`."""
+        return (ReadCounter(DROPPED, lambda: {(): self.dropped}),)
 
     def denied(self, request: Request, verdict: Verdict) -> None:
         """Take note of a denial; at once."""
-        if request.dry_run:
+        if request.dry_run or request.kind.kind == "Event":
             return
         denial = _denial(request, verdict)
         if denial not in self._waiting and len(self._waiting) >= MOST_WAITING:
@@ -103,7 +113,13 @@ class DenialEvents:
                     await self._send(denial, count)
                 except ClusterError as error:
                     self.dropped += count
-                    warn("an event cannot be written", {"err": str(error)})
+                    if not self._is_failing:
+                        warn("events cannot be written", {"err": str(error)})
+                    self._is_failing = True
+                else:
+                    if self._is_failing:
+                        say(LIFE, "events can be written again")
+                    self._is_failing = False
 
     async def _await_turn(self) -> None:
         while True:
@@ -154,7 +170,7 @@ class DenialEvents:
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {
-                "name": f"{denial.name or 'unnamed'}.{uuid4().hex[:16]}",
+                "name": _event_name(denial.name),
                 "namespace": denial.namespace or "default",
             },
             "involvedObject": {key: value for key, value in about.items() if value},
@@ -170,14 +186,27 @@ class DenialEvents:
         }
 
 
+def _event_name(about: str) -> str:
+    """Objects of some kinds have names that an Event cannot have."""
+    unique = uuid4().hex
+    name = f"{about}.{unique[:16]}"
+    return unique if name_rules.dns1123_subdomain(name) else name
+
+
 def _denial(request: Request, verdict: Verdict) -> _Denial:
+    """What is only being created has no uid yet that anybody would find again, and what the server
+    has made of its `generateName` is another name the next time."""
     obj = request.object or request.old_object or {}
-    name = request.name or metadata.name(obj) or metadata.generate_name(obj)
+    message = redacted(verdict.message, secret_texts(request))
+    is_new = request.operation is Operation.CREATE and not request.subresource
+    name, prefix = request.name or metadata.name(obj), metadata.generate_name(obj)
+    if is_new and prefix and name.startswith(prefix):
+        name, message = prefix, message.replace(name, prefix)
     return _Denial(
         "" if request.kind.kind == "Namespace" else request.namespace,
-        name.rstrip("-."),
+        (name or prefix).rstrip("-."),
         request.kind.kind,
         request.kind.api_version,
-        metadata.uid(obj),
-        redacted(verdict.message, secret_texts(request))[:MOST_CHARACTERS],
+        "" if is_new else metadata.uid(obj),
+        message[:MOST_CHARACTERS],
     )

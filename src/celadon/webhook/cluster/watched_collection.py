@@ -5,7 +5,8 @@ A watch that ends is taken up where it ended; if the server no longer knows what
 wait longer and longer before the next attempt, each time for a random part of it, so that many
 clients do not come back at once. Every sign of the server on a watch (its beginning, an event, a
 bookmark) says that the cache is current then; a watch is ended by its client before it could have
-been silent for too long. As k8s.io/client-go `tools/cache/reflector.go`.
+been silent for too long. A failure that a second attempt does not mend is logged, once for as long
+as it lasts. As k8s.io/client-go `tools/cache/reflector.go`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.records import dataclass
+from celadon.serve.operation import LIFE, say, warn
 from celadon.webhook.cluster.cluster_client import (
     GONE,
     NOT_FOUND,
@@ -28,10 +30,13 @@ from celadon.webhook.cluster.cluster_client import (
 )
 
 FIRST_PAUSE: Final = 0.1
-LONGEST_PAUSE: Final = 30.0
-"""Between two attempts, in seconds; each pause is twice the one before."""
+LONGEST_PAUSE: Final = 10.0
+"""Between two attempts, in seconds; each pause is twice the one before. It is how long policies may
+stay unknown after a long outage is over, while a failure policy denies everything."""
 SHORT_WATCH: Final = 1.0
 """A watch that lasted less is as good as none."""
+TOLD_FAILURES: Final = 2
+"""So many in a row are logged."""
 GRACE: Final = 10.0
 """How much longer than it should last a watch is waited for, in seconds."""
 
@@ -77,6 +82,7 @@ class WatchedCollection:
         self._heard = -float("inf")
         self._synced = asyncio.Event()
         self._pause = FIRST_PAUSE
+        self._failures = 0
 
     @property
     def is_synced(self) -> bool:
@@ -126,6 +132,10 @@ class WatchedCollection:
                 self._revision = ""
             if error.code == NOT_FOUND:
                 self._next_path()
+                return
+        self._failures += 1
+        if self._failures == TOLD_FAILURES:
+            warn("a cache is not current", {"cache": self.watched.name, "err": self.failure})
 
     def _next_path(self) -> None:
         """To the next version; after the last one, the resource is not there."""
@@ -146,6 +156,9 @@ class WatchedCollection:
         self._heard = self._clock()
         self.failure = ""
         self._pause = FIRST_PAUSE
+        if self._failures >= TOLD_FAILURES:
+            say(LIFE, "a cache is current again", {"cache": self.watched.name})
+        self._failures = 0
 
     async def _list(self) -> None:
         found: dict[str, dict[str, JsonObject]] = {}
@@ -169,10 +182,10 @@ class WatchedCollection:
 
     def _hear_list(self) -> None:
         """An absent resource is asked for less and less often."""
-        self._heard = self._clock()
-        if not self.is_absent:
-            self.failure = ""
-            self._pause = FIRST_PAUSE
+        if self.is_absent:
+            self._heard = self._clock()
+        else:
+            self._hear()
 
     async def _watch(self) -> None:
         """Until the watch ends. Raises ClusterError."""

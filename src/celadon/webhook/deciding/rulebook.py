@@ -46,11 +46,13 @@ class SourceState:
     """What an operator wants to know about a source.
 
     `missing` says what a rulebook still waits for, `problems` why the newest version of something
-    is not in use; `cache_ages` are seconds since each cache was known to be current.
+    is not in use, `remarks` what some reviews fail for although others do not; `cache_ages` are
+    seconds since each cache was known to be current.
     """
 
     missing: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     loads: int = 0
     failed_loads: int = 0
     loaded_at: float = 0.0

@@ -14,7 +14,7 @@ from typing import Final
 from celadon.admission import Verdict
 
 MOST_QUESTIONS: Final = 100
-"""Of one review. Policies that ask for more get an error instead of an answer."""
+"""Of one review: what asks for more is not decided."""
 
 
 class Unanswerable(Exception):
@@ -22,8 +22,11 @@ class Unanswerable(Exception):
     is not decided, and what happens is up to the failure policy of the webhook's configuration."""
 
 
-class TooManyQuestions(Exception):
+class TooManyQuestions(Unanswerable):
     """A review whose policies never stop asking."""
+
+    def __init__(self) -> None:
+        super().__init__(f"its policies ask more than {MOST_QUESTIONS} questions of the cluster")
 
 
 class Unanswered(Exception):

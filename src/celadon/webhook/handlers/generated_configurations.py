@@ -53,14 +53,15 @@ def decoded(document: Mapping[str, Any], *, mutating: bool) -> WebhookConfigurat
     return found
 
 
-def client_config(service: str = "", url: str = "", ca_bundle: bytes = b"") -> dict[str, Any]:
+def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b"") -> dict[str, Any]:
     """Where the application is: `service` is NAMESPACE/NAME[:PORT][/PATH], `url` its address,
     `ca_bundle` PEM. ValueError if neither is given, or both."""
     if bool(service) == bool(url):
         raise ValueError("say where the webhook is: either `service` or `url`")
     found: dict[str, Any] = {"url": url.rstrip("/")} if url else {"service": _service(service)}
     if ca_bundle:
-        found["caBundle"] = base64.b64encode(ca_bundle).decode()
+        pem = ca_bundle.encode() if isinstance(ca_bundle, str) else ca_bundle
+        found["caBundle"] = base64.b64encode(pem).decode()
     return found
 
 

@@ -91,7 +91,7 @@ class Webhook:
         return lambda function: self.add(decorate(function))
 
     def configurations(
-        self, *, service: str = "", url: str = "", ca_bundle: bytes = b""
+        self, *, service: str = "", url: str = "", ca_bundle: bytes | str = b""
     ) -> list[dict[str, Any]]:
         """What an API server is to be told, as manifests: a ValidatingWebhookConfiguration, a
         MutatingWebhookConfiguration, or both.
@@ -156,7 +156,7 @@ def _review(body: bytes) -> Review:
     try:
         return decode_review(document, len(body))
     except ReviewError as error:
-        raise Unacceptable(400, str(error)) from None
+        raise Unacceptable(400, f"not an AdmissionReview: {error}") from None
 
 
 def _seconds(query: bytes) -> float | None:

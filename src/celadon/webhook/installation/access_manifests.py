@@ -17,7 +17,8 @@ from celadon.kube.well_known_values import (
 )
 from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
 
-_READ: Final = ("get", "list", "watch")
+_FOLLOW: Final = ("list", "watch")
+"""Of caches: what they do not know, only namespaces are asked for."""
 
 
 def access_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
@@ -61,13 +62,13 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
         for kind in ("validating", "mutating")
         for plural in ("ies", "ybindings")
     ]
-    yield _rule(ADMISSION_REGISTRATION, policies, _READ)
-    yield _rule("", ["namespaces"], _READ)
-    yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ)
+    yield _rule(ADMISSION_REGISTRATION, policies, _FOLLOW)
+    yield _rule("", ["namespaces"], ["get", *_FOLLOW])
+    yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _FOLLOW)
     yield _rule(AUTHORIZATION_GROUP, ["subjectaccessreviews"], ["create"])
     for param in settings.params:
         resource, _, group = param.partition(".")
-        yield _rule(group, [resource], _READ)
+        yield _rule(group, [resource], _FOLLOW)
     if settings.events:
         yield _rule("", ["events"], ["create", "patch"])
 
@@ -75,24 +76,22 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
 def _bundle_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     if settings.certificates is Certificates.OWN:
         kinds = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
-        verbs = [*_READ, "update", "patch"]
-        yield _rule(ADMISSION_REGISTRATION, kinds, verbs, settings.name)
+        yield _rule(ADMISSION_REGISTRATION, kinds, [*_FOLLOW, "patch"], settings.name)
 
 
 def _config_map_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """ConfigMaps with policies, for clusters that do not know the kinds."""
     if settings.from_cluster:
-        yield _rule("", ["configmaps"], _READ)
+        yield _rule("", ["configmaps"], _FOLLOW)
 
 
 def _certificate_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     """A creation cannot be restricted to a name."""
     if settings.certificates is Certificates.OWN:
-        verbs = [*_READ, "update", "patch"]
         yield _rule("", ["secrets"], ["create"])
-        yield _rule("", ["secrets"], verbs, settings.secret)
+        yield _rule("", ["secrets"], [*_FOLLOW, "update"], settings.secret)
         yield _rule("coordination.k8s.io", ["leases"], ["create"])
-        yield _rule("coordination.k8s.io", ["leases"], verbs, settings.secret)
+        yield _rule("coordination.k8s.io", ["leases"], ["get", "update"], settings.secret)
 
 
 def _granted(

@@ -26,7 +26,8 @@ class Certificates(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class InstallationSettings:
     """`from_cluster` says that policies are those in the cluster, not in a ConfigMap of the
-    installation. `failure_policy` is for all webhooks, empty for that of their policies.
+    installation. `failure_policy` is for all webhooks, empty for that of their policies; with
+    `audit_only`, failures deny nothing either.
     `excluded_namespaces` are sent nothing, beside the webhook's own namespace; `ca_bundle` is PEM.
     `params` are resources (`configmaps`, `limits.example.com`) that policies of the cluster look
     up."""
@@ -56,6 +57,10 @@ class InstallationSettings:
     def asks_cluster(self) -> bool:
         """Whether the webhook needs an API server at all."""
         return self.from_cluster or self.certificates is Certificates.OWN
+
+    def failure_policy_of(self, policies: str) -> str:
+        """Of a webhook for policies with this one."""
+        return "Ignore" if self.audit_only else self.failure_policy or policies
 
     @property
     def exclusions(self) -> tuple[str, ...]:

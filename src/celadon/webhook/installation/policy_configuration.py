@@ -53,7 +53,7 @@ def _webhook(
         "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
         "clientConfig": _client(settings, PATHS[mutating]),
         "rules": [rule_document(rule) for rule in coverage.rules],
-        "failurePolicy": settings.failure_policy or coverage.failure_policy,
+        "failurePolicy": settings.failure_policy_of(coverage.failure_policy),
         "matchPolicy": coverage.match_policy,
         "namespaceSelector": _without(coverage.namespace_selector, settings.exclusions),
         "objectSelector": dict(coverage.object_selector),

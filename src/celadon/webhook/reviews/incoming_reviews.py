@@ -40,7 +40,7 @@ def decode_review(document: object, size: int | None = None) -> Review:
     review = _typed(document, dict, "the body")
     api_version = review.get("apiVersion")
     if api_version not in REVIEW_VERSIONS or review.get("kind") != REVIEW_KIND:
-        raise ReviewError(f"not an {REVIEW_KIND} of {' or '.join(REVIEW_VERSIONS)}")
+        raise ReviewError(f"its kind is not {REVIEW_KIND} of {' or '.join(REVIEW_VERSIONS)}")
     asked = review.get("request")
     if asked is None:
         raise ReviewError("`request` is missing")

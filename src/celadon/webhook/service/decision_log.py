@@ -21,7 +21,12 @@ from celadon.admission.mutating import Change, MutationFailure, MutationNotes
 from celadon.serve.operation import warn
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.reviews.incoming_reviews import Review
-from celadon.webhook.service.secret_texts import redacted, redacted_object, secret_texts
+from celadon.webhook.service.secret_texts import (
+    is_about_secrets,
+    redacted,
+    redacted_object,
+    secret_texts,
+)
 from celadon.webhook.service.webhook_settings import DecisionLogSettings
 
 _STDOUT: Final = 1
@@ -103,8 +108,9 @@ class DecisionLog:
         }
         line = {key: value for key, value in line.items() if value not in ("", [], {}, ())}
         if self._settings.with_objects:
-            line["object"] = redacted_object(request.object)
-            line["oldObject"] = redacted_object(request.old_object)
+            secret = is_about_secrets(request)
+            line["object"] = redacted_object(request.object, secret=secret)
+            line["oldObject"] = redacted_object(request.old_object, secret=secret)
         return line
 
     def _write(self, line: bytes) -> None:

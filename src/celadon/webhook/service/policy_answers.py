@@ -32,6 +32,7 @@ class PolicyAnswers:
             audit_only=settings.audit_only,
             known_callers=settings.known_callers,
             denied=settings.denied,
+            missing=lambda: source.state().missing,
         )
         self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds)
 
@@ -47,6 +48,8 @@ class PolicyAnswers:
         """Whether there are policies, and whether they are the newest."""
         state = self._source.state()
         rules = self._source.rulebook()
+        for remark in state.remarks:
+            yield True, f"policies: {remark}"
         if rules is None or state.missing:
             yield False, f"policies waiting for {described(state.missing)}"
         elif state.problems:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from celadon.serve import HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import CONTENT_TYPE, exposition
 from celadon.webhook.service.answering import Answering
+from celadon.webhook.service.webhook_settings import WebhookSettings
 
 PAGES: Final = ("/healthz", "/livez", "/readyz", "/metrics")
 _READING: Final = ("GET", "HEAD")
@@ -15,18 +16,14 @@ _READING: Final = ("GET", "HEAD")
 
 class OwnPages:
     """The handler of all requests that are not answered promptly. `is_ending` says whether the end
-    was asked for; each of `waits_for` what the webhook cannot be ready without, empty when it is
-    there."""
+    was asked for."""
 
     def __init__(
-        self,
-        answering: Answering,
-        is_ending: Callable[[], bool],
-        waits_for: Iterable[Callable[[], str]] = (),
+        self, answering: Answering, settings: WebhookSettings, is_ending: Callable[[], bool]
     ) -> None:
         self._answering = answering
+        self._settings = settings
         self._is_ending = is_ending
-        self._waits_for = tuple(waits_for)
         written = (_well, _well, self._readyz, self._metrics_page)
         self._pages = dict(zip(PAGES, written, strict=True))
 
@@ -49,15 +46,18 @@ class OwnPages:
 
     def _checks(self) -> Iterator[tuple[bool, str]]:
         yield from self._answering.checks()
-        for missing in filter(None, (one() for one in self._waits_for)):
+        for missing in filter(None, (one() for one in self._settings.waits_for)):
             yield False, f"waiting for {missing}"
+        for remark in (remark for one in self._settings.remarks for remark in one()):
+            yield True, f"ready, but {remark}"
         if self._is_ending():
             yield False, "shutdown in progress"
         else:
             yield True, "shutdown ok"
 
     def _metrics_page(self, _: HttpRequest) -> HttpAnswer:
-        return HttpAnswer(200, CONTENT_TYPE, exposition(self._answering.families()).encode())
+        families = (*self._answering.families(), *self._settings.families)
+        return HttpAnswer(200, CONTENT_TYPE, exposition(families).encode())
 
 
 def _well(_: HttpRequest) -> HttpAnswer:

@@ -31,7 +31,7 @@ def read_document(body: bytes) -> Any:  # noqa: ANN401 - any JSON
 def _read_slowly(body: bytes) -> Any:  # noqa: ANN401 - any JSON
     try:
         text = body.decode()
-        return json.loads(text, parse_constant=_refuse, parse_float=_float)
+        return json.loads(text, parse_constant=_refuse, parse_float=_float, parse_int=_int)
     except UnicodeDecodeError:
         raise UnreadableJson("not in UTF-8") from None
     except ValueError as error:
@@ -47,6 +47,13 @@ def _float(text: str) -> float:
     if number in (_INFINITY, -_INFINITY):
         raise ValueError(f"`{text[:20]}` is out of range")
     return number
+
+
+def _int(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # more digits than Python takes
+        raise ValueError(f"`{text[:20]}...` is out of range") from None
 
 
 def answer_bytes_of(document: dict[str, Any]) -> bytes:

@@ -18,7 +18,7 @@ from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
 from celadon.webhook.deciding.audit_only import without_denial
 from celadon.webhook.deciding.decider import Decider
 from celadon.webhook.deciding.mutator import Mutator
-from celadon.webhook.deciding.rulebook import Rulebook
+from celadon.webhook.deciding.rulebook import Rulebook, described
 from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
 from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
 from celadon.webhook.reviews.review_answers import answer_review
@@ -35,7 +35,8 @@ Later: TypeAlias = Coroutine[None, None, HttpAnswer]
 
 
 class ReviewHandler:
-    """`rulebook` gives what is in force, None if nothing was loaded yet; `most_bytes` is how large
+    """`rulebook` gives what is in force, None if nothing was loaded yet, or is not known any more;
+    `missing` says what is waited for then; `most_bytes` is how large
     a body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told
     of requests that were denied."""
 
@@ -49,8 +50,10 @@ class ReviewHandler:
         audit_only: bool = False,
         known_callers: bool = False,
         denied: Callable[[Request, Verdict], None] | None = None,
+        missing: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._rulebook = rulebook
+        self._missing = missing
         self._metrics = metrics
         self._log = log
         self._most_bytes = most_bytes
@@ -79,7 +82,8 @@ class ReviewHandler:
             return self._too_deep(path)
         rules = self._rulebook()
         if rules is None:
-            return self.refuse(path, 503, "the policies are not loaded yet", "not ready")
+            text = f"no policies, waiting for {described(self._missing())}"
+            return self.refuse(path, 503, text, "not ready")
         decider = self._decider(path, review, rules)
         if decider is None:
             return self._answer(path, review, Verdict(), None, arrived)

@@ -18,15 +18,22 @@ LEAST_CHARACTERS: Final = 4
 _MEMBERS: Final = ("data", "stringData")
 
 
+def is_about_secrets(request: Request) -> bool:
+    """Whatever its objects say that they are."""
+    return request.kind.kind == "Secret" and not request.kind.group
+
+
 def secret_texts(request: Request) -> Iterable[str]:
-    """The values in the Secrets of a request, as they stand there and decoded, longest first."""
-    if request.kind.kind != "Secret" or request.kind.group:
+    """The values in the Secrets of a request, as they stand there and decoded, with and without
+    the space around them, longest first."""
+    if not is_about_secrets(request):
         return ()
     found = {
         text
         for obj in (request.object, request.old_object)
         if obj is not None
-        for text in _values(obj)
+        for value in _values(obj)
+        for text in (value, value.strip())
         if len(text) >= LEAST_CHARACTERS
     }
     return sorted(found, key=len, reverse=True)
@@ -58,11 +65,11 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def redacted_object(obj: JsonObject | None) -> dict[str, Any] | None:
+def redacted_object(obj: JsonObject | None, *, secret: bool) -> dict[str, Any] | None:
     """A Secret keeps its keys and loses its values; other objects are as they are."""
     if obj is None:
         return None
-    if obj.get("kind") != "Secret" or obj.get("apiVersion") != "v1":
+    if not secret:
         return dict(obj)
     shown = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
     meta = obj.get("metadata")

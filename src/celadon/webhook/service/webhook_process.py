@@ -100,7 +100,7 @@ class Webhook:
         self._answering = answering
         self._loop = asyncio.get_running_loop()
         self.is_ending = False
-        pages = OwnPages(answering, lambda: self.is_ending, settings.waits_for)
+        pages = OwnPages(answering, settings, lambda: self.is_ending)
         self._server = HttpServer(
             pages.handle,
             lambda: self._ready(),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Final, Protocol
 
 from celadon.admission import Request, Verdict
 from celadon.records import dataclass
+from celadon.serve.operation import Family
 from celadon.serve.transport import Address
 
 MOST_BYTES: Final = 7 << 20
@@ -68,6 +69,10 @@ class WebhookSettings:
     """What else runs as long as the webhook does; the webhook ends if any of it fails."""
     waits_for: tuple[Callable[[], str], ...] = ()
     """Each says what the webhook cannot be ready without; empty when it is there."""
+    remarks: tuple[Callable[[], Iterable[str]], ...] = ()
+    """What an operator should look at, although the webhook is ready."""
+    families: tuple[Family, ...] = ()
+    """What `/metrics` shows besides."""
 
     @property
     def expires(self) -> Callable[[], float] | None:
