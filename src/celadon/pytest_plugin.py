@@ -87,14 +87,11 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
 
         def make(*manifests: Manifest, **options: Any) -> KubeApi:  # noqa: ANN401 - those of KubeApi
             try:
-                from celadon.testing import KubeApi, RequestRefused, ServerOptions
+                from celadon.testing import KubeApi, ServerOptions
             except ModuleNotFoundError as missing:
-                pytest.fail(str(missing), pytrace=False)
+                raise pytest.fail.Exception(str(missing), pytrace=False) from None
             given = (*request.config.getini("kube_api_manifests"), *manifests)
-            try:
-                return servers.enter_context(KubeApi(given, ServerOptions(**options)))
-            except (ValueError, RequestRefused) as wrong:
-                pytest.fail(str(wrong), pytrace=False)
+            return servers.enter_context(KubeApi(given, ServerOptions(**options)))
 
         yield make
 
@@ -111,7 +108,14 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
             several = (several,)
         manifests += (_beside(request, one) for one in several)
         options |= given
-    return new_kube_api(*manifests, **options)
+    try:
+        return new_kube_api(*manifests, **options)
+    except Exception as wrong:
+        from celadon.testing import RequestRefused
+
+        if not isinstance(wrong, ValueError | RequestRefused):
+            raise
+        raise pytest.fail.Exception(str(wrong), pytrace=False) from None
 
 
 def _named(mark: pytest.Mark) -> dict[str, Any]:

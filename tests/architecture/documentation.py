@@ -46,7 +46,7 @@ def documented_at_door(door: str) -> dict[str, bool]:
 def _is_documented(module: str, name: str) -> bool:
     if f"{module}.{name}" in MODULES:
         return ast.get_docstring(tree_of(f"{module}.{name}")) is not None
-    body = tree_of(module).body
+    body = list(_at_the_top(tree_of(module).body))
     for at, node in enumerate(body):
         if isinstance(node, Definition) and node.name == name:
             return ast.get_docstring(node) is not None
@@ -58,6 +58,15 @@ def _is_documented(module: str, name: str) -> bool:
         if name in _assigned(node):
             return _has_text(body[at + 1 :]) or _has_comment(module, node)
     raise LookupError(f"{module}.{name}")
+
+
+def _at_the_top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, those under `if TYPE_CHECKING:` included."""
+    for node in body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from node.body
+        else:
+            yield node
 
 
 def _assigned(node: ast.stmt) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Final
 from celadon.patterns import late_pattern
 
 VERSIONS: Final = tuple(f"1.{minor}" for minor in range(30, 38))
+"""All that are known, oldest first."""
+
 DEFAULT_VERSION: Final = "1.36"
 _VERSION: Final = late_pattern(r"v?(1\.\d+)(?:\..*)?")
 

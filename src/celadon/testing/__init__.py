@@ -13,8 +13,8 @@ So the server is loaded when one of its names is asked for.
 Nothing in Celadon imports this room: it is for the tests of others.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
 from celadon.testing.given_manifests import Manifest, ManifestError
 from celadon.testing.policy_cases import CaseFailed, PolicyCases
@@ -40,7 +40,7 @@ __all__ = [
     "ServerOptions",
 ]
 
-_OF_SERVERS: Final = {
+_OF_SERVERS = {
     "ClientAccess": "celadon.testing.client_access",
     "HandlerAccess": "celadon.testing.handler_access",
     "HttpAnswer": "celadon.serve",
@@ -58,7 +58,7 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of ours
         if name not in _OF_SERVERS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:
-            return getattr(import_module(_OF_SERVERS[name]), name)
+            return getattr(_import_module(_OF_SERVERS[name]), name)
         except ModuleNotFoundError as missing:
             if (missing.name or "celadon").startswith("celadon"):
                 raise
