@@ -29,11 +29,11 @@ class Served:
     ) -> None:
         """`before` is called in the process before it begins."""
         self.folder = folder
-        kubeconfig = folder / "kubeconfig"
+        self.kubeconfig = folder / "kubeconfig"
         self.log = folder / "log"
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
-                command("--kubeconfig-out", str(kubeconfig), *arguments),
+                command("--kubeconfig-out", str(self.kubeconfig), *arguments),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -41,13 +41,17 @@ class Served:
             )
         assert self.process.stdout is not None
         self.lines = [self.process.stdout.readline() for _ in range(3)]
-        config = json.loads(kubeconfig.read_text())
+        config = json.loads(self.kubeconfig.read_text())
         self.token = config["users"][0]["user"]["token"]
-        cluster = config["clusters"][0]["cluster"]
-        self.address = cluster["server"].removeprefix("https://")
+        self.address = config["clusters"][0]["cluster"]["server"].removeprefix("https://")
         self.tls = ssl.create_default_context()
-        (folder / "ca.crt").write_bytes(_decoded(cluster["certificate-authority-data"]))
+        (folder / "ca.crt").write_bytes(self.trusted())
         self.tls.load_verify_locations(folder / "ca.crt")
+
+    def trusted(self) -> bytes:
+        """What the kubeconfig says now (PEM)."""
+        cluster = json.loads(self.kubeconfig.read_text())["clusters"][0]["cluster"]
+        return base64.b64decode(cluster["certificate-authority-data"])
 
     def connection(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(self.address, timeout=60, context=self.tls)
@@ -78,10 +82,6 @@ class Served:
         assert self.process.stdout is not None
         self.process.stdout.close()
         return self.process.wait(60)
-
-
-def _decoded(text: str) -> bytes:
-    return base64.b64decode(text)
 
 
 def _body(body: Any) -> bytes | None:

@@ -19,6 +19,35 @@ def test_every_plugin_takes_part_in_a_phase() -> None:
     assert not any(one.on and one.lacks for one in PLUGINS)
 
 
+def test_the_plugins_of_a_usual_server_in_their_order() -> None:
+    """Written out: a plugin that moves or is off by mistake is hard to see otherwise."""
+    assert [one.name for one in PLUGINS if one.on and not one.gate] == [
+        "NamespaceLifecycle",
+        "LimitRanger",
+        "ServiceAccount",
+        "TaintNodesByCondition",
+        "PodSecurity",
+        "Priority",
+        "DefaultTolerationSeconds",
+        "DefaultStorageClass",
+        "StorageObjectInUseProtection",
+        "PersistentVolumeClaimResize",
+        "RuntimeClass",
+        "CertificateApproval",
+        "CertificateSigning",
+        "ClusterTrustBundleAttest",
+        "CertificateSubjectRestriction",
+        "DefaultIngressClass",
+        "PodTopologyLabels",
+        "PodResizeValidator",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionWebhook",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionWebhook",
+        "ResourceQuota",
+    ]
+
+
 def test_switches() -> None:
     assert enabled_plugins() == DEFAULT_PLUGINS
     assert enabled_plugins(["AlwaysDeny"]) == DEFAULT_PLUGINS | {"AlwaysDeny"}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from celadon.serve.api_settings import Settings
+from celadon.serve.controllers.controller_names import ON_BY_DEFAULT
 from celadon.serve.http_messages import HttpRequest
 from tests.serve.in_process import Running
 
@@ -270,5 +271,66 @@ def test_without_controllers_nothing_of_this_happens() -> None:
     try:
         client.make("/api/v1/namespaces", "Namespace", "n")
         assert not client.exists("/api/v1/namespaces/n/serviceaccounts/default")
+    finally:
+        running.close()
+
+
+RULES = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+QUOTA = "/api/v1/namespaces/default/resourcequotas"
+RBAC = "rbac.authorization.k8s.io/v1"
+
+
+def work_for_all(client: Client) -> None:
+    """Something to do for each controller."""
+    client.make("/api/v1/namespaces", "Namespace", "stays")
+    client.make("/api/v1/namespaces", "Namespace", "goes")
+    client.delete("/api/v1/namespaces/goes")
+    client.config_map("child", client.config_map("owner"))
+    client.delete(f"{MAPS}/owner")
+    selectors = [{"matchLabels": {"to": "all"}}]
+    client.make(
+        ROLES, "ClusterRole", "all", RBAC, aggregationRule={"clusterRoleSelectors": selectors}
+    )
+    rule = {"apiGroups": ["e.com"], "resources": ["widgets"], "verbs": ["get"]}
+    client.make(ROLES, "ClusterRole", "one", RBAC, rules=[rule], metadata={"labels": {"to": "all"}})
+    client.make(QUOTA, "ResourceQuota", "q", spec={"hard": {"pods": "1"}})
+    spec = {"matchConstraints": {"resourceRules": [RULES]}, "validations": [{"expression": "true"}]}
+    version = "admissionregistration.k8s.io/v1"
+    client.make(POLICIES, "ValidatingAdmissionPolicy", "p", version, spec=spec)
+
+
+def is_done(client: Client, controller: str) -> bool:
+    """Whether the work of this controller can be seen."""
+    seen: dict[str, Callable[[], bool]] = {
+        "serviceaccount-controller": lambda: client.exists(
+            "/api/v1/namespaces/stays/serviceaccounts/default"
+        ),
+        "namespace-controller": lambda: not client.exists("/api/v1/namespaces/goes"),
+        "garbage-collector-controller": lambda: not client.exists(f"{MAPS}/child"),
+        "clusterrole-aggregation-controller": lambda: bool(
+            client.ask("GET", f"{ROLES}/all")[1].get("rules")
+        ),
+        "resourcequota-controller": lambda: (
+            "hard" in client.ask("GET", f"{QUOTA}/q")[1].get("status", {})
+        ),
+        "validatingadmissionpolicy-status-controller": lambda: (
+            "typeChecking" in client.ask("GET", f"{POLICIES}/p")[1].get("status", {})
+        ),
+    }
+    return seen[controller]()
+
+
+@pytest.mark.parametrize("off", [None, *sorted(ON_BY_DEFAULT)])
+def test_each_controller_has_a_switch(off: str | None) -> None:
+    names = ON_BY_DEFAULT - {off}
+    running = Running(Settings(namespace_grace=0, collection_lag=0, controller_names=names))
+    client = Client(running)
+    try:
+        work_for_all(client)
+        deadline = time.monotonic() + 10
+        while left := {name for name in names if not is_done(client, name)}:
+            assert time.monotonic() < deadline, left
+            time.sleep(0.02)
+        assert off is None or not is_done(client, off)
     finally:
         running.close()

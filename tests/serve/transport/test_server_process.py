@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import resource
 import signal
@@ -21,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from celadon.serve.tls.issuing.issued_certificates import Pair
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.server_process import run
 from celadon.serve.transport.server_settings import (
@@ -29,8 +31,16 @@ from celadon.serve.transport.server_settings import (
     StartError,
     TlsSettings,
 )
-from tests.serve.served_process import CONFIGMAPS, Served, command, config_map, request_headers
+from tests.serve.served_process import (
+    CONFIGMAPS,
+    WHOAMI,
+    Served,
+    command,
+    config_map,
+    request_headers,
+)
 from tests.serve.static_admission.manifests import refusing, rule, write
+from tests.serve.transport.certificates import client_pair, new_authority
 
 pytestmark = pytest.mark.slow
 PATIENCE = 60.0
@@ -283,9 +293,45 @@ def test_certificates_are_read_again_when_they_change(tmp_path: Path) -> None:
         write(new)
         server.tls = _trusting(new, now)
         eventually(lambda: _answers(server))
+        eventually(lambda: server.trusted() == certificate.read_bytes())
         open_already.request("GET", "/readyz", headers=request_headers(server.token))
         assert open_already.getresponse().read() == b"ok"
         open_already.close()
+    finally:
+        assert server.end() == 0
+
+
+def test_clients_of_a_new_authority_come_in_and_those_of_the_old_one_do_not(tmp_path: Path) -> None:
+    people = tmp_path / "people.crt"
+    old, new = new_authority(), new_authority()
+    people.write_bytes(old.certificate)
+    server = Served(tmp_path, "--client-ca-file", str(people))
+
+    def name(authority: Pair) -> str:
+        """Who somebody with a certificate of this authority is."""
+        shown = client_pair(authority, "anna", "auditors")
+        (tmp_path / "anna.pem").write_bytes(shown.certificate + shown.key)
+        context = ssl.create_default_context(cafile=tmp_path / "ca.crt")
+        context.load_cert_chain(tmp_path / "anna.pem")
+        connection = http.client.HTTPSConnection(server.address, timeout=60, context=context)
+        headers = {"Content-Type": "application/json"}
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        try:
+            connection.request("POST", WHOAMI, json.dumps(review), headers)
+            user = json.loads(connection.getresponse().read())["status"]["userInfo"]
+        except (ssl.SSLError, ConnectionError):
+            return "nobody"
+        finally:
+            connection.close()
+        return str(user["username"])
+
+    try:
+        assert (name(old), name(new)) == ("anna", "nobody")
+        people.write_bytes(new.certificate)
+        eventually(lambda: (name(old), name(new)) == ("nobody", "anna"))
+        people.write_text("broken\n")
+        eventually(lambda: any("err" in one for one in server.logged()))
+        assert name(new) == "anna", "the authorities before stay"
     finally:
         assert server.end() == 0
 

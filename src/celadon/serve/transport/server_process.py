@@ -2,7 +2,8 @@
 
 Everything that can be wrong with the settings is found before the first connection is accepted, and
 raised as a StartError of one line. The kubeconfig is written last: a server that does not start
-leaves that of another one alone.
+leaves that of another one alone. It is written again when clients have to trust another
+certificate.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Serving:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """All that is known before there is an event loop. `kubeconfig` is its text."""
+    """All that is known before there is an event loop."""
 
     listener: socket.socket
     tls: ServerTls | None
@@ -87,7 +88,11 @@ class _Prepared:
     admin_token: str
     audit: AuditLog | None
     serving: Serving
-    kubeconfig: str
+
+    @property
+    def trusted(self) -> bytes:
+        """What clients should trust now (PEM); empty for plain HTTP."""
+        return b"" if self.tls is None else self.tls.trusted
 
 
 def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
@@ -125,7 +130,6 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         token,
         _audit(settings, stack),
         Serving(url, path, folder, tokens.warnings),
-        kubeconfig(url, b"" if tls is None else tls.trusted, token),
     )
 
 
@@ -203,7 +207,7 @@ async def _serve(
         collection_lag=settings.collection_lag,
         event_seconds=settings.event_seconds,
         client_ca=_text(settings.tls.client_authorities),
-        root_certificates="" if prepared.tls is None else prepared.tls.trusted.decode(),
+        root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,
     )
     async with _store(settings, loop) as store:
@@ -238,7 +242,19 @@ async def _serve_api(
 def _write_kubeconfig(prepared: _Prepared) -> None:
     path = prepared.serving.kubeconfig
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    write_private(path, prepared.kubeconfig.encode())
+    text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token)
+    write_private(path, text.encode())
+
+
+def _look_at_certificates(prepared: _Prepared) -> None:
+    """A kubeconfig that trusts the certificate before this one would be of no more use."""
+    before = prepared.trusted
+    if prepared.tls is None or not prepared.tls.reload() or prepared.trusted == before:
+        return
+    try:
+        _write_kubeconfig(prepared)
+    except OSError as error:
+        log_lines.warn("the kubeconfig cannot be written", {"err": str(error)})
 
 
 async def _serve_requests(
@@ -289,8 +305,7 @@ async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: Api
         manifests = WatchedManifests(api, prepared.admin_token, read, settings.manifests)
     while True:
         await asyncio.sleep(RELOAD_SECONDS)
-        if prepared.tls is not None:
-            prepared.tls.reload()
+        _look_at_certificates(prepared)
         if manifests is not None:
             await manifests.refresh()
         await api.core.static.look()

@@ -20,7 +20,8 @@ from celadon.serve.transport.server_settings import Address, StartError, TlsSett
 
 
 class ServerTls:
-    """`trusted` is what clients should trust (PEM). Give `context` to the listener."""
+    """Give `context` to the listener. `trusted` is what clients should trust (PEM), which a reload
+    may change."""
 
     def __init__(
         self,
@@ -32,6 +33,7 @@ class ServerTls:
         self.context = self._tls.context
         self.trusted = trusted()
         self._make = make
+        self._read_trusted = trusted
         self._files = tuple(files)
         self._seen = _signatures(self._files)
 
@@ -42,10 +44,12 @@ class ServerTls:
             return False
         self._seen = found
         try:
-            self._tls.use(self._make())
+            made, trusted = self._make(), self._read_trusted()
         except (OSError, StartError) as error:
             log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
             return False
+        self._tls.use(made)
+        self.trusted = trusted
         log_lines.say(log_lines.LIFE, "the certificates were reloaded")
         return True
 

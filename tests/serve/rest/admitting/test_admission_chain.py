@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -242,3 +242,106 @@ def test_nothing_is_admitted(choosing: Any) -> None:
     text = 'configmaps "c" is forbidden: admission control is denying all modifications'
     assert message(found) == (403, text)
     assert ask(server, "GET", maps)[0] == 200
+
+
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
+
+
+def _asks(label: str) -> dict[str, Any]:
+    """Whom something is registered for: new pods with this label."""
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods"],
+    }
+    return {
+        "objectSelector": {"matchExpressions": [{"key": label, "operator": "Exists"}]},
+        "resourceRules": [rule],
+    }
+
+
+def _webhook(label: str) -> dict[str, Any]:
+    """One that nobody answers for."""
+    asks = _asks(label)
+    return {
+        "name": f"{label}.e.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": asks["resourceRules"],
+        "objectSelector": asks["objectSelector"],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+
+
+def _refusing(running: Running, space: str) -> None:
+    """Everything that can refuse a pod does: limits, quotas, policies and webhooks."""
+    limit = {"type": "Container", "max": {"cpu": "1"}}
+    expression = 'object.spec.absent ? [JSONPatch{op: "remove", path: "/spec"}] : []'
+    failing = {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+    made: dict[str, dict[str, Any]] = {
+        f"/api/v1/namespaces/{space}/limitranges": {"spec": {"limits": [limit]}},
+        f"/api/v1/namespaces/{space}/resourcequotas": {"spec": {"hard": {"count/pods": "0"}}},
+        f"{REGISTRATION}/mutatingadmissionpolicies": {
+            "spec": {
+                "matchConstraints": _asks("mutating-policy"),
+                "mutations": [failing],
+                "reinvocationPolicy": "Never",
+            }
+        },
+        f"{REGISTRATION}/mutatingadmissionpolicybindings": {"spec": {"policyName": "order"}},
+        f"{REGISTRATION}/mutatingwebhookconfigurations": {
+            "webhooks": [_webhook("mutating-webhook")]
+        },
+        f"{REGISTRATION}/validatingadmissionpolicies": {
+            "spec": {
+                "matchConstraints": _asks("policy"),
+                "validations": [{"expression": "false", "message": "never"}],
+            }
+        },
+        f"{REGISTRATION}/validatingadmissionpolicybindings": {
+            "spec": {"policyName": "order", "validationActions": ["Deny"]}
+        },
+        f"{REGISTRATION}/validatingwebhookconfigurations": {"webhooks": [_webhook("webhook")]},
+    }
+    for path, body in made.items():
+        found = ask(running, "POST", path, {"metadata": {"name": "order"}, **body})
+        assert found[0] == 201, message(found)
+
+
+def test_who_comes_first_refuses_first() -> None:
+    """A pod that everybody refuses, mended step by step."""
+    running = Running()
+    labels = {"mutating-policy": "", "mutating-webhook": "", "policy": "", "webhook": ""}
+    container: dict[str, Any] = {"name": "c", "image": "i"}
+    container["resources"] = {"limits": {"cpu": "2"}}
+    bad = {"serviceAccountName": "no", "priorityClassName": "no", "runtimeClassName": "no"}
+    body = pod(containers=[container], hostPID=True, restartPolicy="Sometimes", **bad)
+    body["metadata"]["labels"] = labels
+    spec = body["spec"]
+    secure = {"pod-security.kubernetes.io/enforce": "baseline"}
+    space = {"metadata": {"name": "order", "labels": secure}}
+    steps: tuple[tuple[str, Callable[[], object]], ...] = (
+        ('namespaces "order" not found', lambda: ask(running, "POST", "/api/v1/namespaces", space)),
+        ("error looking up service account order/no", lambda: spec.pop("serviceAccountName")),
+        ("no PriorityClass with name no", lambda: spec.pop("priorityClassName")),
+        ('RuntimeClass "no" not found', lambda: spec.pop("runtimeClassName")),
+        ("policy 'order' with binding 'order' denied", lambda: labels.pop("mutating-policy")),
+        ('calling webhook "mutating-webhook.e.com"', lambda: labels.pop("mutating-webhook")),
+        ('Unsupported value: "Sometimes"', lambda: spec.pop("restartPolicy")),
+        ("maximum cpu usage per Container is 1", lambda: container.pop("resources")),
+        ('violates PodSecurity "baseline:latest"', lambda: spec.pop("hostPID")),
+        ("ValidatingAdmissionPolicy 'order' with binding", lambda: labels.pop("policy")),
+        ('calling webhook "webhook.e.com"', lambda: labels.pop("webhook")),
+    )
+    try:
+        for number, (complaint, mend) in enumerate(steps):
+            if number == 1:
+                _refusing(running, "order")
+            _, told = message(ask(running, "POST", PODS.format("order"), body))
+            assert complaint in told, told
+            mend()
+        _, told = message(ask(running, "POST", PODS.format("order"), body))
+        assert "exceeded quota: order" in told, told
+    finally:
+        running.close()
