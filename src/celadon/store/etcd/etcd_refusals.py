@@ -6,10 +6,8 @@ our errors are etcd's, because that is what an API server passes on to its clien
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Final
-
-import grpc
-from grpc.aio import AioRpcError
 
 from celadon.store.errors import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
 
@@ -20,23 +18,40 @@ _TOO_LARGE: Final = (
     "etcdserver: request is too large",
     "larger than max",  # what gRPC says on either side, with numbers
 )
-_NOT_BEGUN: Final = (
-    "etcdserver: no leader",
-    "etcdserver: too many requests",
-    "failed to connect to all addresses",
-    "failed to connect to remote host",
-)
+_NOT_BEGUN: Final = ("etcdserver: no leader", "etcdserver: too many requests")
 """Nothing has happened, and nothing will."""
+
+
+class Code(IntEnum):
+    """Of gRPC; 0 is none of them."""
+
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
 
 _TRANSIENT: Final = frozenset(
     {
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.INTERNAL,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.UNKNOWN,
+        Code.ABORTED,
+        Code.CANCELLED,
+        Code.DEADLINE_EXCEEDED,
+        Code.INTERNAL,
+        Code.RESOURCE_EXHAUSTED,
+        Code.UNAVAILABLE,
+        Code.UNKNOWN,
     }
 )
 
@@ -53,15 +68,15 @@ class RevisionRefused(ServiceError):
         self.is_future = message == FUTURE
 
 
-def refusal(error: AioRpcError) -> ServiceError:
-    """The error that says the same."""
-    text = error.details() or error.code().name
+def refusal(code: int, text: str) -> ServiceError:
+    """The error that says the same; without a text it says the name of the code."""
+    text = text or Code(code).name
     if text in (COMPACTED, FUTURE):
         return RevisionRefused(text)
     if text == _FULL:
         return ServiceFull(text)
     if any(known in text for known in _TOO_LARGE):
         return TooLarge(text)
-    if any(known in text for known in _NOT_BEGUN):
+    if text in _NOT_BEGUN:
         return NotBegun(text)
-    return ServiceUnavailable(text) if error.code() in _TRANSIENT else ServiceError(text)
+    return ServiceUnavailable(text) if code in _TRANSIENT else ServiceError(text)
