@@ -76,11 +76,13 @@ class Connection:
         done.add_done_callback(lambda _: heard.set())
         self._streams.add(done)
         try:
-            while not done.done():
-                await heard.wait()
-                heard.clear()
+            while True:
                 for answer in exchange.messages():
                     yield answer
+                if done.done():
+                    break
+                await heard.wait()
+                heard.clear()
             await done
             exchange.must_be_well()
         except pycurl.error as error:
