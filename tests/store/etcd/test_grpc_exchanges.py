@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from h2.events import DataReceived, RequestReceived, StreamEnded
 
 from celadon.store.errors import ServiceError, ServiceUnavailable, TooLarge
@@ -79,8 +80,22 @@ def no_etcd(member: Member, stream: int) -> None:
     member.h2.send_headers(stream, [(":status", "404")], end_stream=True)
 
 
-def hung_up(member: Member, stream: int) -> None:
+def killed(member: Member, stream: int) -> None:
     member.transport.abort()
+
+
+def hung_up(member: Member, stream: int) -> None:
+    member.transport.close()
+
+
+def gone(member: Member, stream: int) -> None:
+    member.h2.close_connection(last_stream_id=0)
+    member.flush()
+    member.transport.close()
+
+
+def refusing(member: Member, stream: int) -> None:
+    member.h2.reset_stream(stream, ErrorCodes.REFUSED_STREAM)
 
 
 def silent(member: Member, stream: int) -> None:
@@ -129,12 +144,13 @@ def test_refusals_are_told_apart(answer: Answer, kind: type[ServiceError], text:
     run(work())
 
 
-def test_a_call_whose_connection_dies_is_sent_once() -> None:
+@pytest.mark.parametrize("death", [killed, hung_up, gone, refusing])
+def test_a_call_whose_connection_dies_is_sent_once(death: Answer) -> None:
     """libcurl would send it again: the connection had been used before, and nothing came back."""
     taken: list[bytes] = []
 
     async def work() -> None:
-        async with connected([well, hung_up, well], taken) as connection:
+        async with connected([well, death, well], taken) as connection:
             assert await connection.call(METHOD, b"first", 5) == b"answer"
             with pytest.raises(ServiceUnavailable) as caught:
                 await connection.call(METHOD, b"second", 5)
