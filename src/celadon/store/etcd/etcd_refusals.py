@@ -6,7 +6,6 @@ our errors are etcd's, because that is what an API server passes on to its clien
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final
 
 from celadon.store.errors import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
@@ -22,36 +21,23 @@ _NOT_BEGUN: Final = ("etcdserver: no leader", "etcdserver: too many requests")
 """Nothing has happened, and nothing will."""
 
 
-class Code(IntEnum):
-    """Of gRPC; 0 is none of them."""
-
-    CANCELLED = 1
-    UNKNOWN = 2
-    INVALID_ARGUMENT = 3
-    DEADLINE_EXCEEDED = 4
-    NOT_FOUND = 5
-    ALREADY_EXISTS = 6
-    PERMISSION_DENIED = 7
-    RESOURCE_EXHAUSTED = 8
-    FAILED_PRECONDITION = 9
-    ABORTED = 10
-    OUT_OF_RANGE = 11
-    UNIMPLEMENTED = 12
-    INTERNAL = 13
-    UNAVAILABLE = 14
-    DATA_LOSS = 15
-    UNAUTHENTICATED = 16
-
+CODES: Final = (
+    *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"),
+    *("ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"),
+    *("ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"),
+    "UNAUTHENTICATED",
+)
+"""Of gRPC, by their numbers."""
 
 _TRANSIENT: Final = frozenset(
     {
-        Code.ABORTED,
-        Code.CANCELLED,
-        Code.DEADLINE_EXCEEDED,
-        Code.INTERNAL,
-        Code.RESOURCE_EXHAUSTED,
-        Code.UNAVAILABLE,
-        Code.UNKNOWN,
+        "ABORTED",
+        "CANCELLED",
+        "DEADLINE_EXCEEDED",
+        "INTERNAL",
+        "RESOURCE_EXHAUSTED",
+        "UNAVAILABLE",
+        "UNKNOWN",
     }
 )
 
@@ -70,7 +56,8 @@ class RevisionRefused(ServiceError):
 
 def refusal(code: int, text: str) -> ServiceError:
     """The error that says the same; without a text it says the name of the code."""
-    text = text or Code(code).name
+    name = CODES[code] if code < len(CODES) else "UNKNOWN"
+    text = text or name
     if text in (COMPACTED, FUTURE):
         return RevisionRefused(text)
     if text == _FULL:
@@ -79,4 +66,4 @@ def refusal(code: int, text: str) -> ServiceError:
         return TooLarge(text)
     if text in _NOT_BEGUN:
         return NotBegun(text)
-    return ServiceUnavailable(text) if code in _TRANSIENT else ServiceError(text)
+    return ServiceUnavailable(text) if name in _TRANSIENT else ServiceError(text)
