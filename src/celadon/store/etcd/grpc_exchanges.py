@@ -97,7 +97,8 @@ class Exchange:
     def answer(self) -> bytes:
         """The only message of a call that has ended. Raises ServiceError."""
         self.must_be_well()
-        return bytes(self._came[_PREFIX:])
+        came, self._came = self._came, bytearray()
+        return bytes(came[_PREFIX:])
 
     def must_be_well(self) -> None:
         """Raises ServiceError for a call that has ended badly."""
