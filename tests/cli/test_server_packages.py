@@ -20,6 +20,8 @@ def test_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_etcd_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert missing_package(on_etcd=True) == ""
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else name)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: {"pycurl": None}.get(name, name))
     assert missing_package() == ""
-    assert missing_package(on_etcd=True) == ("`grpc` is not installed: pip install 'celadon[etcd]'")
+    assert missing_package(on_etcd=True) == (
+        "`pycurl` is not installed: pip install 'celadon[etcd]'"
+    )

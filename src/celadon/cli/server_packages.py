@@ -6,7 +6,7 @@ import importlib.util
 from typing import Final
 
 _SERVING: Final = ("cryptography", "httptools", "msgspec", "uvloop")
-_ON_ETCD: Final = ("grpc", "google.protobuf")
+_ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 
 def missing_package(*, on_etcd: bool = False) -> str:

@@ -6,7 +6,6 @@ import argparse
 import functools
 import gc
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -341,7 +340,6 @@ def _etcd(options: argparse.Namespace) -> EtcdSettings | None:
 
     if not options.etcd_servers:
         return None
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # the log is JSON lines, and ours
     from celadon.store.etcd import EtcdSettings, parse_endpoints
 
     if options.data != MEMORY:

@@ -4,9 +4,10 @@
     ...
     await store.aclose()
 
-Needs the extra `celadon[etcd]` (grpcio and protobuf), which nothing else loads. Read first:
+Needs the extra `celadon[etcd]` (pycurl and protobuf), which nothing else loads. Read first:
 `etcd_store` (what happens to reads and writes), `etcd_mirror` (how changes come here),
-`etcd_connections` (members that fail). docs/decisions/0029-etcd-store.md says why it is so.
+`etcd_connections` (members that fail), `grpc_exchanges` (a call).
+docs/decisions/0029-etcd-store.md says why it is so.
 """
 
 from celadon.store.etcd.etcd_settings import EtcdSettings, parse_endpoints

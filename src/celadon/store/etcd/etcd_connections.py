@@ -9,16 +9,16 @@ was left may still finish; streams end.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
+import ssl
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
-import grpc
-from grpc import aio
+import pycurl
 
 from celadon.store.errors import ServiceError, ServiceUnavailable
-from celadon.store.etcd.etcd_refusals import NotBegun, refusal
+from celadon.store.etcd.etcd_refusals import NotBegun
 from celadon.store.etcd.etcd_settings import Endpoint, EtcdSettings
+from celadon.store.etcd.grpc_exchanges import SILENT, Exchange
 
 CALL_SECONDS: Final = 10.0
 """For an answer: more than etcd itself waits for a majority (7 s with its default timeouts)."""
@@ -33,107 +33,114 @@ GRACE_SECONDS: Final = 3.0
 PAUSE_SECONDS: Final = 0.1
 """Before the next member is asked, so that a cluster without a majority is not flooded."""
 
-_OPTIONS: Final = (
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.keepalive_time_ms", 30_000),  # as kube-apiserver's client; etcd allows no less than 5 s
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.max_send_message_length", -1),
-)
-_REQUIRE_LEADER: Final = (("hasleader", "true"),)
-"""A member that has lost its leader refuses, and ends streams, instead of serving what it has."""
-
-_SILENT: Final = "the member of etcd did not answer in time"
-
-Raw = Callable[..., Any]
-
-
-def _as_is(message: bytes) -> bytes:
-    return message
+_CALLS: Final = 1 << 20
+"""At once on one connection: etcd has no limit unless it is told one, and says it then."""
 
 
 class Connection:
-    """To one member."""
+    """To one member: all calls share one connection of HTTP/2."""
 
     def __init__(self, endpoint: Endpoint, settings: EtcdSettings) -> None:
-        self._channel = _channel(endpoint, settings)
-        self._methods: dict[str, Raw] = {}
-        self._streams: set[Any] = set()
+        self._endpoint = endpoint
+        self._options = _options(endpoint, settings)
+        self._multi = pycurl.AsyncCurlMulti()
+        self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
+        self._multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, 1)
+        self._multi.setopt(pycurl.M_MAX_CONCURRENT_STREAMS, _CALLS)
+        self._idle: dict[str, list[Exchange]] = {}
+        self._streams: set[asyncio.Future[Any]] = set()
         self.is_left = False
 
     async def call(self, method: str, request: bytes, seconds: float) -> bytes:
         """Raises ServiceError."""
-        made = self._methods.get(method)
-        if made is None:
-            made = self._methods[method] = self._channel.unary_unary(method, _as_is, _as_is)
-        call = None
+        idle = self._idle.setdefault(method, [])
+        exchange = idle.pop() if idle else self._exchange(method)
+        exchange.prepare(request, seconds)
         try:
-            call = made(request, timeout=seconds, metadata=_REQUIRE_LEADER)
-            answer: bytes = await call
-        except aio.AioRpcError as error:
-            raise refusal(error) from None
-        except aio.UsageError:  # the connection was left before this began
-            raise NotBegun(_SILENT) from None
+            await self._begun(exchange)
+        except pycurl.error as error:
+            raise exchange.failure(error) from None
         except asyncio.CancelledError:
-            if call is not None:
-                await _ended(call)
             self._say_if_left()
             raise
-        return answer
+        try:
+            return exchange.answer()
+        finally:
+            idle.append(exchange)
 
     async def stream(self, method: str, request: bytes) -> AsyncGenerator[bytes, None]:
         """Answers to one request, until the connection is left. Raises ServiceError."""
-        call = self._channel.stream_stream(method, _as_is, _as_is)(metadata=_REQUIRE_LEADER)
-        self._streams.add(call)
+        exchange, heard = self._exchange(method), asyncio.Event()
+        exchange.prepare(request, heard=heard.set)
+        done = self._begun(exchange)
+        done.add_done_callback(lambda _: heard.set())
+        self._streams.add(done)
         try:
-            async with asyncio.timeout(ATTEMPT_SECONDS):  # it would wait for a connection for ever
-                await call.write(request)
-            while isinstance(answer := await call.read(), bytes):  # else it is aio.EOF
-                yield answer
-        except aio.AioRpcError as error:
-            raise refusal(error) from None
-        except TimeoutError:
-            raise NotBegun(_SILENT) from None
+            while True:
+                for answer in exchange.messages():
+                    yield answer
+                if done.done():
+                    break
+                await heard.wait()
+                heard.clear()
+            await done
+            exchange.must_be_well()
+        except pycurl.error as error:
+            raise exchange.failure(error) from None
         except asyncio.CancelledError:
             self._say_if_left()
             raise
         finally:
-            self._streams.discard(call)
-            await _ended(call)
+            self._streams.discard(done)
+            done.cancel()
+
+    def _exchange(self, method: str) -> Exchange:
+        return Exchange(f"{self._endpoint}{method}", self._options)
+
+    def _begun(self, exchange: Exchange) -> asyncio.Future[Any]:
+        if self.is_left:
+            raise NotBegun(SILENT)
+        return self._multi.add_handle(exchange.handle)  # type: ignore[no-any-return]
 
     def _say_if_left(self) -> None:
-        """gRPC cancels what is under way on a channel that is closed, as if it were the task."""
+        """What is under way on a connection that is left is cancelled, as if it were the task."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
-            raise ServiceUnavailable(_SILENT) from None
+            raise ServiceUnavailable(SILENT) from None
 
     async def leave(self) -> None:
         """Returns when nothing is under way any more."""
         self.is_left = True
         for stream in tuple(self._streams):
             stream.cancel()
-        await self._channel.close(GRACE_SECONDS)
+        under_way = self._multi.futures()
+        if under_way:
+            await asyncio.wait(under_way, timeout=GRACE_SECONDS)
+        await self._multi.aclose()
 
 
-async def _ended(call: Any) -> None:  # noqa: ANN401  of either kind
-    """Nothing of it may come after the loop has been closed."""
-    call.cancel()
-    await call.code()
-
-
-def _channel(endpoint: Endpoint, settings: EtcdSettings) -> aio.Channel:
+def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
+    """Raises OSError."""
+    found: list[tuple[int, Any]] = [
+        (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
+        (pycurl.PIPEWAIT, 1),  # for the one connection
+        (pycurl.NOPROXY, "*"),
+        (pycurl.NOSIGNAL, 1),
+        (pycurl.CONNECTTIMEOUT_MS, int(ATTEMPT_SECONDS * 1000)),
+    ]
     if not endpoint.is_secure:
-        return aio.insecure_channel(endpoint.address, options=_OPTIONS)
-    credentials = grpc.ssl_channel_credentials(
-        _content(settings.authorities),
-        _content(settings.private_key),
-        _content(settings.certificate),
-    )
-    return aio.secure_channel(endpoint.address, credentials, options=_OPTIONS)
-
-
-def _content(path: Path | None) -> bytes | None:
-    return None if path is None else path.read_bytes()
+        return found
+    if settings.authorities is not None:
+        found.append((pycurl.CAINFO_BLOB, settings.authorities.read_bytes()))
+    elif (known := ssl.get_default_verify_paths().cafile) is not None:
+        found.append((pycurl.CAINFO, known))
+    for option, path in (
+        (pycurl.SSLCERT_BLOB, settings.certificate),
+        (pycurl.SSLKEY_BLOB, settings.private_key),
+    ):
+        if path is not None:
+            found.append((option, path.read_bytes()))
+    return found
 
 
 class EtcdConnections:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import grpc
-from grpc.aio import AioRpcError
-
 from celadon.store.errors import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
 
 COMPACTED: Final = "etcdserver: mvcc: required revision has been compacted"
@@ -20,23 +17,27 @@ _TOO_LARGE: Final = (
     "etcdserver: request is too large",
     "larger than max",  # what gRPC says on either side, with numbers
 )
-_NOT_BEGUN: Final = (
-    "etcdserver: no leader",
-    "etcdserver: too many requests",
-    "failed to connect to all addresses",
-    "failed to connect to remote host",
-)
+_NOT_BEGUN: Final = ("etcdserver: no leader", "etcdserver: too many requests")
 """Nothing has happened, and nothing will."""
+
+
+CODES: Final = (
+    *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"),
+    *("ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"),
+    *("ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"),
+    "UNAUTHENTICATED",
+)
+"""Of gRPC, by their numbers."""
 
 _TRANSIENT: Final = frozenset(
     {
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.INTERNAL,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.UNKNOWN,
+        "ABORTED",
+        "CANCELLED",
+        "DEADLINE_EXCEEDED",
+        "INTERNAL",
+        "RESOURCE_EXHAUSTED",
+        "UNAVAILABLE",
+        "UNKNOWN",
     }
 )
 
@@ -53,15 +54,16 @@ class RevisionRefused(ServiceError):
         self.is_future = message == FUTURE
 
 
-def refusal(error: AioRpcError) -> ServiceError:
-    """The error that says the same."""
-    text = error.details() or error.code().name
+def refusal(code: int, text: str) -> ServiceError:
+    """The error that says the same; without a text it says the name of the code."""
+    name = CODES[code] if code < len(CODES) else "UNKNOWN"
+    text = text or name
     if text in (COMPACTED, FUTURE):
         return RevisionRefused(text)
     if text == _FULL:
         return ServiceFull(text)
     if any(known in text for known in _TOO_LARGE):
         return TooLarge(text)
-    if any(known in text for known in _NOT_BEGUN):
+    if text in _NOT_BEGUN:
         return NotBegun(text)
-    return ServiceUnavailable(text) if error.code() in _TRANSIENT else ServiceError(text)
+    return ServiceUnavailable(text) if name in _TRANSIENT else ServiceError(text)
