@@ -1,8 +1,9 @@
 """Durable creates on etcd: etcd alone, the store on it, the API server on it, and on SQLite.
 
 One member on this disk, with its default settings. Objects of a kilobyte; writers wait for each
-answer before they write again. What etcd alone does is measured with the same connection that the
-store uses, and puts without a condition: nothing that goes through it can be faster.
+answer before they write again, in a process whose memory is settled as a server's is. What etcd
+alone does is measured with the same connection that the store uses, and puts without a condition:
+nothing that goes through it can be faster.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.etcd.etcd_members import cluster
 from bench.server import processes, workloads
 from bench.server.loads import run_load
 from bench.server.measuring import set_up
+from celadon.serve.transport import settle_memory
 from celadon.store import Store, create, open_sqlite
 from celadon.store.etcd import EtcdSettings, open_etcd, parse_endpoints
 from celadon.store.etcd.etcd_client import EtcdClient
@@ -157,6 +159,7 @@ def _served(folder: Path, urls: str) -> Iterator[dict[str, Callable[[int, str], 
 
 def main() -> None:
     """A table for docs/replicas.md."""
+    settle_memory()
     with tempfile.TemporaryDirectory(prefix="bench-etcd-", dir=".") as folder:
         rows: dict[str, list[float]] = {}
         for figure in figures(Path(folder).resolve()):
