@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 RELOAD_SECONDS: Final = 2.0
 """Between two looks at files that may change."""
 
-
 SWEEP_SECONDS: Final = 1.0
 """Between two looks at what has outlived its time."""
 
@@ -292,6 +291,7 @@ async def _serve_requests(
 
 
 async def _sweep(store: Store) -> None:
+    """What has outlived its time goes."""
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         store.sweep()

@@ -20,7 +20,6 @@ _TOO_LARGE: Final = (
 _NOT_BEGUN: Final = ("etcdserver: no leader", "etcdserver: too many requests")
 """Nothing has happened, and nothing will."""
 
-
 CODES: Final = (
     *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"),
     *("ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"),

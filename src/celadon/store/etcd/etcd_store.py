@@ -293,6 +293,7 @@ class EtcdStore:
     async def _transact(
         self, spelled: EtcdTransaction, transaction: Transaction
     ) -> TransactionAnswer:
+        """With leases for what does not last. Raises ServiceError."""
         leases = {
             self._spelling.written(one.key): await self._leases.lease(one.seconds)
             for one in transaction.operations
