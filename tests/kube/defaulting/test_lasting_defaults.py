@@ -95,8 +95,8 @@ def _deployment(**pod_spec: Any) -> dict[str, Any]:
 
 SETTLED: dict[str, tuple[dict[str, Any], bool]] = {
     "plain": (_deployment(), True),
-    "an empty list that nobody keeps": (_deployment(tolerations=[]), True),
-    "an empty map in a pointer": ({"spec": {"selector": {"matchLabels": {}}}}, True),
+    "an empty list that nobody keeps": (_deployment(tolerations=[]), False),
+    "an empty map in a pointer": ({"spec": {"selector": {"matchLabels": {}}}}, False),
     "an unknown field": (_deployment(wrong=1), False),
     "a field that is not enabled": (_deployment(schedulingGroup={"podGroupName": "g"}), False),
     "a signal that is not enabled": (

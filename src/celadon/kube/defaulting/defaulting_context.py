@@ -15,6 +15,7 @@ from celadon.kube.authorization import User
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
 from celadon.kube.catalogue.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.json_types import JsonObject
+from celadon.kube.schemas.typed_objects import EmptyValue
 from celadon.records import dataclass
 
 NOBODY: Final = User("")
@@ -105,6 +106,8 @@ class Run:
     gates: frozenset[str]
     is_disturbed: bool = False
     """Whether something was changed or taken away after defaulting that defaulting may look at."""
+    empties: Sequence[EmptyValue] = ()
+    """What came empty and is not in the object: for rules that ask for nil, not for empty."""
     settled: Container[int] = frozenset()
     """The identities of parts that are as rules leave them, and belong to somebody else: rules that
     were compiled for shared parts do not enter them."""

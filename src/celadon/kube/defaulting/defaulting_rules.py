@@ -4,7 +4,8 @@ A rule has a `path` to its target and says what happens there: `value` or `copyF
 is absent (or always, with `force`), `fn` calls a function, `use` applies a named set of rules with
 the target as their object, `delete` removes it. `when` holds conditions on neighbours of the
 target, `gate` names a feature gate (`!Gate` when it must be off), `plugin` the admission plugin
-that does it.
+that does it. Where `nil` stands, a list or map that came empty is left empty; its path has to start
+at the root.
 
 Gates and plugins are looked at while compiling, so a compiled rule only touches the object.
 """
@@ -241,6 +242,8 @@ def _at(step: Step, action: Action) -> Apply:
 
 def _when(rule: Rule, action: Action) -> Action:
     every = conditions(rule)
+    if rule.get("nil"):
+        every = (*every, _came_not_empty(rule["path"]))
     if not every:
         return action
 
@@ -253,6 +256,12 @@ def _when(rule: Rule, action: Action) -> Action:
     return guarded
 
 
+def _came_not_empty(path: str) -> Condition:
+    """The field at a path from the root is absent, not empty."""
+    steps = tuple(path.split("."))
+    return lambda _, run: all(one.path != steps for one in run.empties)
+
+
 def conditions(rule: Rule) -> tuple[Condition, ...]:
     """What has to hold of the object with the target, for a rule to do anything."""
     return tuple(_condition(path, want) for path, want in rule.get("when", {}).items())
@@ -262,7 +271,7 @@ def _condition(path: str, want: object) -> Condition:
     if want is None:
         return lambda parent, run: lookup(path, parent, run.root) is None
     if isinstance(want, dict):
-        return lambda parent, run: bool(lookup(path, parent, run.root))
+        return lambda parent, run: lookup(path, parent, run.root) not in (None, "")
     choices = want if isinstance(want, list) else [want]
     return lambda parent, run: lookup(path, parent, run.root) in choices
 

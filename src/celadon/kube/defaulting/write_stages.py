@@ -15,7 +15,7 @@ written and read back. Objects given in are never changed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
@@ -39,12 +39,15 @@ from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
+    EmptyValue,
     Inexact,
     Reading,
     StructCodec,
     codec_for,
     decode,
+    empty_values,
     struct_codec,
+    with_empty_values,
 )
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.records import dataclass
@@ -89,8 +92,11 @@ def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
     return enabled_gates(dict(overrides))
 
 
-def _start(root: dict[str, Any], context: DefaultingContext) -> Run:
-    return Run(root, context, _gates(tuple(sorted(context.gates.items()))))
+def _start(
+    root: dict[str, Any], context: DefaultingContext, empties: Sequence[EmptyValue] = ()
+) -> Run:
+    gates = _gates(tuple(sorted(context.gates.items())))
+    return Run(root, context, gates, empties=empties)
 
 
 def _apply(run: Run, gvk: GroupVersionKind, phase: str) -> None:
@@ -100,18 +106,20 @@ def _apply(run: Run, gvk: GroupVersionKind, phase: str) -> None:
 
 def _decoded(
     obj: Mapping[str, Any], gvk: GroupVersionKind
-) -> tuple[dict[str, Any], StructCodec, bool]:
-    """The last says that no field is unknown, and none a list or map that the store would not keep;
-    of custom resources that is not known."""
+) -> tuple[dict[str, Any], StructCodec, bool, tuple[EmptyValue, ...]]:
+    """The third says that no field is unknown, and none empty; of custom resources that is not
+    known. The last are the values that came empty and are left out."""
     codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
     if codec is None or exact is None:
-        return *_decoded_custom(obj), False
+        return *_decoded_custom(obj), False, ()
+    empties: tuple[EmptyValue, ...] = ()
     try:
         made, is_exact = decode(exact, obj), True
     except Inexact:
         made, is_exact = decode(codec, obj), False
+        empties = empty_values(codec, obj)
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
-    return made, codec, is_exact
+    return made, codec, is_exact, empties
 
 
 def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
@@ -148,8 +156,8 @@ class Draft:
     codec: StructCodec
     run: Run
     is_exact: bool = False
-    """Whether all fields that were sent are fields of the kind, and are kept by the store; no says
-    that nobody knows."""
+    """Whether all fields that were sent are fields of the kind, and none was empty; no says that
+    nobody knows."""
 
     @property
     def meta(self) -> dict[str, Any] | None:
@@ -172,6 +180,12 @@ class Draft:
         _complete(shown, self.codec)
         return shown
 
+    def validated(self, made: dict[str, Any]) -> dict[str, Any]:
+        """What validation sees of `made`, the new object that `finish_create` made of the draft:
+        besides what is encoded, lists, maps and bytes that came empty. A server validates its
+        structs; admission and the store get them encoded."""
+        return with_empty_values(made, self.run.empties) if self.run.empties else made
+
     def replaced(self, obj: Mapping[str, Any]) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
         return drafted(obj, self.gvk, self.run.context)
@@ -181,8 +195,8 @@ def drafted(
     obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
-    made, codec, is_exact = _decoded(obj, gvk)
-    draft = Draft(gvk, made, codec, _start(made, context), is_exact)
+    made, codec, is_exact, empties = _decoded(obj, gvk)
+    draft = Draft(gvk, made, codec, _start(made, context, empties), is_exact)
     _default(draft)
     return draft
 

@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Container, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
+from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import packs, schema_model, typed_values
 from celadon.kube.schemas.pack_schemas import component_name
 from celadon.kube.schemas.typed_values import (
+    BYTES,
     DROPPED,
     INT_RANGES,
     SCALAR_CLASSES,
@@ -48,9 +51,10 @@ class Reading(enum.Enum):
     """How a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
-    nobody needs to look for them. It also gives up at an empty list or map that the store would not
-    keep: where none comes, what is read is what will be read back. `STORED` leaves out all empty
-    lists and maps of fields, which the wire format of the store cannot hold.
+    nobody needs to look for them. It also gives up at an empty list, map or text of bytes: where
+    none comes, what is read is what will be read back, and `empty_values` would find nothing.
+    `STORED` leaves out all empty lists and maps of fields, which the wire format of the store
+    cannot hold.
     """
 
     TOLERANT = enum.auto()
@@ -59,8 +63,7 @@ class Reading(enum.Enum):
 
 
 class Inexact(KubeError):
-    """An exact reading has met a field that the kind does not have, or what the store would not
-    keep."""
+    """An exact reading has met a field that the kind does not have, or an empty value."""
 
 
 def _json_schema(value: object) -> Any:
@@ -110,7 +113,7 @@ def _list(node: Any, reading: Reading, *, keep: bool) -> Converter:
         if value.__class__ is not list:
             raise Mismatch(value, node)
         if not value:
-            if keep and is_exact:
+            if is_exact:
                 raise Inexact
             return [] if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value):
@@ -130,7 +133,7 @@ def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
         if value.__class__ is not dict:
             raise Mismatch(value, node)
         if not value:
-            if keep and is_exact:
+            if is_exact:
                 raise Inexact
             return {} if keep else DROPPED
         if plain is not None and all(item.__class__ is plain for item in value.values()):
@@ -347,7 +350,17 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     if node in INT_RANGES:
         return None, keep, integer(node) if keep else nonzero_integer(node)
     convert = scalar(node)
+    if reading is Reading.EXACT and node == BYTES:
+        return None, keep, _some_bytes
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
+
+
+def _some_bytes(value: object) -> Any:
+    return typed_values.bytes_text(value) or _give_up()
+
+
+def _give_up() -> NoReturn:
+    raise Inexact
 
 
 def _completion(node: object) -> _Complete | None:
@@ -393,7 +406,45 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
 
 def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
     """As `codec.decode`, with every failure as DecodeError."""
-    return _complained(codec.decode, obj)
+    try:
+        return _complained(codec.decode, obj)
+    except DecodeError:
+        _complained(functools.partial(_read_specials, codec), obj)
+        raise
+
+
+def _read_specials(codec: StructCodec, value: object) -> None:
+    """Reads the values below that have an encoding of their own. Raises what is wrong with the
+    first of them: Go's decoder ends there, and forgets the values of wrong types before it, of
+    which it would have told at the end."""
+    if not isinstance(value, dict):
+        return
+    for key, item in value.items():
+        node = codec.field_nodes.get(key)
+        try:
+            _read_special(node, item)
+        except Mismatch as mismatch:
+            mismatch.at(codec.name, key)
+            locate(mismatch, key)
+            raise
+        except DecodeError as error:
+            locate(error, key)
+            raise
+
+
+def _read_special(node: Any, value: Any) -> None:
+    if not isinstance(node, dict) or value is None:
+        return
+    if "ref" in node:
+        name = node["ref"]
+        if name in SPECIAL:
+            SPECIAL[name][0](value)
+        else:
+            _read_specials(struct_codec(name), value)
+    elif "items" in node and isinstance(value, list):
+        _each_item(value, functools.partial(_read_special, node["items"]), lambda: None)
+    elif "values" in node and isinstance(value, dict):
+        _each_member(value, functools.partial(_read_special, node["values"]), lambda: None)
 
 
 def decode_list(component: str, value: object) -> list[dict[str, Any]]:
@@ -412,6 +463,72 @@ def _complained(convert: Callable[[Any], _Made], value: object) -> _Made:
         raise DecodeError(mismatch.message(), mismatch.path, mismatch.message_alone()) from mismatch
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
+
+
+class EmptyValue(NamedTuple):
+    """A list, a map or bytes that came empty, and that encoding leaves out."""
+
+    path: tuple[str | int, ...]
+    value: list[Any] | dict[str, Any] | str
+
+
+def empty_values(codec: StructCodec, value: object) -> tuple[EmptyValue, ...]:
+    """The empty lists, maps and bytes that `decode` drops from an object, in their order. Go's
+    structs hold them until they are encoded, so validation still tells them from absent ones."""
+    return tuple(_empties_of_struct(codec, value, ()))
+
+
+def _empties_of_struct(
+    codec: StructCodec, value: object, path: tuple[str | int, ...]
+) -> Iterator[EmptyValue]:
+    if not isinstance(value, dict):
+        return
+    nodes = codec.field_nodes
+    for key, item in value.items():
+        if item is None or key not in nodes:
+            continue
+        node, at = nodes[key], (*path, key)
+        if item:
+            yield from _empties_below(node, item, at)
+        elif isinstance(item, (list, dict)) and _is_container(node):
+            yield EmptyValue(at, item.__class__())
+        elif item == "" and node == BYTES:
+            yield EmptyValue(at, "")
+
+
+def _is_container(node: object) -> bool:
+    return isinstance(node, dict) and ("items" in node or "values" in node)
+
+
+def _empties_below(node: Any, value: object, path: tuple[str | int, ...]) -> Iterator[EmptyValue]:
+    if not isinstance(node, dict):
+        return
+    if "ref" in node:
+        if node["ref"] not in SPECIAL:
+            yield from _empties_of_struct(struct_codec(node["ref"]), value, path)
+    elif "items" in node and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _empties_below(node["items"], item, (*path, index))
+    elif "values" in node and isinstance(value, dict):
+        for key, item in value.items():
+            yield from _empties_below(node["values"], item, (*path, key))
+
+
+def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> dict[str, Any]:
+    """A copy of an object with those of the values whose fields it does not have."""
+    made: dict[str, Any] = fresh(obj)
+    for path, value in empties:
+        found: Any = made
+        for step in path[:-1]:
+            if isinstance(found, dict):
+                found = found.get(step)
+            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
+                found = found[step]
+            else:
+                found = None
+        if isinstance(found, dict):
+            found.setdefault(path[-1], value if value == "" else value.__class__())
+    return made
 
 
 def round_trip(obj: object, gvk: GroupVersionKind) -> dict[str, Any] | None:

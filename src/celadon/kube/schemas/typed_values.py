@@ -34,8 +34,9 @@ class Dropped:
 DROPPED: Final = Dropped()
 
 INT_RANGES: Final = {"i": (-(2**31), 2**31 - 1), "l": (-(2**63), 2**63 - 1)}
+BYTES: Final = "y"
 SCALAR_CLASSES: Final[Mapping[str, type]] = {"s": str, "b": bool}
-ZEROS: Final = {"s": "", "y": "", "b": False, "i": 0, "l": 0, "d": 0}
+ZEROS: Final = {"s": "", BYTES: "", "b": False, "i": 0, "l": 0, "d": 0}
 
 
 class DecodeError(KubeError, ValueError):
@@ -142,7 +143,7 @@ def bytes_text(value: object) -> Any:
     if value.__class__ is list:
         return _base64_of_items(value)
     if value.__class__ is not str:
-        raise Mismatch(value, "y")
+        raise Mismatch(value, BYTES)
     try:
         return canonical_base64(value)
     except Base64Error as error:

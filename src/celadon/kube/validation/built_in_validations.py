@@ -43,6 +43,7 @@ from celadon.kube.validation.validation_rows import (
     CLUSTER,
     CLUSTER_LABEL,
     CLUSTER_SEGMENT,
+    GENERATED,
     LABEL,
     SERVICE,
     Revisit,
@@ -59,13 +60,11 @@ CORE: Final[Mapping[str, Validation]] = {
     "ConfigMap": Validation(config_data.config_map, update=config_data.config_map_update),
     "Endpoints": Validation(endpoints_objects.endpoints),
     "Event": Validation(events.core_event, None),
-    "LimitRange": Validation(cluster_rules.limit_range),
+    "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
         cluster_rules.namespace,
         CLUSTER_LABEL,
-        lambda _, __: iter(()),
-        object_statuses.namespace_status,
-        _CHANGED,
+        status=object_statuses.namespace_status,
     ),
     "Node": Validation(nodes.node, CLUSTER, nodes.node_update, nodes.node_changes),
     "PersistentVolume": Validation(
@@ -78,10 +77,12 @@ CORE: Final[Mapping[str, Validation]] = {
     ),
     "Pod": Validation(pod_specs.pod, update=pod_updates.pod_update, status=pod_statuses.pod_status),
     "PodTemplate": Validation(
-        lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {})
+        lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {}),
+        revisit=_CHANGED,
     ),
     "ReplicationController": Validation(
         controllers.replication_controller,
+        GENERATED,
         status=workload_statuses.replication_controller_status,
         revisit=_CHANGED,
     ),
@@ -101,7 +102,6 @@ APPS: Final[Mapping[str, Validation]] = {
     "ControllerRevision": Validation(
         stored_versions.controller_revision,
         update=stored_versions.controller_revision_update,
-        revisit=_CHANGED,
     ),
     "DaemonSet": Validation(
         controllers.daemon_set,
@@ -164,7 +164,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),
     GroupKind("batch", "Job"): Validation(
-        jobs.job, update=jobs.job_update, status=job_statuses.job_status, revisit=_CHANGED
+        jobs.job, update=jobs.job_update, status=job_statuses.job_status
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
         cluster_rules.disruption_budget,

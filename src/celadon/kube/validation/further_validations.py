@@ -6,6 +6,7 @@ Its rows are like those of `built_in_validations`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube.names import GroupKind
@@ -26,6 +27,7 @@ from celadon.kube.validation.networking import endpoint_slices
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.storage import storage_classes, storage_drivers
 from celadon.kube.validation.validation_rows import (
+    ANY_FINALIZERS,
     CLUSTER,
     CLUSTER_ANY,
     Revisit,
@@ -33,7 +35,9 @@ from celadon.kube.validation.validation_rows import (
     Validation,
 )
 
-CANDIDATE: Final = Naming(text_rules.config_key, prefix_rule=text_rules.config_key)
+CANDIDATE: Final = Naming(
+    text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
+)
 STORAGE_VERSION: Final = Naming(stored_versions.storage_version_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
 
@@ -122,7 +126,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         api_services.api_service_naming,
         status=api_services.api_service_status,
     ),
-    GroupKind("coordination.k8s.io", "Lease"): Validation(leases.lease, revisit=_CHANGED),
+    GroupKind("coordination.k8s.io", "Lease"): Validation(
+        leases.lease, ANY_FINALIZERS, revisit=_CHANGED
+    ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
         leases.lease_candidate, CANDIDATE, leases.lease_candidate_update, revisit=_CHANGED
     ),
@@ -137,7 +143,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
         runtime_classes.runtime_class,
-        CLUSTER,
+        replace(CLUSTER, any_finalizers=True),
         runtime_classes.runtime_class_update,
         revisit=_CHANGED,
     ),

@@ -55,6 +55,24 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
         yield from each(at, value, name_rules.label_value(value))
 
 
+def printed_selector(given: JsonObject) -> dict[str, Any]:
+    """A selector as an error shows it: Go's order, and nothing that is empty but keys and
+    operators."""
+    shown: dict[str, Any] = {}
+    if given.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(given["matchLabels"].items()))
+    if given.get("matchExpressions"):
+        shown["matchExpressions"] = [
+            {
+                "key": one.get("key") or "",
+                "operator": one.get("operator") or "",
+                **({"values": one["values"]} if one.get("values") else {}),
+            }
+            for one in given["matchExpressions"]
+        ]
+    return shown
+
+
 def understood(given: JsonObject | None) -> LabelSelector | None:
     """The selector as it selects; None when it cannot be understood."""
     try:

@@ -17,7 +17,15 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
-from celadon.kube.validation.field_checks import METADATA, Errors, Messages, dns_label, each, items
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    Errors,
+    Messages,
+    dns_label,
+    each,
+    items,
+    not_negative,
+)
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
@@ -37,6 +45,7 @@ FIXED: Final = (
     "deletionGracePeriodSeconds",
 )
 _TEXTS: Final = ("name", "namespace")
+_OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _EVENT: Final = ("v1", "Event")
 
 
@@ -45,12 +54,14 @@ class Naming:
     """What the names of a kind may look like, and whether its objects live in namespaces.
 
     `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
-    something. `namespaced` None: nobody looks at the namespace.
+    something. `namespaced` None: nobody looks at the namespace. `any_finalizers`: those without a
+    domain need not be Kubernetes' own.
     """
 
     rule: Messages = name_rules.dns1123_subdomain
     namespaced: bool | None = True
     prefix_rule: Messages | None = None
+    any_finalizers: bool = False
 
     def of_prefix(self, prefix: str) -> list[str]:
         if self.prefix_rule is not None:
@@ -76,6 +87,7 @@ def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
             yield from dns_label(METADATA.child("namespace"), namespace)
         else:
             yield fieldpath.required(METADATA.child("namespace"))
+    yield from not_negative(meta, METADATA, "generation")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())
@@ -157,7 +169,7 @@ def _owners(owners: Sequence[JsonObject]) -> Errors:
                 'Only one reference can have Controller set to true. Found "true" in references '
                 f"for {named}"
             )
-            yield fieldpath.invalid(path, list(owners), detail)
+            yield fieldpath.invalid(path, list(map(_printed_owner, owners)), detail)
 
 
 def _owner(owner: JsonObject, path: FieldPath) -> Errors:
@@ -171,7 +183,11 @@ def _owner(owner: JsonObject, path: FieldPath) -> Errors:
         yield fieldpath.invalid(path.child("uid"), NamedText(""), "must not be empty")
     if (version, owner["kind"]) == _EVENT:
         detail = "/v1, Kind=Event is disallowed from being an owner"
-        yield fieldpath.invalid(path, dict(owner), detail)
+        yield fieldpath.invalid(path, _printed_owner(owner), detail)
+
+
+def _printed_owner(owner: JsonObject) -> JsonObject:
+    return {field: owner[field] for field in _OWNER_FIELDS if field in owner}
 
 
 def _version(api_version: str) -> str:
@@ -192,8 +208,10 @@ def _finalizers(meta: JsonObject) -> Errors:
         yield fieldpath.invalid(path, finalizers, detail)
 
 
-def standard_finalizers(meta: JsonObject) -> Errors:
+def standard_finalizers(meta: JsonObject, naming: Naming) -> Errors:
     """The additional rule of built-in kinds."""
+    if naming.any_finalizers:
+        return
     for path, finalizer in items(meta, "finalizers", METADATA):
         yield from standard_finalizer(path, finalizer)
 

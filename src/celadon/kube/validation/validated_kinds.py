@@ -13,6 +13,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
 from celadon.kube.validation.field_checks import METADATA, Errors
 from celadon.kube.validation.object_meta import (
+    IN_PATHS,
     Naming,
     standard_finalizers,
     validate_meta_of_update,
@@ -32,17 +33,21 @@ def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]
     if naming is not None:
         errors += _metadata(obj.get("metadata") or {}, naming)
     errors += validation.create(obj)
-    return errors or _usable_in_urls(obj)
+    return errors or _for_all_kinds(obj, is_done=naming is not None)
 
 
 def _metadata(meta: JsonObject, naming: Naming) -> Errors:
     yield from validate_object_meta(meta, naming)
-    yield from standard_finalizers(meta)
+    yield from standard_finalizers(meta, naming)
 
 
-def _usable_in_urls(obj: JsonObject) -> list[FieldError]:
-    """The check behind all strategies, which counts where a kind has none of its own."""
-    name = (obj.get("metadata") or {}).get("name") or ""
+def _for_all_kinds(obj: JsonObject, *, is_done: bool) -> list[FieldError]:
+    """The check of metadata behind all strategies, where they have no complaints: names fit into
+    paths. The rest of it `is_done` where a kind looks at its metadata itself."""
+    meta = obj.get("metadata") or {}
+    if not is_done:
+        return list(validate_object_meta(meta, IN_PATHS))
+    name = meta.get("name") or ""
     at = METADATA.child("name")
     return [fieldpath.invalid(at, name, one) for one in name_rules.path_segment_name(name)]
 
@@ -58,7 +63,7 @@ def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) ->
     if naming is not None:
         if Revisit.AS_CHANGED in validation.revisit:
             errors += validate_object_meta_update(meta, before)
-            errors += standard_finalizers(meta)
+            errors += standard_finalizers(meta, naming)
         if Revisit.AS_NEW in validation.revisit:
             errors += _metadata(meta, naming)
     return [*errors, *validation.of_update(obj, old)]

@@ -23,6 +23,9 @@ def nothing(_: JsonObject) -> Errors:
 
 
 SUBDOMAIN: Final = Naming()
+GENERATED: Final = Naming(prefix_rule=lambda _: [])
+"""Only the name that was generated counts, not what it begins with."""
+ANY_FINALIZERS: Final = Naming(any_finalizers=True)
 LABEL: Final = Naming(name_rules.dns1123_label)
 SERVICE: Final = Naming(name_rules.dns1035_label)
 ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules.path_segment_name)

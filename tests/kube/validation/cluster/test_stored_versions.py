@@ -37,13 +37,13 @@ def test_good_objects(value: Json) -> None:
         (
             {**revision(revision=-1), "data": None},
             [
-                "data: Required value: data is mandatory",
                 "revision: Invalid value: -1: must be greater than or equal to 0",
+                "data: Required value: data is mandatory",
             ],
         ),
         (
             revision(data=[1]),
-            ['data: Invalid value: "<value omitted>": data must be a valid JSON object'],
+            ["data: Required value: data must be a valid JSON object"],
         ),
         (
             migration(resource=""),

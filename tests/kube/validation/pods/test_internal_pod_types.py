@@ -26,6 +26,8 @@ ROOTS: Final = {
     "Attachment": "storage.v1.VolumeAttachmentSpec",
     "CertificateWish": "certificates.v1beta1.PodCertificateRequestSpec",
     "FlowSchemaSpec": "flowcontrol.v1.FlowSchemaSpec",
+    "FailurePolicy": "batch.v1.PodFailurePolicy",
+    "SuccessPolicy": "batch.v1.SuccessPolicy",
     "PriorityLevelSpec": "flowcontrol.v1.PriorityLevelConfigurationSpec",
 }
 """The structs that are looked at themselves, and their components."""

@@ -30,7 +30,7 @@ def test_signs_of_html_are_escaped() -> None:
 
 
 def test_nothing_to_tell() -> None:
-    assert pod_spec_diff({}, {"containers": []}) == ""
+    assert pod_spec_diff({}, {"containers": None}) == ""
 
 
 def test_what_a_volume_is_made_of() -> None:

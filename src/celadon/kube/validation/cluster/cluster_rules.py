@@ -20,7 +20,7 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.label_rules import selector
+from celadon.kube.validation.label_rules import printed_selector, selector
 from celadon.kube.validation.object_meta import standard_finalizer
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import (
@@ -37,7 +37,7 @@ from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIE
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 SYSTEM_PREFIX: Final = "system-"
-EVICTION_POLICIES: Final = ("IfHealthyBudget", "AlwaysAllow")
+EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _REQUEST: Final = "defaultRequest"
 LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
 SCOPES: Final = frozenset(
@@ -106,9 +106,10 @@ def disruption_budget(obj: JsonObject) -> Errors:
 
 def _printed_budget(spec: JsonObject) -> dict[str, Any]:
     """As Go prints the struct, whose fields have no JSON names."""
+    chosen = spec.get("selector")
     return {
         "MinAvailable": spec.get("minAvailable"),
-        "Selector": spec.get("selector"),
+        "Selector": None if chosen is None else printed_selector(chosen),
         "MaxUnavailable": spec.get("maxUnavailable"),
         "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
     }
@@ -154,23 +155,21 @@ def resource_quota(obj: JsonObject) -> Errors:
             yield fieldpath.invalid(at, scopes, "unsupported scope")
         for _ in _unfit(spec, scope):
             yield fieldpath.invalid(at, scopes, UNFIT)
-    yield from _conflicting(spec, scopes)
+    yield from _conflicting(at, spec, scopes)
     selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
     if selector is None:
         return
     chosen = selector.get("matchExpressions") or ()
     for one in chosen:
         yield from _scope(where, one, list(_unfit(spec, one.get("scopeName") or "")), selector)
-    yield from _conflicting(spec, [one.get("scopeName") or "" for one in chosen])
+    yield from _conflicting(where, spec, [one.get("scopeName") or "" for one in chosen])
 
 
-def _conflicting(spec: JsonObject, scopes: Sequence[str]) -> Errors:
+def _conflicting(path: FieldPath, spec: JsonObject, scopes: Sequence[str]) -> Errors:
+    """Upstream shows the `scopes` of the spec, wherever the conflicting ones stand."""
     for pair in CONFLICTING:
         if set(pair) <= set(scopes):
-            at = SPEC.child("scopes")
-            yield fieldpath.invalid(
-                at, list(spec.get("scopes") or ()) or None, "conflicting scopes"
-            )
+            yield fieldpath.invalid(path, spec.get("scopes"), "conflicting scopes")
 
 
 def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:

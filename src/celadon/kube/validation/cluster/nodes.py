@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
-from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -109,10 +108,11 @@ def _ranges(ranges: Sequence[str]) -> Errors:
     if len(ranges) < 2:
         return
     found = [text_rules.network(one) for one in ranges]
-    bad = next((one for one, network in zip(ranges, found, strict=True) if network is None), None)
+    bad = next((index for index, network in enumerate(found) if network is None), None)
     if bad is not None:
         why = "invalid PodCIDRs. failed to check with dual stack with error:"
-        yield fieldpath.internal(_RANGES, f"{why}invalid CIDR value: {quote(bad)}")
+        which = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+        yield fieldpath.internal(_RANGES, f"{why}{which}")
     families = {network.addr.is_v4 for network in found if network is not None}
     if bad is not None or len(families) < 2 or len(ranges) > 2:
         why = "may specify no more than one CIDR for each IP family"

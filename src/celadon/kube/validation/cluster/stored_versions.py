@@ -12,7 +12,6 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
-    HIDDEN_VALUE,
     IMMUTABLE,
     NEGATIVE,
     SPEC,
@@ -43,18 +42,16 @@ def storage_version_name(name: str) -> list[str]:
 
 def controller_revision(obj: JsonObject) -> Errors:
     """What is wrong with a ControllerRevision, besides its metadata."""
-    root = FieldPath()
+    yield from not_negative(obj, FieldPath(), "revision")
     if obj.get("data") is None:
-        yield fieldpath.required(root.child("data"), "data is mandatory")
+        yield fieldpath.required(FieldPath("data"), "data is mandatory")
     elif not isinstance(obj["data"], dict):
-        why = "data must be a valid JSON object"
-        yield fieldpath.invalid(root.child("data"), HIDDEN_VALUE, why)
-    yield from not_negative(obj, root, "revision")
+        yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
 
 
 def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Its data stays."""
-    yield from controller_revision(obj)
+    yield from not_negative(obj, FieldPath(), "revision")
     if obj.get("data") != old.get("data"):
         yield fieldpath.invalid(FieldPath("data"), obj.get("data"), IMMUTABLE)
 

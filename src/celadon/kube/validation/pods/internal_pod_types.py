@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.label_rules import printed_selector
 from celadon.patterns import late_pattern
 
 _HANDLERS: Final = "Exec *Exec; HTTPGet *HTTPGet; TCPSocket *TCPSocket"
@@ -192,6 +193,12 @@ STRUCTS: Final = {
     "Reference": """Kind s; Namespace s; Name s; UID s; APIVersion s; ResourceVersion s;
         FieldPath s""",
     "DataSource": "APIGroup *s; Kind s; Name s",
+    "FailurePolicy": "Rules []FailureRule",
+    "FailureRule": "Action s; OnExitCodes *JobExitCodes; OnPodConditions []PodPattern",
+    "JobExitCodes": "ContainerName *s; Operator s; Values []n",
+    "PodPattern": "Type s; Status s",
+    "SuccessPolicy": "Rules []SuccessRule",
+    "SuccessRule": "SucceededIndexes *s; SucceededCount *n",
     "ScopeSelector": "MatchExpressions []ScopeExpression",
     "ScopeExpression": "ScopeName s; Operator s; Values []s",
     "SigningCondition": """Type s; Status s; Reason s; Message s; LastUpdateTime *x;
@@ -274,26 +281,11 @@ def _value(value: Any, kind: str) -> Any:
         return None if value is None else _value(value, kind[1:])
     inner = kind[2:]
     if kind.startswith("[]"):
-        return [_value(one, inner) for one in value] if value else None
+        return None if value is None else [_value(one, inner) for one in value]
     if kind.startswith("{}"):
-        return {key: _value(value[key], inner) for key in sorted(value)} if value else None
+        return None if value is None else {key: _value(value[key], inner) for key in sorted(value)}
     if kind == "l":
-        return _selector(value)
+        return printed_selector(value)
     if kind in _ZEROS:
         return _ZEROS[kind] if value is None else value
     return internal_value(value or {}, kind)
-
-
-def _selector(selector: JsonObject) -> dict[str, Any]:
-    """Of a type that is the same outside."""
-    labels = selector.get("matchLabels") or {}
-    expressions = selector.get("matchExpressions") or []
-    found: dict[str, Any] = {}
-    if labels:
-        found["matchLabels"] = {key: labels[key] for key in sorted(labels)}
-    if expressions:
-        order = ("key", "operator", "values")
-        found["matchExpressions"] = [
-            {key: one[key] for key in order if one.get(key)} for one in expressions
-        ]
-    return found

@@ -85,10 +85,8 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 
 
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
-    meta, spec = template.get("metadata") or {}, template.get("spec") or {}
-    yield from _template_metadata(path, template)
-    annotations = meta.get("annotations") or {}
-    yield from pod_annotations(path.child("annotations"), annotations, spec)
+    spec, annotations = template.get("spec") or {}, metadata.annotations(template)
+    yield from template_metadata(path, template)
     yield from pod_spec(path.child("spec"), spec)
     yield from profiles_match(path.child("spec"), annotations, spec)
     if spec.get("ephemeralContainers"):
@@ -96,11 +94,12 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
         yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
 
 
-def _template_metadata(path: FieldPath, template: JsonObject) -> Errors:
+def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Complained about without `metadata` in the path, as upstream does."""
-    meta = template.get("metadata") or {}
+    meta, at = template.get("metadata") or {}, path.child("annotations")
     yield from labels(path.child("labels"), meta.get("labels"))
-    yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
+    yield from validate_annotations(at, meta.get("annotations"))
+    yield from pod_annotations(at, meta.get("annotations") or {}, template.get("spec") or {})
 
 
 _SELDOM: Final = frozenset(

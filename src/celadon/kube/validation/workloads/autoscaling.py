@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
@@ -40,17 +40,37 @@ NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
 
 
 def autoscaler(obj: JsonObject) -> Errors:
-    yield from _autoscaler(obj, 1)
+    yield from _autoscaler(obj, _Tolerated())
+
+
+class _Tolerated(NamedTuple):
+    """What is not complained about, since the stored object was like this: the lowest number of
+    replicas, the version of the target, and versions of objects that metrics are about."""
+
+    lowest: int = 1
+    target: bool = False
+    objects: bool = False
 
 
 def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What already scales to zero may go on doing so."""
-    lowest = 0 if (old.get("spec") or {}).get("minReplicas") == 0 else 1
-    yield from _autoscaler(obj, lowest)
+    """What was wrong before may stay, where upstream came to ask for more."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
+    bad = any(
+        one.get("type") == "Object" and _version_fault(one["object"].get("describedObject") or {})
+        for one in before.get("metrics") or ()
+        if one.get("object") is not None
+    )
+    tolerated = _Tolerated(
+        lowest=0 if before.get("minReplicas") == 0 else 1,
+        target=all(target.get(field) == was.get(field) for field in ("apiVersion", "kind")),
+        objects=bad,
+    )
+    yield from _autoscaler(obj, tolerated)
 
 
-def _autoscaler(obj: JsonObject, lowest: int) -> Errors:
-    spec = obj.get("spec") or {}
+def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
+    spec, lowest = obj.get("spec") or {}, tolerated.lowest
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
         detail = f"must be greater than or equal to {lowest}"
@@ -59,36 +79,40 @@ def _autoscaler(obj: JsonObject, lowest: int) -> Errors:
     if most == 0:
         yield fieldpath.required(at, "must be set and greater than 0")
     elif most < 0:
-        yield fieldpath.invalid(at, most, "must be greater than 0")
+        yield fieldpath.invalid(at, most, "must be greater than or equal to 1")
     if least is not None and most < least:
         detail = "must be greater than or equal to `minReplicas`"
         yield fieldpath.invalid(at, most, detail)
-    yield from _target_reference(SPEC.child("scaleTargetRef"), spec.get("scaleTargetRef") or {})
+    target, at = spec.get("scaleTargetRef") or {}, SPEC.child("scaleTargetRef")
+    yield from _reference(at, target)
+    if not tolerated.target:
+        # Of the core group, these alone can be scaled.
+        needs_group = target.get("kind") != "ReplicationController"
+        yield from _version(at, target, needs_group=needs_group)
     percentage = spec.get("targetCPUUtilizationPercentage")
     if percentage is not None and percentage < 1:
         at = SPEC.child("metrics").index(0).child("resource", "target", "averageUtilization")
         yield fieldpath.invalid(at, percentage, "must be greater than 0")
-    yield from _metrics(spec, least)
+    yield from _metrics(spec, least, lax=tolerated.objects)
     behavior = spec.get("behavior") or {}
     for direction in ("scaleUp", "scaleDown"):
         if behavior.get(direction) is not None:
             yield from _rules(SPEC.child("behavior", direction), behavior[direction])
 
 
-def _target_reference(path: FieldPath, reference: JsonObject) -> Errors:
-    yield from _reference(path, reference)
+def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Errors:
+    """The `apiVersion` of a reference."""
     version = reference.get("apiVersion") or ""
-    group, slash, _ = version.rpartition("/")
-    if version.count("/") > 1:
-        detail = f"unexpected GroupVersion string: {version}"
-        yield fieldpath.invalid(path.child("apiVersion"), version, detail)
-    elif not (slash and group) and not _is_core_scalable(version, reference):
-        detail = "apiVersion must specify API group"
-        yield fieldpath.invalid(path.child("apiVersion"), version, detail)
+    fault = _version_fault(reference)
+    if not fault and needs_group and not version.rpartition("/")[0]:
+        fault = "apiVersion must specify API group"
+    if fault:
+        yield fieldpath.invalid(path.child("apiVersion"), version, fault)
 
 
-def _is_core_scalable(version: str, reference: JsonObject) -> bool:
-    return version == "v1" and reference.get("kind") == "ReplicationController"
+def _version_fault(reference: JsonObject) -> str:
+    version = reference.get("apiVersion") or ""
+    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
 
 
 def _reference(path: FieldPath, reference: JsonObject) -> Errors:
@@ -97,9 +121,10 @@ def _reference(path: FieldPath, reference: JsonObject) -> Errors:
         yield from required_name(path.child(field), value, name_rules.path_segment_name)
 
 
-def _metrics(spec: JsonObject, least: int | None) -> Errors:
+def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
+    """`lax`: the versions of objects that metrics are about may be anything."""
     for at, metric in items(spec, "metrics", SPEC):
-        yield from _metric(at, metric)
+        yield from _metric(at, metric, lax=lax)
     scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
     if least == 0 and not scalable:
         detail = (
@@ -109,14 +134,14 @@ def _metrics(spec: JsonObject, least: int | None) -> Errors:
         yield fieldpath.forbidden(SPEC.child("metrics"), detail)
 
 
-def _metric(path: FieldPath, metric: JsonObject) -> Errors:
+def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
     kind = metric.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric source type")
     yield from supported(path.child("type"), kind, sorted(METRICS))
     given = [field for field in METRICS.values() if metric.get(field) is not None]
     if given:
-        yield from _source(path.child(given[0]), metric[given[0]], given[0])
+        yield from _source(path.child(given[0]), metric[given[0]], given[0], lax=lax)
     expected = METRICS.get(kind)
     if expected is None:
         yield from supported(path.child("type"), kind, sorted(METRICS))
@@ -129,10 +154,13 @@ def _metric(path: FieldPath, metric: JsonObject) -> Errors:
             )
 
 
-def _source(path: FieldPath, source: JsonObject, field: str) -> Errors:
+def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Errors:
     target, at = source.get("target") or {}, path.child("target")
     if field == "object":
-        yield from _reference(path.child("describedObject"), source.get("describedObject") or {})
+        described, where = source.get("describedObject") or {}, path.child("describedObject")
+        yield from _reference(where, described)
+        if not lax:
+            yield from _version(where, described, needs_group=False)
     if field in {"object", "external", "pods"}:
         yield from _identifier(path.child("metric"), source.get("metric") or {})
         yield from _target(at, target)
@@ -222,6 +250,9 @@ def _rules(path: FieldPath, rules: JsonObject) -> Errors:
         if period > MAX_PERIOD_SECONDS:
             detail = f"must be less than or equal to {MAX_PERIOD_SECONDS}"
             yield fieldpath.invalid(where.child("periodSeconds"), period, detail)
+    tolerance = rules.get("tolerance")
+    if tolerance is not None and parse(tolerance).sign < 0:
+        yield fieldpath.invalid(path.child("tolerance"), str(parse(tolerance)), NEGATIVE)
 
 
 def scale(obj: JsonObject) -> Errors:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.kube import fieldpath
+from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector
 from celadon.kube.validation.field_checks import (
+    NEGATIVE,
     SPEC,
     Errors,
     dns_label,
@@ -17,9 +18,18 @@ from celadon.kube.validation.field_checks import (
     not_negative,
     supported,
 )
-from celadon.kube.validation.label_rules import is_empty, selector, understood
+from celadon.kube.validation.label_rules import (
+    is_empty,
+    printed_selector,
+    selector,
+    understood,
+)
 from celadon.kube.validation.pods.claim_specs import claim_spec
-from celadon.kube.validation.pods.pod_specs import pod_template, restart_always
+from celadon.kube.validation.pods.pod_specs import (
+    pod_template,
+    restart_always,
+    template_metadata,
+)
 from celadon.kube.validation.workloads.rollouts import (
     daemon_set_strategy,
     deployment_strategy,
@@ -27,6 +37,7 @@ from celadon.kube.validation.workloads.rollouts import (
 )
 
 MISMATCH: Final = "`selector` does not match template `labels`"
+ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 POD_MANAGEMENT: Final = ("OrderedReady", "Parallel")
 RETENTION_POLICIES: Final = ("Retain", "Delete")
 CHANGEABLE: Final = (
@@ -49,15 +60,20 @@ def _strict_selector(spec: JsonObject, kind: str) -> Errors:
         return
     yield from selector(at, given)
     if is_empty(given):
-        yield fieldpath.invalid(at, dict(given), f"empty selector is invalid for {kind}")
+        why = f"empty selector is invalid for {kind}"
+        yield fieldpath.invalid(at, printed_selector(given), why)
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
     """The template's labels must be such that its pods are selected."""
     given = (template.get("metadata") or {}).get("labels")
     if not chosen.matches(given or {}):
-        shown = dict(sorted(given.items())) if given else None
-        yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
+        yield from _mismatch(path, given)
+
+
+def _mismatch(path: FieldPath, given: JsonObject | None) -> Errors:
+    shown = None if given is None else dict(sorted(given.items()))
+    yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
 
 
 def _replicated(spec: JsonObject, unclear: str) -> Errors:
@@ -65,7 +81,7 @@ def _replicated(spec: JsonObject, unclear: str) -> Errors:
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), dict(spec["selector"]), unclear)
+        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), unclear)
         return
     if not chosen.is_everything:
         yield from matches_template(at, template, chosen)
@@ -80,12 +96,19 @@ def deployment(obj: JsonObject) -> Errors:
     yield from _replicated(spec, "invalid label selector")
     yield from deployment_strategy(SPEC.child("strategy"), spec.get("strategy") or {})
     yield from not_negative(spec, SPEC, "minReadySeconds", "revisionHistoryLimit")
+    yield from _rollback(metadata.annotations(obj).get(ROLLBACK_TO))
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None:
         yield from not_negative(spec, SPEC, "progressDeadlineSeconds")
         if deadline <= spec.get("minReadySeconds", 0):
             at = SPEC.child("progressDeadlineSeconds")
             yield fieldpath.invalid(at, deadline, "must be greater than minReadySeconds")
+
+
+def _rollback(revision: str | None) -> Errors:
+    """The annotation that was a field of older versions; what is no number is refused earlier."""
+    if revision is not None and revision.startswith("-"):
+        yield fieldpath.invalid(SPEC.child("rollback", "version"), int(revision), NEGATIVE)
 
 
 def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -119,7 +142,8 @@ def daemon_set(obj: JsonObject) -> Errors:
     if chosen is not None:
         yield from matches_template(where, template, chosen)
     if given is not None and is_empty(given):
-        yield fieldpath.invalid(at, dict(given), "empty selector is invalid for daemonset")
+        why = "empty selector is invalid for daemonset"
+        yield fieldpath.invalid(at, printed_selector(given), why)
     yield from pod_template(where, template)
     yield from restart_always(where, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
@@ -128,8 +152,8 @@ def daemon_set(obj: JsonObject) -> Errors:
 
 
 def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
-    yield from daemon_set(obj)
     yield from _same_selector(obj, old)
+    yield from daemon_set(obj)
 
 
 def stateful_set(obj: JsonObject) -> Errors:
@@ -152,10 +176,10 @@ def _stateful_head(spec: JsonObject) -> Errors:
         at = SPEC.child("podManagementPolicy")
         yield fieldpath.invalid(at, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
     yield from stateful_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
-    retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-    for field, value in retention.items():
+    retention = spec.get("persistentVolumeClaimRetentionPolicy")
+    for field in ("whenDeleted", "whenScaled") if retention is not None else ():
         at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
-        yield from supported(at, value, RETENTION_POLICIES)
+        yield from supported(at, retention.get(field) or "", RETENTION_POLICIES)
 
 
 def _stateful_numbers(spec: JsonObject) -> Errors:
@@ -171,24 +195,30 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), dict(spec["selector"]), "")
+        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), "")
     else:
         if not chosen.is_everything:
             yield from matches_template(at, template, chosen)
+        overwritten = _as_for_pods(spec, template)
         if template_too:
-            yield from pod_template(at, _with_claims(spec, template))
+            yield from pod_template(at, overwritten)
+        # Upstream looks at the template's metadata a second time, and a first time if it passes
+        # over the template.
+        yield from template_metadata(at, overwritten)
     yield from restart_always(at, template, "StatefulSet")
 
 
-def _with_claims(spec: JsonObject, template: JsonObject) -> JsonObject:
-    """The template as its pods get it: each claim is a volume, in place of any of the same name."""
+def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
+    """The template as its pods get it: their names are the controller's business, and each claim is
+    a volume, in place of any of the same name."""
     claims = {
         (claim.get("metadata") or {}).get("name") or "": None
         for claim in spec.get("volumeClaimTemplates") or ()
     }
+    pods = dict(template.get("spec") or {})
+    named = [pods.pop(field, None) for field in ("subdomain", "hostname")]
     if not claims:
-        return template
-    pods = template.get("spec") or {}
+        return {**template, "spec": pods} if any(named) else template
     given = [one for one in pods.get("volumes") or () if one.get("name") not in claims]
     made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     return {**template, "spec": {**pods, "volumes": [*made, *given]}}
@@ -225,8 +255,10 @@ def replication_controller(obj: JsonObject) -> Errors:
     if template is None:
         yield fieldpath.required(at)
         return
-    chosen = understood({"matchLabels": spec.get("selector")})
-    if chosen is not None and not chosen.is_everything:
-        yield from matches_template(at, template, chosen)
+    chosen: JsonObject = spec.get("selector") or {}
+    given = (template.get("metadata") or {}).get("labels")
+    if any((given or {}).get(key) != value for key, value in chosen.items()):
+        # Unlike those of selectors, these labels need not be possible ones.
+        yield from _mismatch(at, given)
     yield from pod_template(at, template)
     yield from restart_always(at, template, "ReplicationController")

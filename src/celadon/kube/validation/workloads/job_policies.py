@@ -9,6 +9,7 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
+from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
@@ -183,6 +184,8 @@ def _interval(text: str, completions: int) -> tuple[int, int]:
 
 
 def _index(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
-        raise IndexesError(f"cannot convert string to integer for index: {quote(text)}")
-    return int(text)
+    try:
+        return parse_int(text)
+    except ValueError:
+        why = f"cannot convert string to integer for index: {quote(text)}"
+        raise IndexesError(why) from None

@@ -18,9 +18,13 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.label_rules import selector, understood
+from celadon.kube.validation.label_rules import printed_selector, selector, understood
 from celadon.kube.validation.networking.ingresses import domain_prefixed_path
-from celadon.kube.validation.pods.internal_pod_types import internal_template
+from celadon.kube.validation.pods.internal_pod_types import (
+    internal_pod_spec,
+    internal_template,
+    internal_value,
+)
 from celadon.kube.validation.pods.pod_specs import pod_template
 from celadon.kube.validation.workloads.controllers import matches_template
 from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
@@ -48,12 +52,21 @@ FIXED: Final = (
     "managedBy",
     "successPolicy",
 )
+_PRINTED: Final = {"podFailurePolicy": "FailurePolicy", "successPolicy": "SuccessPolicy"}
+"""The structs of those that are no scalars."""
+SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
+"""What may change of the pods of a suspended Job, besides node affinity and resources."""
 _ZONE_PART: Final = late_pattern(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
 def job(obj: JsonObject) -> Errors:
+    return _job(obj, prefixed=True)
+
+
+def _job(obj: JsonObject, *, prefixed: bool) -> Errors:
+    """`prefixed`: the generated labels that have a domain must be there."""
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
-    yield from _generated(obj)
+    yield from _generated(obj, prefixed=prefixed)
     yield from _job_with_selector(spec)
     completions = spec.get("completions")
     if spec.get("completionMode") == INDEXED and completions:
@@ -64,7 +77,10 @@ def job(obj: JsonObject) -> Errors:
 
 
 def job_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """A changed Job is looked at as a new one first, and then its spec again."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    had = ((before.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    yield from _job(obj, prefixed=UID_LABELS[1] in had and NAME_LABELS[1] in had)
     yield from _job_with_selector(spec)
     if spec.get("completionMode") != INDEXED:
         at = SPEC.child("completions")
@@ -73,15 +89,74 @@ def job_update(obj: JsonObject, old: JsonObject) -> Errors:
         detail = "can only be modified in tandem with spec.parallelism"
         yield fieldpath.invalid(SPEC.child("completions"), spec["completions"], detail)
     yield from immutable(SPEC.child("selector"), spec.get("selector"), before.get("selector"))
-    template = spec.get("template") or {}
-    if template != (before.get("template") or {}):
-        at = SPEC.child("template")
-        yield fieldpath.invalid(at, internal_template(template), IMMUTABLE)
+    yield from _template_update(spec, old)
     for field in FIXED:
-        yield from immutable(SPEC.child(field), spec.get(field), before.get(field))
+        value, struct = spec.get(field), _PRINTED.get(field, "")
+        if value != before.get(field):
+            shown = internal_value(value, struct) if struct and value is not None else value
+            yield fieldpath.invalid(SPEC.child(field), shown, IMMUTABLE)
 
 
-def _generated(obj: JsonObject) -> Errors:
+def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
+    """The template stays, but for what decides where the pods of a suspended Job will run and what
+    they will get; upstream looks at the stored Job only, so the update that resumes a Job may
+    change it too."""
+    template, was = ((one.get("spec") or {}).get("template") or {} for one in ({"spec": spec}, old))
+    if not _may_change(old):
+        if template != was:
+            yield fieldpath.invalid(SPEC.child("template"), internal_template(template), IMMUTABLE)
+        return
+    pods, before = template.get("spec") or {}, was.get("spec") or {}
+    if pods != _with_scheduling(before, pods):
+        at = SPEC.child("template.spec")
+        yield fieldpath.invalid(at, internal_pod_spec(pods), IMMUTABLE)
+
+
+def _may_change(old: JsonObject) -> bool:
+    """A suspended Job without pods that has not started, or says that it is suspended."""
+    status = old.get("status") or {}
+    is_stopped = status.get("startTime") is None or any(
+        one.get("type") == "Suspended" and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+    suspended = (old.get("spec") or {}).get("suspend")
+    return bool(suspended) and is_stopped and not status.get("active")
+
+
+def _with_scheduling(before: JsonObject, pods: JsonObject) -> dict[str, Any]:
+    """The stored spec of pods, with all that may change as the new one has it."""
+    fixed = dict(before)
+    for field in SCHEDULING:
+        _set(fixed, field, pods.get(field))
+    affinity = dict(before.get("affinity") or {})
+    _set(affinity, "nodeAffinity", (pods.get("affinity") or {}).get("nodeAffinity"))
+    # Go compares the pointers: an affinity without anything in it is not the same as none.
+    kept = affinity or ({} if pods.get("affinity") is not None else None)
+    _set(fixed, "affinity", kept)
+    for field in ("containers", "initContainers"):
+        new, stored = pods.get(field) or (), before.get(field) or ()
+        if len(new) == len(stored):
+            pairs = zip(new, stored, strict=True)
+            _set(fixed, field, [_with_resources(one, was) for one, was in pairs] or None)
+    return fixed
+
+
+def _with_resources(container: JsonObject, was: JsonObject) -> JsonObject:
+    if container.get("name") != was.get("name"):
+        return was
+    fixed = dict(was)
+    _set(fixed, "resources", container.get("resources"))
+    return fixed
+
+
+def _set(obj: dict[str, Any], field: str, value: object) -> None:
+    if value is None:
+        obj.pop(field, None)
+    else:
+        obj[field] = value
+
+
+def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
     """The selector and the labels that the server itself makes."""
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
     chosen = spec.get("selector")
@@ -92,14 +167,15 @@ def _generated(obj: JsonObject) -> Errors:
         yield fieldpath.required(METADATA.child("uid"))
     template = (spec.get("template") or {}).get("metadata") or {}
     expected = {}
-    for pair in zip(UID_LABELS, NAME_LABELS, strict=True):
+    pairs = list(zip(UID_LABELS, NAME_LABELS, strict=True))
+    for pair in pairs if prefixed else pairs[:1]:
         for key, value in zip(pair, (uid, name), strict=True):
             yield from _has_label(template.get("labels") or {}, key, value)
             expected[key] = value
     found = understood(chosen)
     if found is not None and not found.matches(expected):
         detail = "`selector` not auto-generated"
-        yield fieldpath.invalid(SPEC.child("selector"), _printed_selector(chosen), detail)
+        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(chosen), detail)
 
 
 def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
@@ -108,13 +184,6 @@ def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
         yield fieldpath.required(at, f"must be '{value}'")
     elif given[key] != value:
         yield fieldpath.invalid(at, dict(sorted(given.items())), f"must be '{value}'")
-
-
-def _printed_selector(given: JsonObject) -> dict[str, Any]:
-    shown = dict(given)
-    if "matchLabels" in shown:
-        shown["matchLabels"] = dict(sorted(shown["matchLabels"].items()))
-    return shown
 
 
 def _job_with_selector(spec: JsonObject) -> Errors:
@@ -227,14 +296,8 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("completionMode") == INDEXED:
         yield from success_policy(path, spec)
         return
-    rules = [
-        {
-            "SucceededIndexes": one.get("succeededIndexes"),
-            "SucceededCount": one.get("succeededCount"),
-        }
-        for one in spec["successPolicy"].get("rules") or ()
-    ]
-    yield fieldpath.invalid(path, {"Rules": rules or None}, "requires indexed completion mode")
+    shown = internal_value(spec["successPolicy"], "SuccessPolicy")
+    yield fieldpath.invalid(path, shown, "requires indexed completion mode")
 
 
 def cron_job(obj: JsonObject) -> Errors:
@@ -272,7 +335,7 @@ def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
     yield from job_spec(path, spec)
     if spec.get("selector") is not None:
         detail = "`selector` will be auto-generated"
-        shown = _printed_selector(spec["selector"])
+        shown = printed_selector(spec["selector"])
         yield fieldpath.invalid(path.child("selector"), shown, detail)
     if spec.get("manualSelector"):
         yield fieldpath.not_supported(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import NEGATIVE, Errors, each, not_negative
@@ -13,6 +14,8 @@ from celadon.kube.validation.field_checks import NEGATIVE, Errors, each, not_neg
 DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
 DAEMON_SET_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
 OVER_100: Final = "must not be greater than 100%"
+
+_LARGEST: Final = 2**63 - 1
 
 IntOrPercent = int | str
 
@@ -32,11 +35,15 @@ def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
 
 
 def amount(value: IntOrPercent) -> int:
-    """The number, with or without a percent sign; 0 for what is none."""
+    """The number, with or without a percent sign; 0 for what is none, and the largest there is for
+    percentages that are too large."""
     if isinstance(value, int):
         return value
-    digits = value.removesuffix("%")
-    return int(digits) if digits.isdecimal() and digits.isascii() and len(digits) < 19 else 0
+    is_percent = not text_rules.percent(value)
+    try:
+        return parse_int(value.removesuffix("%") if is_percent else value)
+    except ValueError:
+        return _LARGEST if is_percent else 0
 
 
 def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
