@@ -48,6 +48,7 @@ FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
 """Finalizer of what lets its dependents go before its own end."""
 
+ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 """Annotation of a pod that stands for one which a kubelet runs from a file."""
 INGRESS_CLASS: Final = "kubernetes.io/ingress.class"

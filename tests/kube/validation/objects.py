@@ -6,7 +6,14 @@ from typing import Any
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
-from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
+from celadon.kube.defaulting.write_stages import (
+    admit_form,
+    begin_create,
+    drafted,
+    finish_create,
+    finish_update,
+    run_plugins,
+)
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 Json = dict[str, Any]
@@ -54,7 +61,12 @@ def admitted(value: Json) -> Json:
 
 def complaints(value: Json) -> list[str]:
     """About a new object."""
-    return [str(error) for error in validate_create(admitted(value), metadata.gvk(value))]
+    kind = metadata.gvk(value)
+    draft = drafted(value, kind)
+    begin_create(draft, _namespace(value))
+    run_plugins(draft)
+    made = draft.validated(finish_create(draft))
+    return [str(error) for error in validate_create(made, kind)]
 
 
 def update_complaints(value: Json, old: Json) -> list[str]:

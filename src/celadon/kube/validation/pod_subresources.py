@@ -31,7 +31,7 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods do not support ephemeral containers")
         return
-    yield from pod_in_general(obj)
+    yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     at = SPEC.child("ephemeralContainers")
     given = {one.get("name"): one for one in _ephemeral(obj)}
@@ -60,7 +60,7 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
     if (before.get("os") or {}).get("name") == "windows":
         yield fieldpath.forbidden(_NOWHERE, "windows pods cannot be resized")
         return
-    yield from pod_in_general(obj)
+    yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     yield from _class(obj, old)
     errors = [*_pod_amounts(spec, before), *_claims(old)]

@@ -6,12 +6,11 @@ complaints here: custom resources, and kinds that other rooms validate.
 
 from __future__ import annotations
 
-from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
-from celadon.kube.validation.field_checks import METADATA, Errors
+from celadon.kube.validation.field_checks import Errors
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     Naming,
@@ -33,23 +32,13 @@ def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]
     if naming is not None:
         errors += _metadata(obj.get("metadata") or {}, naming)
     errors += validation.create(obj)
-    return errors or _for_all_kinds(obj, is_done=naming is not None)
+    # Behind all strategies a server looks at the metadata itself: it counts where a kind does not.
+    return errors or list(validate_object_meta(obj.get("metadata") or {}, IN_PATHS))
 
 
 def _metadata(meta: JsonObject, naming: Naming) -> Errors:
     yield from validate_object_meta(meta, naming)
     yield from standard_finalizers(meta, naming)
-
-
-def _for_all_kinds(obj: JsonObject, *, is_done: bool) -> list[FieldError]:
-    """The check of metadata behind all strategies, where they have no complaints: names fit into
-    paths. The rest of it `is_done` where a kind looks at its metadata itself."""
-    meta = obj.get("metadata") or {}
-    if not is_done:
-        return list(validate_object_meta(meta, IN_PATHS))
-    name = meta.get("name") or ""
-    at = METADATA.child("name")
-    return [fieldpath.invalid(at, name, one) for one in name_rules.path_segment_name(name)]
 
 
 def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) -> list[FieldError]:

@@ -11,8 +11,14 @@ from tests.kube.validation.objects import complaints, container, pod, update_com
 
 LABEL = name_rules.dns1123_label("A_")[0]
 C = "spec.containers[0]"
+RESTART = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
 GRACE = "terminationGracePeriodSeconds"
 ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+
+SUBDOMAIN = name_rules.dns1123_subdomain("")[0]
+DEVICE = {"name": "v", "devicePath": "/d"}
+RESIZE = {"resourceName": "cpu", "restartPolicy": "RestartContainer"}
+SPREAD = {"maxSkew": 1, "topologyKey": "t", "whenUnsatisfiable": "DoNotSchedule"}
 
 CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
@@ -65,13 +71,56 @@ CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
         ],
     ),
     (
-        {"env": [{"name": "a", "valueFrom": {"fileKeyRef": {"volumeName": "v", "key": "k"}}}]},
-        [],
+        {"env": [{"name": "a", "valueFrom": {"fileKeyRef": {"path": "../x"}}}]},
+        [
+            f"{C}.env[0].valueFrom.fileKeyRef.key: Required value",
+            f"{C}.env[0].valueFrom.fileKeyRef.volumeName: Required value",
+            f"{C}.env[0].valueFrom.fileKeyRef.path: Invalid value: \"../x\": must not contain '..'",
+            f'{C}.env[0].valueFrom.fileKeyRef.volumeName: Not found: ""',
+        ],
     ),
     (
-        {"restartPolicy": "Never", "restartPolicyRules": [{}] * 21},
+        {"restartPolicy": "Never", "restartPolicyRules": [RESTART] * 21},
         [f"{C}.restartPolicyRules: Too many: 21: must have at most 20 items"],
     ),
+    (
+        {"restartPolicy": "Never", "restartPolicyRules": [{"action": "Nope"}]},
+        [
+            f'{C}.restartPolicyRules[0].action: Unsupported value: "Nope": supported values: '
+            '"Restart", "RestartAllContainers"',
+            f"{C}.restartPolicyRules[0].exitCodes: Required value: must be specified",
+        ],
+    ),
+    (
+        {
+            "restartPolicyRules": [
+                {"action": "Restart", "exitCodes": {"operator": "x", "values": [1] * 256}}
+            ]
+        },
+        [
+            f"{C}.restartPolicy: Required value: must specify restartPolicy when restart rules are "
+            "used",
+            f'{C}.restartPolicyRules[0].exitCodes.operator: Unsupported value: "x": supported '
+            'values: "In", "NotIn"',
+            f"{C}.restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 "
+            "items",
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {"fieldRef": {"apiVersion": "v2", "fieldPath": "x"}}}]},
+        [
+            f'{C}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: "x": error converting '
+            "fieldPath: unsupported pod version: v2"
+        ],
+    ),
+    (
+        {"env": [{"name": "a", "valueFrom": {"fieldRef": {"fieldPath": "x['y']"}}}]},
+        [
+            f"{C}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: \"x['y']\": error converting "
+            "fieldPath: field label does not support subscript: x['y']"
+        ],
+    ),
+    ({"env": [{"name": "a", "valueFrom": {"fieldRef": {"fieldPath": "spec.host"}}}]}, []),
     (
         {"env": [{"name": "a", "value": "x", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]},
         [
@@ -303,7 +352,107 @@ SPECS: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         {"hostNetwork": True, "hostUsers": False},
-        ["spec.hostNetwork: Forbidden: when `pod.Spec.HostUsers` is false"],
+        ["spec.hostNetwork: Forbidden: when `hostUsers` is false"],
+    ),
+    (
+        {"hostIPC": True, "hostUsers": False, "containers": [container(volumeDevices=[DEVICE])]},
+        [
+            f'{C}.volumeDevices[0].name: Not found: "v"',
+            "spec.HostIPC: Forbidden: when `hostUsers` is false",
+            f"{C}.volumeDevices: Forbidden: when `hostUsers` is false",
+        ],
+    ),
+    (
+        {"hostNetwork": True, "hostnameOverride": "A" * 65, "setHostnameAsFQDN": True},
+        [
+            "spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true",
+            "spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true",
+            "spec.hostnameOverride: Too long: may not be more than 64 bytes",
+            f'spec.hostnameOverride: Invalid value: "{"A" * 65}": {SUBDOMAIN}',
+        ],
+    ),
+    ({"runtimeClassName": ""}, [f'spec.runtimeClassName: Invalid value: "": {SUBDOMAIN}']),
+    ({"os": {}}, ["spec.os.name: Required value"]),
+    (
+        {"tolerations": [{"key": "a", "operator": "Lt"}]},
+        [
+            'spec.tolerations[0].operator: Unsupported value: "Lt": supported values: "Equal", '
+            '"Exists", "Lt", "Gt"'
+        ],
+    ),
+    (
+        {"tolerations": [{"key": "a", "operator": "Le"}]},
+        [
+            'spec.tolerations[0].operator: Unsupported value: "Le": supported values: "Equal", '
+            '"Exists"'
+        ],
+    ),
+    (
+        {"resources": {"claims": [], "limits": {"storage": "1"}}},
+        [
+            "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level",
+            'spec.resources.limits[storage]: Unsupported value: "storage": supported values: '
+            '"cpu", "hugepages-", "memory"',
+        ],
+    ),
+    (
+        {
+            "resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}},
+            "containers": [container(resources={"limits": {"cpu": "2"}})],
+        },
+        [
+            'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to '
+            "aggregate container requests of 2",
+            'spec.resources.containers[0][cpu].limits: Invalid value: "2": must be less than or '
+            "equal to pod limits of 1",
+        ],
+    ),
+    (
+        {"initContainers": [container(name="i", resizePolicy=[RESIZE])]},
+        [
+            "spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "
+            "\"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar "
+            "initContainers"
+        ],
+    ),
+    (
+        {"restartPolicy": "Never", "containers": [container(resizePolicy=[RESIZE])]},
+        [
+            f"{C}.resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when "
+            "pod `restartPolicy` is 'Never'"
+        ],
+    ),
+    (
+        {"hostIPC": True, "securityContext": {"sysctls": [{"name": "kernel/shm_a.b"}]}},
+        [
+            'spec.securityContext.sysctls[0].name: Invalid value: "kernel/shm_a.b": may not be '
+            "specified when 'hostIPC' is true"
+        ],
+    ),
+    (
+        {"topologySpreadConstraints": [{**SPREAD, "matchLabelKeys": ["*"]}]},
+        [
+            "spec.topologySpreadConstraints[0].matchLabelKeys: Forbidden: must not be specified "
+            "when labelSelector is not set"
+        ],
+    ),
+    (
+        {
+            "topologySpreadConstraints": [
+                {
+                    **SPREAD,
+                    "matchLabelKeys": ["a"],
+                    "labelSelector": {
+                        "matchLabels": {"a": "b"},
+                        "matchExpressions": [{"key": "a", "operator": "Exists"}],
+                    },
+                }
+            ]
+        },
+        [
+            'spec.topologySpreadConstraints[0][0]: Invalid value: "a": exists in both '
+            "matchLabelKeys and labelSelector"
+        ],
     ),
     (
         {"os": {"name": "plan9"}},
@@ -350,6 +499,21 @@ SPECS: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("fields", "messages"), SPECS)
 def test_specs(fields: dict[str, Any], messages: list[str]) -> None:
     assert complaints(pod(**fields)) == messages
+
+
+def test_variables_come_from_files_in_empty_directories() -> None:
+    source = {"volumeName": "v", "key": "K", "path": "f"}
+    held = container(env=[{"name": "a", "valueFrom": {"fileKeyRef": source}}])
+    assert complaints(pod(held, **volume(emptyDir={}))) == []
+    assert complaints(pod(held, **volume(hostPath={"path": "/x"}))) == [
+        f'{C}.env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must '
+        "be of type emptyDir"
+    ]
+
+
+def test_what_is_empty_was_set_on_an_ephemeral_container() -> None:
+    wrong = complaints(pod(ephemeralContainers=[container(name="e", ports=[])]))
+    assert wrong[0].startswith("spec.ephemeralContainers[0].ports: Forbidden: cannot be set")
 
 
 def test_host_ports_on_the_host_network() -> None:

@@ -92,7 +92,7 @@ def test_good_volumes(kind: str) -> None:
 
 @pytest.mark.parametrize(("kind", "source", "expected"), BAD)
 def test_complaints(kind: str, source: Json, expected: list[str]) -> None:
-    at = f"spec.volumes[0].{kind}"
+    at = f"spec.volumes[0].{'persistentDisk' if kind == 'gcePersistentDisk' else kind}"
     full = [f"{at}{'' if text.startswith(':') else '.'}{text}" for text in expected]
     assert found_in(kind, source) == full
 

@@ -10,6 +10,7 @@ from celadon.kube import name_rules
 from celadon.kube.validation.workloads.cron_schedule import ScheduleError, parse_schedule
 from celadon.kube.validation.workloads.job_policies import IndexesError, count_indexes
 from tests.kube.validation.objects import (
+    admitted,
     complaints,
     container,
     job,
@@ -174,6 +175,90 @@ def test_what_was_bad_in_a_stateful_set_may_stay() -> None:
     assert update_complaints(new, workload("StatefulSet", serviceName="A")) == [
         'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "other"'
     ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"), [(None, "null"), ({}, "{}"), ({"b": "c"}, '{"b":"c"}')]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_that_came_empty_are_shown_as_such(kind: str, labels: Any, shown: str) -> None:
+    value = workload(kind)
+    value["spec"]["template"]["metadata"] = {} if labels is None else {"labels": labels}
+    assert complaints(value) == [
+        f"spec.template.metadata.labels: Invalid value: {shown}: `selector` does not match "
+        "template `labels`"
+    ]
+
+
+def test_selectors_are_shown_in_the_order_of_the_struct() -> None:
+    expressions = [{"operator": "x", "values": ["a"]}, {"key": "a", "operator": "Exists"}]
+    chosen = {"matchExpressions": expressions, "matchLabels": {"b": "c", "a": "b"}}
+    assert complaints(workload("Deployment", selector=chosen))[-1] == (
+        'spec.selector: Invalid value: {"matchLabels":{"a":"b","b":"c"},"matchExpressions":'
+        '[{"key":"","operator":"x","values":["a"]},{"key":"a","operator":"Exists"}]}: invalid '
+        "label selector"
+    )
+
+
+def controller(labels: dict[str, str], **selector: str) -> dict[str, Any]:
+    held = {"metadata": {"labels": labels}, "spec": pod_spec()}
+    return obj("v1", "ReplicationController", spec={"selector": selector, "template": held})
+
+
+def test_selectors_of_replication_controllers_need_no_possible_labels() -> None:
+    assert complaints(controller({"a": "c"}, a="x/y")) == [MISMATCH]
+    assert complaints(controller({"a": "c"}, a="c")) == []
+
+
+def test_a_name_that_is_generated_counts_and_not_its_beginning() -> None:
+    value = controller({"a": "b"}, a="b")
+    value["metadata"] = {"name": "a", "generateName": "X"}
+    assert complaints(value) == []
+
+
+def test_templates_of_stateful_sets_are_looked_at_twice() -> None:
+    value = workload("StatefulSet")
+    value["spec"]["template"]["metadata"]["labels"]["-"] = "1"
+    value["spec"]["template"]["spec"]["hostname"] = "not validated"
+    first, second = complaints(value)
+    assert first == second
+    assert first.startswith('spec.template.labels: Invalid value: "-": ')
+
+
+def test_both_policies_for_claims_are_looked_at() -> None:
+    value = workload("StatefulSet", persistentVolumeClaimRetentionPolicy={"whenScaled": "x"})
+    assert complaints(value) == [
+        'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "x": supported '
+        'values: "Retain", "Delete"'
+    ]
+
+
+def test_a_rollback_is_not_to_a_negative_revision() -> None:
+    value = workload("Deployment")
+    value["metadata"]["annotations"] = {"deprecated.deployment.rollback.to": "-1"}
+    assert complaints(value) == [
+        "spec.rollback.version: Invalid value: -1: must be greater than or equal to 0"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "messages"),
+    [
+        ({"maxUnavailable": "5", "maxSurge": 0}, 1),
+        ({"maxUnavailable": "99999999999999999999%"}, 1),
+        ({"maxUnavailable": "x", "maxSurge": 1}, 1),
+    ],
+)
+def test_percentages(strategy: dict[str, Any], messages: int) -> None:
+    """A number as a text is no percentage, but counts; one too large is over 100."""
+    value = workload("DaemonSet", updateStrategy={"rollingUpdate": strategy})
+    assert len(complaints(value)) == messages
+
+
+def test_a_daemon_set_says_both_numbers() -> None:
+    strategy = {"type": "OnDelete", "rollingUpdate": {"maxUnavailable": 1}}
+    made = admitted(workload("DaemonSet", updateStrategy=strategy))
+    assert made["spec"]["updateStrategy"]["rollingUpdate"] == {"maxUnavailable": 1, "maxSurge": 0}
 
 
 def test_selectors_do_not_change() -> None:

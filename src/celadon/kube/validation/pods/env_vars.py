@@ -10,6 +10,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, qualified_name, required_name
+from celadon.kube.validation.windows_pods import containers_of
 
 ENV_FIELDS: Final = (
     "metadata.name",
@@ -24,11 +25,15 @@ ENV_FIELDS: Final = (
 )
 """Fields of a pod that a variable can show, besides single labels and annotations."""
 
+SUBSCRIPTED: Final = ("metadata.annotations", "metadata.labels")
+"""Fields of which one member can be shown."""
+OLD_NAMES: Final = {"spec.host": "spec.nodeName"}
+
 POD_FIELDS: Final = frozenset(
     {
         *ENV_FIELDS,
-        "metadata.annotations",
-        "metadata.labels",
+        *SUBSCRIPTED,
+        "spec.host",
         "spec.restartPolicy",
         "spec.schedulerName",
         "status.phase",
@@ -48,9 +53,10 @@ HUGE_PAGE_FIELDS: Final = ("limits.hugepages-", "requests.hugepages-")
 _SIZES: Final = ("1", *(f"1{s}" for s in ("k", "M", "G", "T", "P", "E")))
 _BINARY_SIZES: Final = tuple(f"1{s}i" for s in ("K", "M", "G", "T", "P", "E"))
 SIZE_DIVISORS: Final = (*_SIZES, *_BINARY_SIZES)
-SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef")
-UNCHECKED_SOURCES: Final = ("fileKeyRef",)
-"""Sources that count as one, and whose content nothing here looks at."""
+SOURCES: Final = (
+    *("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"),
+    "fileKeyRef",
+)
 ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 
@@ -90,9 +96,10 @@ def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
             yield from field_selector(at, source[one], ENV_FIELDS)
         elif one == "resourceFieldRef":
             yield from resource_selector(at, source[one], in_volume=False)
+        elif one == "fileKeyRef":
+            yield from _file_key_selector(at, source[one])
         else:
             yield from _key_selector(at, source[one])
-    given += [one for one in UNCHECKED_SOURCES if source.get(one) is not None]
     if not given:
         detail = (
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
@@ -111,6 +118,39 @@ def _key_selector(path: FieldPath, given: JsonObject) -> Errors:
     yield from required_name(path.child("key"), key, text_rules.config_key)
 
 
+def _file_key_selector(path: FieldPath, given: JsonObject) -> Errors:
+    key, volume, file = (given.get(one) or "" for one in ("key", "volumeName", "path"))
+    yield from required_name(path.child("key"), key, text_rules.environment_name)
+    yield from required_name(path.child("volumeName"), volume, name_rules.dns1123_label)
+    if file:
+        yield from no_backsteps(path.child("path"), file)
+    else:
+        yield fieldpath.required(path.child("path"))
+
+
+def no_backsteps(path: FieldPath, value: str) -> Errors:
+    """No `..` among the steps of a path."""
+    if ".." in value.split("/"):
+        yield fieldpath.invalid(path, value, "must not contain '..'")
+
+
+def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
+    """The volumes of a pod's spec that variables come from."""
+    volumes = {one.get("name") or "": one for one in spec.get("volumes") or ()}
+    for at, container in containers_of(path, spec):
+        for where, variable in items(container, "env", at):
+            source = (variable.get("valueFrom") or {}).get("fileKeyRef")
+            if source is None:
+                continue
+            name = source.get("volumeName") or ""
+            named = where.child("valueFrom", "fileKeyRef", "volumeName")
+            if name not in volumes:
+                yield fieldpath.not_found(named, name)
+            elif volumes[name].get("emptyDir") is None:
+                detail = "referenced volume must be of type emptyDir"
+                yield fieldpath.invalid(named, name, detail)
+
+
 def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -> Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
     field = given.get("fieldPath") or ""
@@ -120,23 +160,23 @@ def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -
             return
     base, bracket, rest = field.partition("['")
     subscripted = bool(bracket) and rest.endswith("']") and bool(base)
-    if base not in POD_FIELDS if subscripted else field not in POD_FIELDS:
-        detail = f"error converting fieldPath: field label not supported: {field}"
+    fault = ""
+    if given["apiVersion"] != "v1":
+        fault = f"unsupported pod version: {given['apiVersion']}"
+    elif subscripted and base not in SUBSCRIPTED:
+        fault = f"field label does not support subscript: {field}"
+    elif not subscripted and field not in POD_FIELDS:
+        fault = f"field label not supported: {field}"
+    if fault:
+        detail = f"error converting fieldPath: {fault}"
         yield fieldpath.invalid(path.child("fieldPath"), field, detail)
     elif subscripted:
-        yield from _subscripted(path, base, rest.removesuffix("']"), field)
-    elif field not in known:
-        yield fieldpath.not_supported(path.child("fieldPath"), field, sorted(known))
-
-
-def _subscripted(path: FieldPath, base: str, key: str, field: str) -> Errors:
-    if base == "metadata.annotations":
-        yield from qualified_name(path, key.lower())
-    elif base == "metadata.labels":
-        yield from qualified_name(path, key)
+        key = rest.removesuffix("']")
+        yield from qualified_name(path, key.lower() if base == SUBSCRIPTED[0] else key)
     else:
-        detail = f"error converting fieldPath: field label does not support subscript: {field}"
-        yield fieldpath.invalid(path.child("fieldPath"), field, detail)
+        shown = OLD_NAMES.get(field, field)
+        if shown not in known:
+            yield fieldpath.not_supported(path.child("fieldPath"), shown, sorted(known))
 
 
 def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) -> Errors:

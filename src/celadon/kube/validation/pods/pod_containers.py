@@ -11,6 +11,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     Errors,
+    at_most,
     choice_in,
     each,
     items,
@@ -34,6 +35,10 @@ RESIZED: Final = ("cpu", "memory")
 RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 MAX_RESTART_RULES: Final = 20
+RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
+EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
+MAX_EXIT_CODES: Final = 255
+NO_RESTART_POLICY: Final = "must specify restartPolicy when restart rules are used"
 SIDECARS_ONLY: Final = "may not be set for init containers without restartPolicy=Always"
 NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
 UNFIT_FOR_EPHEMERAL: Final = (
@@ -58,6 +63,8 @@ class Surroundings:
     grace_period: int
     restart_policy: str
     host_users: bool
+    may_restart: bool = False
+    """Whether a resize may restart an init container that has ended: an older pod may say so."""
 
 
 def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
@@ -93,17 +100,31 @@ def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     rules = container.get("restartPolicyRules") or ()
     at = path.child("restartPolicyRules")
     if rules and policy is None:
-        detail = "must specify restartPolicy when restart rules are used"
-        yield fieldpath.required(path.child("restartPolicy"), detail)
+        yield fieldpath.required(path.child("restartPolicy"), NO_RESTART_POLICY)
     if len(rules) > MAX_RESTART_RULES:
         yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
+    for index, rule in enumerate(rules):
+        yield from _restart_rule(at.index(index), rule)
+
+
+def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
+    yield from supported(path.child("action"), rule.get("action") or "", RESTART_ACTIONS)
+    codes, at = rule.get("exitCodes"), path.child("exitCodes")
+    if codes is None:
+        yield fieldpath.required(at, "must be specified")
+        return
+    yield from supported(at.child("operator"), codes.get("operator") or "", EXIT_CODE_OPERATORS)
+    yield from at_most(at.child("values"), codes.get("values"), MAX_EXIT_CODES)
 
 
 def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     names = {one.get("name") for one in spec.get("containers") or ()}
     for at, container in items(spec, "initContainers", path):
         yield from _any(at, container, around)
-        yield from _restart_policy(at, container)
+        if container.get("restartPolicy") is not None:
+            yield from _restart_policy(at, container)
+        elif container.get("restartPolicyRules"):
+            yield fieldpath.required(at.child("restartPolicy"), NO_RESTART_POLICY)
         name = container.get("name") or ""
         if name in names:
             yield fieldpath.duplicate(at.child("name"), name)
@@ -116,6 +137,23 @@ def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
             for field in ("lifecycle", *PROBES):
                 if container.get(field) is not None:
                     yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
+            if not around.may_restart and restarts_for_good(container):
+                yield from _no_restarts(at, container)
+
+
+def restarts_for_good(container: JsonObject) -> bool:
+    """Whether a resize would restart an init container that ends."""
+    policies = container.get("resizePolicy") or ()
+    restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
+    return restarts and container.get("restartPolicy") != "Always"
+
+
+def _no_restarts(path: FieldPath, container: JsonObject) -> Errors:
+    for at, policy in items(container, "resizePolicy", path):
+        restart = policy.get("restartPolicy")
+        if restart == "RestartContainer":
+            detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            yield fieldpath.invalid(at.child("restartPolicy"), NamedText(restart), detail)
 
 
 def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
@@ -135,7 +173,9 @@ def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
         if target and target not in others:
             yield fieldpath.not_found(at.child("targetContainerName"), target)
         for field in UNFIT_FOR_EPHEMERAL:
-            if container.get(field):
+            # An empty list was set, too; resources are a struct, and nothing in it is nothing.
+            value = container.get(field)
+            if value or (value is not None and field != "resources"):
                 yield fieldpath.forbidden(at.child(field), NOT_EPHEMERAL)
         for where, mount in items(container, "volumeMounts", at):
             for field in ("subPath", "subPathExpr"):
@@ -217,5 +257,5 @@ def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Erro
         yield from required_choice(path, resource, RESIZED)
         yield from required_choice(path, restart, RESIZE_POLICIES)
         if restart_policy == "Never" and restart != "NotRequired":
-            detail = "must be 'NotRequired' when `restartPolicy` is 'Never'"
+            detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
             yield fieldpath.invalid(path, NamedText(restart), detail)

@@ -15,7 +15,6 @@ from celadon.kube.validation.field_checks import (
     dns_label,
     dns_subdomain,
     each,
-    entries,
     in_range,
     items,
     qualified_name,
@@ -24,17 +23,27 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pod_annotations import pod_annotations, profiles_match
-from celadon.kube.validation.pods.pod_containers import Surroundings, containers, trimmed_image
+from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
+from celadon.kube.validation.pods.pod_containers import (
+    Surroundings,
+    containers,
+    restarts_for_good,
+    trimmed_image,
+)
 from celadon.kube.validation.pods.resource_lists import (
-    container_resource_name,
-    pod_resource_name,
-    quantity_value,
+    pod_requirements,
     requirements,
 )
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.well_known_values import PREEMPTION_POLICIES
+from celadon.kube.validation.windows_pods import (
+    containers_of,
+    for_linux,
+    for_windows,
+    host_processes,
+)
+from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -42,6 +51,8 @@ OPERATING_SYSTEMS: Final = ("linux", "windows")
 MAX_NAMESERVERS: Final = 3
 MAX_SEARCHES: Final = 32
 MAX_SEARCH_CHARACTERS: Final = 2048
+MAX_HOSTNAME_BYTES: Final = 64
+NO_HOST_USERS: Final = "when `hostUsers` is false"
 HOST_NAMESPACES: Final = (
     ("hostNetwork", "hostNetwork"),
     ("hostPID", "HostPID"),
@@ -61,13 +72,17 @@ def pod(obj: JsonObject) -> Errors:
     yield from profiles_match(SPEC, metadata.annotations(obj), spec)
 
 
-def pod_in_general(obj: JsonObject) -> Errors:
-    """What holds for new and for changed pods."""
+def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
+    """What holds for new and for changed pods; `old` is what was changed. Some of what it says
+    already may stay."""
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
     yield from pod_annotations(notes, meta.get("annotations") or {}, spec)
-    yield from pod_spec(SPEC, spec, pod_name=meta.get("name") or "", in_pod=True)
+    is_static = MIRROR_POD in (meta.get("annotations") or {})
+    name = meta.get("name") or ""
+    before = (old or {}).get("spec")
+    yield from pod_spec(SPEC, spec, before, pod_name=name, in_pod=True, is_static=is_static)
     if not spec.get("serviceAccountName"):
         yield from _tokens_without_account(spec)
     for field in ("containers", "initContainers"):
@@ -106,34 +121,43 @@ _SELDOM: Final = frozenset(
     {
         *("activeDeadlineSeconds", "affinity", "dnsConfig", "hostAliases", "hostUsers"),
         *("hostname", "nodeName", "os", "overhead", "preemptionPolicy", "priorityClassName"),
-        *("readinessGates", "runtimeClassName", "schedulingGates", "serviceAccountName"),
-        *("subdomain", "tolerations", "topologySpreadConstraints"),
+        *("hostnameOverride", "readinessGates", "runtimeClassName", "schedulingGates"),
+        *("serviceAccountName", "subdomain", "tolerations", "topologySpreadConstraints"),
     }
 )
 """Fields of `_seldom`, which is not asked where there is none of them."""
 
 
 def pod_spec(
-    path: FieldPath, spec: JsonObject, *, pod_name: str = "", in_pod: bool = False
+    path: FieldPath,
+    spec: JsonObject,
+    stored: JsonObject | None = None,
+    *,
+    pod_name: str = "",
+    in_pod: bool = False,
+    is_static: bool = False,
 ) -> Errors:
+    """The spec of a pod or of a template; `stored` is what it was before. `is_static`: the
+    pod is a mirror of one that a kubelet has from a file."""
+    before = stored or {}
     grace_period = spec.get("terminationGracePeriodSeconds")
     if grace_period is None:
         yield fieldpath.required(path.child("terminationGracePeriodSeconds"))
     usable, errors = volumes(path, spec, pod_name, in_pod=in_pod)
     yield from errors
     if "resourceClaims" in spec:
-        yield from _resource_claims(path, spec)
+        yield from _resource_claims(path, spec, is_static=is_static)
     around = Surroundings(
         volumes=usable,
         claims=[one["name"] for one in spec.get("resourceClaims") or () if one.get("name")],
         grace_period=grace_period or 0,
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,
+        may_restart=any(restarts_for_good(one) for one in before.get("initContainers") or ()),
     )
     yield from containers(path, spec, around)
-    if spec.get("resources"):
-        at = path.child("resources")
-        yield from requirements(at, spec["resources"], around.claims, pod_resource_name)
+    if "resources" in spec:
+        yield from pod_requirements(path.child("resources"), spec, around.claims)
     yield from _host_network(path, spec, in_pod=in_pod)
     yield from choice_in(spec, "restartPolicy", RESTART_POLICIES, path)
     yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
@@ -141,17 +165,34 @@ def pod_spec(
         yield from labels(path.child("nodeSelector"), spec["nodeSelector"])
     yield from pod_security_context(path.child("securityContext"), spec)
     if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
-        yield from _seldom(path, spec)
+        yield from _seldom(path, spec, before)
+    else:
+        yield from host_processes(path, spec)
+    yield from files_are_in_empty_dirs(path, spec)
 
 
-def _seldom(path: FieldPath, spec: JsonObject) -> Errors:
+def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
     """What comes last, and most pods have nothing of."""
     yield from affinity(path.child("affinity"), spec.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
     yield from spread_constraints(path, spec)
-    yield from _host_users(path, spec)
+    yield from host_processes(path, spec)
+    yield from _host_users(path, spec, before)
+    yield from _hostname_override(path.child("hostnameOverride"), spec)
     yield from _placement(path, spec)
+
+
+def _hostname_override(path: FieldPath, spec: JsonObject) -> Errors:
+    name = spec.get("hostnameOverride")
+    if name is None:
+        return
+    for field in ("setHostnameAsFQDN", "hostNetwork"):
+        if spec.get(field):
+            yield fieldpath.forbidden(path, f"may not be specified when {field} is true")
+    if len(name.encode()) > MAX_HOSTNAME_BYTES:
+        yield fieldpath.too_long(path, MAX_HOSTNAME_BYTES)
+    yield from dns_subdomain(path, name)
 
 
 def _placement(path: FieldPath, spec: JsonObject) -> Errors:
@@ -172,32 +213,40 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
         yield from each(at.child("ip"), address, text_rules.ip_address(address))
         for where, hostname in items(alias, "hostnames", at):
             yield from dns_subdomain(where, hostname)
-    for field in ("priorityClassName", "runtimeClassName"):
-        if spec.get(field):
-            yield from dns_subdomain(path.child(field), spec[field])
+    if spec.get("priorityClassName"):
+        yield from dns_subdomain(path.child("priorityClassName"), spec["priorityClassName"])
+    if spec.get("runtimeClassName") is not None:
+        yield from dns_subdomain(path.child("runtimeClassName"), spec["runtimeClassName"])
     policy = spec.get("preemptionPolicy")
     if policy is not None:
         at = path.child("preemptionPolicy")
         yield from required_choice(at, policy, PREEMPTION_POLICIES)
-    for name, text in entries(spec, "overhead"):
-        at = path.child("overhead", "limits").key(name)
-        yield from container_resource_name(at, name)
-        yield from quantity_value(at, name, text)
-    yield from _operating_system(path.child("os"), spec.get("os"))
+    if spec.get("overhead"):
+        yield from requirements(path.child("overhead"), {"limits": spec["overhead"]}, ())
+    yield from _operating_system(path, spec)
 
 
-def _operating_system(path: FieldPath, system: JsonObject | None) -> Errors:
-    if system is None:
+def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
+    if spec.get("os") is None:
         return
-    name = system.get("name") or ""
+    name = spec["os"].get("name") or ""
     if not name:
-        yield fieldpath.required(path.child("name"), "cannot be empty")
-    elif name not in OPERATING_SYSTEMS:
-        yield fieldpath.not_supported(path, NamedText(name), OPERATING_SYSTEMS)
+        yield fieldpath.required(path.child("os", "name"))
+    elif name == "linux":
+        yield from for_linux(path, spec)
+    elif name == "windows":
+        yield from for_windows(path, spec)
+    else:
+        yield fieldpath.not_supported(path.child("os"), NamedText(name), OPERATING_SYSTEMS)
 
 
-def _resource_claims(path: FieldPath, spec: JsonObject) -> Errors:
+def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> Errors:
     names: set[str] = set()
+    if is_static:
+        for _ in spec["resourceClaims"]:
+            detail = "static pods do not support resource claims"
+            yield fieldpath.forbidden(FieldPath(""), detail)
+        return
     references = ("resourceClaimName", "resourceClaimTemplateName")
     for at, claim in items(spec, "resourceClaims", path):
         name = claim.get("name") or ""
@@ -239,12 +288,18 @@ def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
                 yield fieldpath.invalid(where.child("hostPort"), host, detail)
 
 
-def _host_users(path: FieldPath, spec: JsonObject) -> Errors:
-    if spec.get("hostUsers") is False:
-        for field, shown in HOST_NAMESPACES:
-            if spec.get(field):
-                detail = "when `pod.Spec.HostUsers` is false"
-                yield fieldpath.forbidden(path.child(shown), detail)
+def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
+    if spec.get("hostUsers") is not False:
+        return
+    for field, shown in HOST_NAMESPACES:
+        if spec.get(field):
+            yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS)
+    had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))
+    if before.get("hostUsers") is False and had_devices:
+        return
+    for at, container in containers_of(path, spec):
+        if container.get("volumeDevices"):
+            yield fieldpath.forbidden(at.child("volumeDevices"), NO_HOST_USERS)
 
 
 def _gates(path: FieldPath, spec: JsonObject) -> Errors:

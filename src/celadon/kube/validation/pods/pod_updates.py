@@ -30,7 +30,7 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with a changed pod; the last text ends with what has changed."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    yield from pod_in_general(obj)
+    yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     for field in CONTAINER_LISTS:
         if len(spec.get(field) or ()) != len(before.get(field) or ()):

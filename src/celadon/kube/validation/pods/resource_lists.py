@@ -9,7 +9,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.quantity import EXACT, Quantity
-from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.quantities.resource_amounts import parse, pod_total
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
@@ -53,6 +53,8 @@ QUOTA_RESOURCES: Final = COUNTED | frozenset(
 )
 STANDARD_RESOURCES: Final = QUOTA_RESOURCES | {"storage"}
 POD_RESOURCES: Final = frozenset({"cpu", "memory"})
+
+SUPPORTED_FOR_PODS: Final = ("cpu", HUGE_PAGES, "memory")
 
 ZERO: Final = Quantity(0)
 ONE: Final = Quantity(1)
@@ -109,7 +111,7 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
     found = list(resource_name(path, name))
     yield from found
     if not found and name not in POD_RESOURCES and not is_huge_page(name):
-        yield fieldpath.not_supported(path, NamedText(name), sorted(POD_RESOURCES))
+        yield fieldpath.not_supported(path, NamedText(name), SUPPORTED_FOR_PODS)
 
 
 def quota_resource_name(path: FieldPath, name: str) -> Errors:
@@ -182,6 +184,40 @@ def requirements(
     yield from _claims(path, given, claims)
 
 
+def pod_requirements(path: FieldPath, spec: JsonObject, claims: Sequence[str]) -> Errors:
+    """`resources` of a pod's spec; `path` is theirs."""
+    given: JsonObject | None = spec.get("resources")
+    if given is None:
+        return
+    if (spec.get("os") or {}).get("name") == "windows":
+        yield fieldpath.forbidden(path, "may not be set for a windows pod")
+        return
+    if given.get("claims") is not None:
+        detail = "claims may not be set for Resources at pod-level"
+        yield fieldpath.forbidden(path.child("claims"), detail)
+    yield from requirements(path, given, claims, pod_resource_name)
+    yield from _room_for_containers(path, spec, given)
+
+
+def _room_for_containers(path: FieldPath, spec: JsonObject, given: JsonObject) -> Errors:
+    """A pod asks for as much as its containers together, and none may have more than it."""
+    requests, limits = given.get("requests") or {}, given.get("limits") or {}
+    more = "must be greater than or equal to aggregate container"
+    for name, total in sorted(pod_total(spec, "requests").items()):
+        if name in requests and total.compare(parse(requests[name])) > 0:
+            at = path.child("requests").key(name)
+            yield fieldpath.invalid(at, requests[name], f"{more} requests of {total}")
+    for name, total in sorted(pod_total(spec, "limits").items()):
+        if is_huge_page(name) and name in limits and total.compare(parse(limits[name])) > 0:
+            at = path.child("limits").key(name)
+            yield fieldpath.invalid(at, limits[name], f"{more} limits of {total}")
+    for at, container in items(spec, "containers", path):
+        for name, text in entries(container.get("resources") or {}, "limits"):
+            if name in limits and parse(text).compare(parse(limits[name])) > 0:
+                detail = f"must be less than or equal to pod limits of {limits[name]}"
+                yield fieldpath.invalid(at.key(name).child("limits"), text, detail)
+
+
 def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:
     request, at = parse(text), path.child("requests")
     if limit is None:
@@ -205,12 +241,18 @@ def _claims(path: FieldPath, given: JsonObject, claims: Sequence[str]) -> Errors
             yield fieldpath.required(at)
             continue
         key = f"{name}/{request}" if request else name
-        if request and name not in used:
-            yield from dns_label(at.child("request"), request)
-        whole = not request and any(one.startswith(f"{name}/") for one in used)
-        if name in used or key in used or whole:
-            yield fieldpath.duplicate(at, name if name in used or whole else key)
-        used.add(key)
+        if name in used:
+            yield fieldpath.duplicate(at, name)
+        else:
+            if request:
+                yield from dns_label(at.child("request"), request)
+            if key in used:
+                yield fieldpath.duplicate(at, key)
+            elif not request:
+                # Each request of the claim that was named is one too many.
+                for _ in (one for one in used if one.startswith(f"{name}/")):
+                    yield fieldpath.duplicate(at, name)
+            used.add(key)
         if name not in claims:
             listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{listed}"

@@ -22,6 +22,7 @@ from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+TOLERATION_OPERATORS: Final = ("Equal", "Exists", "Lt", "Gt")
 NODE_POLICIES: Final = ("Honor", "Ignore")
 BAD_OPERATOR: Final = "not a valid selector operator"
 
@@ -108,17 +109,32 @@ def _pod_term(path: FieldPath, term: JsonObject) -> Errors:
         yield from selector(path.child(field), term.get(field))
     for namespace in term.get("namespaces") or ():
         yield from dns_label(path.child("namespace"), namespace)
-    for field in ("matchLabelKeys", "mismatchLabelKeys"):
-        yield from _label_keys(path, term, field)
-    mismatched = set(term.get("mismatchLabelKeys") or ())
-    for at, key in items(term, "matchLabelKeys", path):
-        if key in mismatched:
-            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield fieldpath.invalid(at, key, detail)
+    yield from _matched_keys(path, term)
     key = term.get("topologyKey") or ""
     if not key:
         yield fieldpath.required(path.child("topologyKey"), "can not be empty")
     yield from label_name(path.child("topologyKey"), key)
+
+
+def _matched_keys(path: FieldPath, term: JsonObject) -> Errors:
+    """`matchLabelKeys` and `mismatchLabelKeys` of a term or a constraint. They have become
+    expressions of the selector already, where the pod is known: twice is too often."""
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        yield from _label_keys(path, term, field)
+    matched, mismatched = (term.get(f"{one}LabelKeys") or () for one in ("match", "mismatch"))
+    chosen = term.get("labelSelector") or {}
+    positions = {key: index for index, key in enumerate(matched)}
+    seen = set(chosen.get("matchLabels") or ())
+    for expression in chosen.get("matchExpressions") or ():
+        key = expression.get("key") or ""
+        if key in positions and key in seen:
+            detail = "exists in both matchLabelKeys and labelSelector"
+            yield fieldpath.invalid(path.index(positions[key]), key, detail)
+        seen.add(key)
+    for at, key in items(term, "matchLabelKeys", path):
+        if key in mismatched:
+            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
+            yield fieldpath.invalid(at, key, detail)
 
 
 def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
@@ -159,7 +175,9 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
             detail = "value must be empty when `operator` is 'Exists'"
             yield fieldpath.invalid(at, value, detail)
     else:
-        yield from supported(at, operator, ("Equal", "Exists"))
+        # Upstream names the others to those who know them; they wait for a feature gate.
+        known = TOLERATION_OPERATORS if operator in TOLERATION_OPERATORS else ("Equal", "Exists")
+        yield fieldpath.not_supported(at, NamedText(operator), known)
     if effect:
         yield from supported(path.child("effect"), effect, EFFECTS)
 
@@ -184,7 +202,7 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if one.get(field) is not None:
                 yield from supported(at.child(field), one[field], NODE_POLICIES)
-        yield from _spread_keys(at, one)
+        yield from _matched_keys(at, one)
         yield from selector(at.child("labelSelector"), one.get("labelSelector"))
 
 
@@ -196,18 +214,3 @@ def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:
     if action != "DoNotSchedule":
         detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
         yield fieldpath.invalid(path, number, detail)
-
-
-def _spread_keys(path: FieldPath, constraint: JsonObject) -> Errors:
-    chosen = constraint.get("labelSelector")
-    if constraint.get("matchLabelKeys") and chosen is None:
-        detail = "must not be specified when labelSelector is not set"
-        yield fieldpath.forbidden(path.child("matchLabelKeys"), detail)
-    found = chosen or {}
-    keys = {*(found.get("matchLabels") or ())}
-    keys.update(one.get("key") for one in found.get("matchExpressions") or ())
-    for at, key in items(constraint, "matchLabelKeys", path):
-        yield from label_name(at, key)
-        if key in keys:
-            detail = "exists in both matchLabelKeys and labelSelector"
-            yield fieldpath.invalid(at, key, detail)

@@ -10,6 +10,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, supported
 from celadon.kube.validation.pods.volumes import descending_path
+from celadon.kube.validation.windows_pods import windows_options
 from celadon.patterns import late_pattern
 
 PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -21,6 +22,12 @@ SYSCTL_MAX_BYTES: Final = 253
 _SEGMENT: Final = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL: Final = late_pattern(rf"^({_SEGMENT}[\./])*{_SEGMENT}$")
 LOCAL_PROFILE_MAX_BYTES: Final = 4095
+_OF_HOST: Final = {
+    "hostNetwork": ("net.",),
+    "hostIPC": ("kernel.shm", "kernel.msg", "fs.mqueue.", "kernel.sem"),
+}
+"""What sysctls begin with that belong to a namespace of the host, by how a pod asks to be in it."""
+_SWAPPED: Final = str.maketrans("./", "/.")
 
 CONTEXT_FIELDS: Final = {
     "capabilities": "Capabilities",
@@ -53,6 +60,7 @@ def pod_security_context(path: FieldPath, spec: JsonObject) -> Errors:
     yield from _sysctls(path, context, spec)
     yield from _choice(path, context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES)
     yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))
+    yield from windows_options(path.child("windowsOptions"), context.get("windowsOptions"))
     yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
     yield from _choice(path, context, "supplementalGroupsPolicy", SUPPLEMENTAL_GROUPS_POLICIES)
     yield from _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)
@@ -70,6 +78,7 @@ def container_security_context(path: FieldPath, context: JsonObject, *, host_use
     yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))
     if context.get("allowPrivilegeEscalation") is False:
         yield from _escalation(path, context)
+    yield from windows_options(path.child("windowsOptions"), context.get("windowsOptions"))
     yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
 
 
@@ -89,7 +98,7 @@ def _printed(context: JsonObject) -> dict[str, Any]:
     capabilities = context.get("capabilities")
     if capabilities is not None:
         added, dropped = capabilities.get("add"), capabilities.get("drop")
-        shown["Capabilities"] = {"Add": added or None, "Drop": dropped or None}
+        shown["Capabilities"] = {"Add": added, "Drop": dropped}
     for field, members in _NESTED.items():
         value = context.get(field)
         if value is not None:
@@ -175,6 +184,12 @@ def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
         yield fieldpath.invalid(at, local, "can only be set when AppArmor type is Localhost")
 
 
+def normal_name(sysctl: str) -> str:
+    """With dots between its parts, and slashes in them, as it may be written the other way."""
+    first = next((one for one in sysctl if one in "./"), ".")
+    return sysctl if first == "." else sysctl.translate(_SWAPPED)
+
+
 def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
     taken: set[str] = set()
     for at, sysctl in items(context, "sysctls", path):
@@ -187,7 +202,8 @@ def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
             yield fieldpath.invalid(where, name, detail)
         elif name in taken:
             yield fieldpath.duplicate(where, name)
-        if spec.get("hostNetwork") and name.replace("/", ".").startswith("net."):
-            detail = "may not be specified when 'hostNetwork' is true"
-            yield fieldpath.invalid(where, name, detail)
+        for field in ("hostNetwork", "hostIPC"):
+            if spec.get(field) and normal_name(name).startswith(_OF_HOST[field]):
+                detail = f"may not be specified when '{field}' is true"
+                yield fieldpath.invalid(where, name, detail)
         taken.add(name)

@@ -24,7 +24,11 @@ from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pods import remote_volumes
 from celadon.kube.validation.pods.claim_specs import claim_spec
-from celadon.kube.validation.pods.env_vars import field_selector, resource_selector
+from celadon.kube.validation.pods.env_vars import (
+    field_selector,
+    no_backsteps,
+    resource_selector,
+)
 
 VOLUME_FIELDS: Final = (
     "metadata.annotations",
@@ -83,9 +87,9 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         if position:
             yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
         else:
-            yield from SOURCES[kind](path.child(kind), volume[kind])
+            yield from SOURCES[kind](path.child(INSIDE.get(kind, kind)), volume[kind])
     name = volume.get("name") or ""
-    if given == ["ephemeral"] and pod_name and name:
+    if given[:1] == ["ephemeral"] and pod_name and name:
         claim = f"{pod_name}-{name}"
         for message in name_rules.dns1123_subdomain(claim):
             detail = f"PVC name {quote(claim)}: {message}"
@@ -98,12 +102,6 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         yield from dns_label(path.child("name"), name)
     else:
         yield fieldpath.required(path.child("name"))
-
-
-def no_backsteps(path: FieldPath, value: str) -> Errors:
-    """No `..` among the steps of a path."""
-    if ".." in value.split("/"):
-        yield fieldpath.invalid(path, value, "must not contain '..'")
 
 
 def descending_path(path: FieldPath, value: str) -> Errors:
@@ -300,5 +298,7 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
 }
 """The kinds of volumes in upstream's order."""
 
+INSIDE: Final = {"gcePersistentDisk": "persistentDisk"}
+"""What upstream calls a source where it tells what is wrong inside, if not by its name."""
 SHOWN_AS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 """What upstream calls a second source where its own name is misspelt."""

@@ -35,9 +35,9 @@ from celadon.kube.validation.workloads.rollouts import (
     deployment_strategy,
     stateful_set_strategy,
 )
+from celadon.kube.well_known_values import ROLLBACK_TO
 
 MISMATCH: Final = "`selector` does not match template `labels`"
-ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 POD_MANAGEMENT: Final = ("OrderedReady", "Parallel")
 RETENTION_POLICIES: Final = ("Retain", "Delete")
 CHANGEABLE: Final = (
