@@ -12,6 +12,7 @@ from celadon.kube.defaulting.defaulting_rules import compile_rules, compiled, en
 from celadon.kube.defaulting.rule_paths import Each, lookup, parse_path
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas import packs
+from celadon.kube.schemas.typed_objects import EmptyValue
 
 NO_GATES: frozenset[str] = frozenset()
 
@@ -21,6 +22,16 @@ def applied(obj: dict[str, Any], *rules: dict[str, Any]) -> dict[str, Any]:
     for rule in compile_rules(rules, NO_GATES):
         rule(obj, run)
     return obj
+
+
+@pytest.mark.parametrize(("path", "want"), [("x.a", {}), ("x.b", {"a": [1]})])
+def test_what_came_empty_stays_so(path: str, want: dict[str, Any]) -> None:
+    obj: dict[str, Any] = {"x": {}}
+    empties = (EmptyValue(tuple(path.split(".")), []),)
+    run = Run(obj, DefaultingContext(), NO_GATES, empties=empties)
+    for rule in compile_rules([{"path": "x.a", "value": [1], "nil": True}], NO_GATES):
+        rule(obj, run)
+    assert obj == {"x": want}
 
 
 @pytest.mark.parametrize(
@@ -36,6 +47,8 @@ def applied(obj: dict[str, Any], *rules: dict[str, Any]) -> dict[str, Any]:
         ({"x": {"k": {}}}, {"path": "x{*}.a", "value": 1}, {"x": {"k": {"a": 1}}}),
         ({"b": 3}, {"path": "a", "copyFrom": "b"}, {"a": 3, "b": 3}),
         ({}, {"path": "a", "copyFrom": "b"}, {}),
+        ({"b": {}}, {"path": "a", "value": 1, "when": {"b": {"exists": True}}}, {"b": {}, "a": 1}),
+        ({"b": 0}, {"path": "a", "value": 1, "when": {"b": {"exists": True}}}, {"b": 0, "a": 1}),
         ({"a": 1, "b": 3}, {"path": "a", "copyFrom": "b", "force": True}, {"a": 3, "b": 3}),
         ({"x": {}, "b": 3}, {"path": "x.a", "copyFrom": "$.b"}, {"x": {"a": 3}, "b": 3}),
         ({"a": 1}, {"path": "a", "delete": True}, {}),

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas import packs
-from celadon.kube.schemas.typed_objects import round_trip
+from celadon.kube.schemas.typed_objects import (
+    codec_for,
+    empty_values,
+    round_trip,
+    with_empty_values,
+)
 from celadon.kube.schemas.typed_values import DecodeError
 
 APPS_V1 = "apps/v1/Deployment"
@@ -328,6 +333,78 @@ def test_refused_at(kind: str, obj: Any, steps: tuple[str | int, ...]) -> None:
     with pytest.raises(DecodeError) as error:
         round_trip(obj, gvk(kind))
     assert error.value.path.steps == steps
+
+
+QUANTITY = (
+    r"quantities must match the regular expression "
+    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "obj", "message"),
+    [
+        (
+            APPS_V1,
+            {"spec": {"replicas": "x", "template": {"spec": {"overhead": {"cpu": "25%"}}}}},
+            QUANTITY,
+        ),
+        (
+            "v1/Event",
+            {"involvedObject": {"namespace": {}}, "lastTimestamp": "2024-01-01"},
+            'parsing time "2024-01-01" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"',
+        ),
+        (
+            "v1/Service",
+            {"spec": {"clusterIP": 1, "ports": [{"targetPort": 1.5}]}},
+            "json: cannot unmarshal number 1.5 into Go struct field ServicePort.spec.ports."
+            "targetPort of type int32",
+        ),
+        (
+            "v1/Secret",
+            {"immutable": 1, "data": {"a": "!"}},
+            "json: cannot unmarshal number into Go struct field Secret.immutable of type bool",
+        ),
+        (
+            APPS_V1,
+            {"spec": {"replicas": "x", "template": {"spec": {"overhead": ["25%"]}}}},
+            "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of "
+            "type int32",
+        ),
+    ],
+)
+def test_a_value_that_reads_itself_ends_the_reading(kind: str, obj: Any, message: str) -> None:
+    """Values of wrong types before it are forgotten, texts of bytes are not read by themselves."""
+    with pytest.raises(DecodeError) as error:
+        round_trip(obj, gvk(kind))
+    assert str(error.value) == message
+
+
+def test_values_that_came_empty() -> None:
+    codec = codec_for(gvk("v1/Pod"))
+    assert codec is not None
+    obj = {
+        "metadata": {"labels": {}, "annotations": None, "unknown": []},
+        "spec": {"volumes": [{"emptyDir": {}}, {"secret": {"items": []}}], "hostname": ""},
+    }
+    found = empty_values(codec, obj)
+    assert found == (
+        (("metadata", "labels"), {}),
+        (("spec", "volumes", 1, "secret", "items"), []),
+    )
+    made = {"metadata": {}, "spec": {"volumes": [{}]}}
+    assert with_empty_values(made, found) == {
+        "metadata": {"labels": {}},
+        "spec": {"volumes": [{}]},
+    }
+    made["metadata"] = {"labels": {"a": "b"}}
+    assert with_empty_values(made, found) == made
+
+
+def test_bytes_that_came_empty() -> None:
+    codec = codec_for(gvk("certificates.k8s.io/v1/CertificateSigningRequest"))
+    assert codec is not None
+    assert empty_values(codec, {"spec": {"request": ""}}) == ((("spec", "request"), ""),)
 
 
 def test_deep_objects_are_refused() -> None:

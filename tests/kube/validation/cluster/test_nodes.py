@@ -132,3 +132,11 @@ def test_the_status_is_looked_at() -> None:
         "status.config.active.configMap.resourceVersion: Required value: resourceVersion must be "
         "set in status",
     ]
+
+
+def test_ranges_of_pods_that_are_none() -> None:
+    value = obj("v1", "Node", spec={"podCIDRs": ["10.0.0.0/24", "x"]})
+    assert complaints(value)[-2] == (
+        "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with "
+        "error:invalid CIDR[1]: <nil> (invalid CIDR address: x)"
+    )

@@ -119,10 +119,11 @@ def priority_class(obj: JsonObject) -> Errors:
     """What is wrong with a PriorityClass, besides its metadata."""
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
-        if SYSTEM_PRIORITIES.get(name) != value:
+        fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
+        if fault:
             detail = (
                 "priority class names with 'system-' prefix are reserved for system use only. "
-                f"error: {name} is not a known system priority class"
+                f"error: {fault}"
             )
             yield fieldpath.forbidden(METADATA.child("name"), detail)
     elif value > HIGHEST_USER_PRIORITY:
@@ -131,6 +132,15 @@ def priority_class(obj: JsonObject) -> Errors:
     policy = obj.get("preemptionPolicy")
     if policy is not None:
         yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
+
+
+def _system_fault(name: str, value: int, *, is_default: bool) -> str:
+    """Why this is not one of the classes that a server makes itself; empty if it is."""
+    if name not in SYSTEM_PRIORITIES:
+        return f"{name} is not a known system priority class"
+    if SYSTEM_PRIORITIES[name] != value:
+        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
 
 
 def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
