@@ -383,7 +383,7 @@ def test_a_value_that_reads_itself_ends_the_reading(kind: str, obj: Any, message
 def test_values_that_came_empty() -> None:
     codec = codec_for(gvk("v1/Pod"))
     assert codec is not None
-    obj = {
+    obj: Any = {
         "metadata": {"labels": {}, "annotations": None, "unknown": []},
         "spec": {"volumes": [{"emptyDir": {}}, {"secret": {"items": []}}], "hostname": ""},
     }
@@ -392,7 +392,7 @@ def test_values_that_came_empty() -> None:
         (("metadata", "labels"), {}),
         (("spec", "volumes", 1, "secret", "items"), []),
     )
-    made = {"metadata": {}, "spec": {"volumes": [{}]}}
+    made: Any = {"metadata": {}, "spec": {"volumes": [{}]}}
     assert with_empty_values(made, found) == {
         "metadata": {"labels": {}},
         "spec": {"volumes": [{}]},

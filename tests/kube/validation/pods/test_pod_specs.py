@@ -371,6 +371,14 @@ SPECS: list[tuple[dict[str, Any], list[str]]] = [
             f'spec.hostnameOverride: Invalid value: "{"A" * 65}": {SUBDOMAIN}',
         ],
     ),
+    (
+        {"volumes": [{"name": "v", "image": {"pullPolicy": "x"}}]},
+        [
+            f"{V}.image.reference: Required value",
+            f'{V}.image.pullPolicy: Unsupported value: "x": supported values: "Always", '
+            '"IfNotPresent", "Never"',
+        ],
+    ),
     ({"runtimeClassName": ""}, [f'spec.runtimeClassName: Invalid value: "": {SUBDOMAIN}']),
     ({"os": {}}, ["spec.os.name: Required value"]),
     (

@@ -49,6 +49,13 @@ def test_changes_that_are_allowed(change: dict[str, Any]) -> None:
     assert faults({**BASE, **change}, BASE) == []
 
 
+def test_tolerations_are_looked_at_twice() -> None:
+    """With all of the pod, and as what may change."""
+    first, second = faults({**BASE, "tolerations": [{"key": "k", "operator": "Le"}]}, BASE)
+    assert first == second
+    assert first.startswith('spec.tolerations[0].operator: Unsupported value: "Le"')
+
+
 def test_other_changes_are_told_by_their_difference() -> None:
     (text,) = faults({**BASE, "nodeName": "n"}, BASE)
     head, _, tail = text.partition("\n")

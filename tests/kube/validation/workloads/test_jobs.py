@@ -50,7 +50,7 @@ def labels(spec: Json) -> None:
     spec["template"]["metadata"]["labels"]["x"] = "y"
 
 
-def annotations(spec: Json) -> None:
+def notes(spec: Json) -> None:
     spec["template"]["metadata"]["annotations"] = {"x": "y"}
 
 
@@ -64,9 +64,9 @@ def resumed(spec: Json) -> None:
     pods(nodeSelector={"a": "b"})(spec)
 
 
-FREE = {
+FREE: dict[str, Callable[[Json], object]] = {
     "labels": labels,
-    "annotations": annotations,
+    "annotations": notes,
     "node selector": pods(nodeSelector={"a": "b"}),
     "tolerations": pods(tolerations=[{"operator": "Exists"}]),
     "scheduling gates": pods(schedulingGates=[GATE]),

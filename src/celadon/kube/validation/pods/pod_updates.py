@@ -13,6 +13,7 @@ from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, i
 from celadon.kube.validation.pods.pod_containers import trimmed_image
 from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
 from celadon.kube.validation.pods.pod_specs import pod_in_general
+from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.well_known_values import REQUIRED_TERMS
 
 CHANGEABLE: Final = (
@@ -83,6 +84,8 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     if any(lasting(one) not in kept for one in before.get("tolerations") or ()):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         yield fieldpath.forbidden(SPEC.child("tolerations"), detail)
+    else:
+        yield from tolerations(SPEC, spec)
 
 
 def _gates(spec: JsonObject, before: JsonObject) -> Errors:

@@ -87,6 +87,8 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         if position:
             yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
         else:
+            if kind == "image" and in_pod:
+                yield from present(volume["image"], path.child("image"), "reference")
             yield from SOURCES[kind](path.child(INSIDE.get(kind, kind)), volume[kind])
     name = volume.get("name") or ""
     if given[:1] == ["ephemeral"] and pod_name and name:
@@ -94,8 +96,6 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         for message in name_rules.dns1123_subdomain(claim):
             detail = f"PVC name {quote(claim)}: {message}"
             yield fieldpath.invalid(path.child("name"), name, detail)
-    if given == ["image"] and in_pod:
-        yield from present(volume["image"], path.child("image"), "reference")
     if not given:
         yield fieldpath.required(path, "must specify a volume type")
     if name:

@@ -26,11 +26,12 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.pods import remote_volumes
 from celadon.kube.validation.pods.claim_specs import VOLUME_MODES, access_modes
+from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.pod_spec_diffs import volume_source_diff
 from celadon.kube.validation.pods.resource_lists import positive_quantity
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.pods.volumes import ONE_TYPE, host_path, no_backsteps
+from celadon.kube.validation.pods.volumes import ONE_TYPE, host_path
 from celadon.kube.validation.storage.storage_claims import attributes_class_kept
 
 RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")

@@ -177,7 +177,9 @@ def _stateful_head(spec: JsonObject) -> Errors:
         yield fieldpath.invalid(at, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
     yield from stateful_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
     retention = spec.get("persistentVolumeClaimRetentionPolicy")
-    for field in ("whenDeleted", "whenScaled") if retention is not None else ():
+    for field in ("whenDeleted", "whenScaled"):
+        if retention is None:
+            break
         at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
         yield from supported(at, retention.get(field) or "", RETENTION_POLICIES)
 
