@@ -92,3 +92,12 @@ def test_a_budget_of_both_kinds_shows_its_selector_as_a_struct() -> None:
         '"operator":"Exists"}]},"MaxUnavailable":1,"UnhealthyPodEvictionPolicy":null}: '
         "minAvailable and maxUnavailable cannot be both set"
     ]
+
+
+def test_huge_pages_of_quotas() -> None:
+    hard = {"requests.hugepages-2Mi": "2Mi", "hugepages-1Gi": "1Gi"}
+    assert complaints(quota(hard)) == []
+    assert (
+        complaints(quota(hard, "BestEffort"))
+        == [f'{SCOPES}["BestEffort"]: unsupported scope applied to resource'] * 2
+    )

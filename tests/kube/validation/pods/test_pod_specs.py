@@ -379,6 +379,16 @@ SPECS: list[tuple[dict[str, Any], list[str]]] = [
             '"IfNotPresent", "Never"',
         ],
     ),
+    (
+        {"overhead": {"hugepages-2Mi": "1Mi", "hugepages-x": "1", "memory": "1"}},
+        [
+            'spec.overhead.limits[hugepages-2Mi]: Invalid value: "1Mi": 1Mi is not positive '
+            "integer multiple of hugepages-2Mi",
+            'spec.overhead.limits[hugepages-x]: Invalid value: "1": 1 is not positive integer '
+            "multiple of hugepages-x",
+        ],
+    ),
+    ({"overhead": {"hugepages-2Mi": "0", "cpu": "0"}}, []),
     ({"runtimeClassName": ""}, [f'spec.runtimeClassName: Invalid value: "": {SUBDOMAIN}']),
     ({"os": {}}, ["spec.os.name: Required value"]),
     (

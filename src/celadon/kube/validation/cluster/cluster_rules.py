@@ -25,8 +25,8 @@ from celadon.kube.validation.object_meta import standard_finalizer
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import (
     ONE,
-    QUOTA_RESOURCES,
     container_resource_name,
+    is_of_quota,
     may_overcommit,
     quantity_value,
     quota_resource_name,
@@ -186,7 +186,7 @@ def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
     """The resources that are limited, and that a scope has nothing to do with."""
     fitting = COUNTED_IN.get(scope)
     for name, _ in entries(spec, "hard"):
-        if fitting is not None and name in QUOTA_RESOURCES and name not in fitting:
+        if fitting is not None and is_of_quota(name) and name not in fitting:
             yield name
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantities.quantity import EXACT, Quantity
+from celadon.kube.quantities.quantity import EXACT, Quantity, QuantityError
 from celadon.kube.quantities.resource_amounts import parse, pod_total
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
@@ -67,6 +68,11 @@ def is_huge_page(name: str) -> bool:
     return name.startswith(HUGE_PAGES)
 
 
+def is_huge_page_of_quota(name: str) -> bool:
+    """The same, or what is requested of them."""
+    return name.removeprefix(REQUESTS_PREFIX).startswith(HUGE_PAGES)
+
+
 def is_native(name: str) -> bool:
     """Without a domain, or in Kubernetes' own."""
     return "/" not in name or NATIVE_DOMAIN in name
@@ -89,7 +95,7 @@ def resource_name(path: FieldPath, name: str) -> Errors:
     messages = name_rules.qualified_name(name)
     if messages:
         yield from each(path, NamedText(name), messages)
-    elif "/" not in name and not (name in STANDARD_RESOURCES or is_huge_page(name)):
+    elif "/" not in name and not (name in STANDARD_RESOURCES or is_huge_page_of_quota(name)):
         detail = "must be a standard resource type or fully qualified"
         yield fieldpath.invalid(path, NamedText(name), detail)
 
@@ -114,10 +120,15 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
         yield fieldpath.not_supported(path, NamedText(name), SUPPORTED_FOR_PODS)
 
 
+def is_of_quota(name: str) -> bool:
+    """A standard resource that a ResourceQuota can limit."""
+    return name in QUOTA_RESOURCES or is_huge_page_of_quota(name)
+
+
 def quota_resource_name(path: FieldPath, name: str) -> Errors:
     """Of a ResourceQuota: also counts of objects."""
     yield from resource_name(path, name)
-    if "/" not in name and name not in QUOTA_RESOURCES and not is_huge_page(name):
+    if "/" not in name and not is_of_quota(name):
         detail = "must be a standard resource for quota"
         yield fieldpath.invalid(path, NamedText(name), detail)
 
@@ -144,13 +155,14 @@ def _is_whole(amount: Quantity) -> bool:
 
 
 def _divides(name: str, amount: Quantity) -> bool:
-    """Whether an amount of huge pages is a positive number of pages."""
+    """Whether an amount of huge pages is a number of pages; none at all is one, too."""
     try:
-        size = parse(name.removeprefix(HUGE_PAGES)).as_int64()
-    except ValueError:
-        return True
-    value = amount.as_int64()
-    return value is not None and bool(size) and value > 0 and value % (size or 1) == 0
+        size = parse(name.removeprefix(HUGE_PAGES))
+    except QuantityError:
+        return False
+    if size.sign <= 0 or not _is_whole(size):
+        return False
+    return math.ceil(amount.as_decimal()) % int(size.as_decimal()) == 0
 
 
 def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
