@@ -140,3 +140,17 @@ def test_ranges_of_pods_that_are_none() -> None:
         "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with "
         "error:invalid CIDR[1]: <nil> (invalid CIDR address: x)"
     )
+
+
+def test_features_and_swap() -> None:
+    features = ["B", "A", "A", "a"]
+    status = {"declaredFeatures": features, "nodeInfo": {"swap": {"capacity": 0}}}
+    at = "status.declaredFeatures"
+    assert complaints(obj("v1", "Node", status=status)) == [
+        "metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero",
+        f'{at}[1]: Invalid value: "A": list must be sorted alphabetically',
+        f'{at}[2]: Duplicate value: "A"',
+        f'{at}[3]: Invalid value: "a": invalid feature name "a": must start with an UpperCamelCase '
+        "segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+        "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes",
+    ]

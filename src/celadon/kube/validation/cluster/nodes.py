@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     METADATA,
+    NOT_POSITIVE,
     SPEC,
     Errors,
     each,
@@ -26,19 +28,27 @@ from celadon.kube.validation.label_rules import label_name
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
+from celadon.patterns import late_pattern
 
 _STATUS: Final = FieldPath("status")
 _RANGES: Final = SPEC.child("podCIDRs")
 _ONE_SOURCE: Final = "exactly one reference subfield must be non-nil"
 RANGES_STAY: Final = 'node updates may not change podCIDR except from "" to valid'
+MAX_FEATURE_BYTES: Final = 253
+_FEATURE: Final = late_pattern("[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
 PROVIDER_STAYS: Final = 'node updates may not change providerID except from "" to valid'
 
 
 def node(obj: JsonObject) -> Errors:
     """What is wrong with a new Node, besides its metadata."""
     spec = obj.get("spec") or {}
+    status = obj.get("status") or {}
     yield from _taints(spec)
     yield from _amounts(obj)
+    swap = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
+    if swap is not None and swap <= 0:
+        yield fieldpath.invalid(METADATA.child("nodeSwapStatus", "capacity"), swap, NOT_POSITIVE)
+    yield from _features(status)
     yield from _ranges(spec.get("podCIDRs") or [])
 
 
@@ -52,6 +62,7 @@ def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """What may not change, also by way of the status."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _amounts(obj)
+    yield from _features(obj.get("status") or {})
     yield from _addresses(obj.get("status") or {})
     yield from _kept_ranges(spec.get("podCIDRs") or [], before.get("podCIDRs") or [])
     provider = before.get("providerID")
@@ -91,6 +102,32 @@ def _amounts(obj: JsonObject) -> Errors:
     for field in ("capacity", "allocatable"):
         for name, text in entries(obj.get("status") or {}, field):
             yield from quantity_value(_STATUS.child(field, name), name, text)
+
+
+def _features(status: JsonObject) -> Errors:
+    """The features that a kubelet declares: sorted, each once."""
+    last = None
+    for at, name in items(status, "declaredFeatures", _STATUS):
+        if last is not None and name == last:
+            yield fieldpath.duplicate(at, name)
+        elif last is not None and name < last:
+            yield fieldpath.invalid(at, name, "list must be sorted alphabetically")
+        why = _feature_fault(name)
+        if why:
+            yield fieldpath.invalid(at, name, f"invalid feature name {quote(name)}: {why}")
+        last = name
+
+
+def _feature_fault(name: str) -> str:
+    if len(name.encode()) > MAX_FEATURE_BYTES:
+        return f"must be no more than {MAX_FEATURE_BYTES} characters"
+    if _FEATURE.fullmatch(name) is None:
+        return (
+            "must start with an UpperCamelCase segment, with subsequent segments separated by '/' "
+            "(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters "
+            "and slashes"
+        )
+    return ""
 
 
 def _addresses(status: JsonObject) -> Errors:
