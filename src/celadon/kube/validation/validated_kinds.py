@@ -10,7 +10,7 @@ from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
-from celadon.kube.validation.field_checks import Errors
+from celadon.kube.validation.field_checks import METADATA, Errors, each
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     Naming,
@@ -32,8 +32,16 @@ def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]
     if naming is not None:
         errors += _metadata(obj.get("metadata") or {}, naming)
     errors += validation.create(obj)
-    # Behind all strategies a server looks at the metadata itself: it counts where a kind does not.
-    return errors or list(validate_object_meta(obj.get("metadata") or {}, IN_PATHS))
+    return errors or _for_all_kinds(obj.get("metadata") or {}, is_done=naming is not None)
+
+
+def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
+    """What a server itself looks at behind all strategies: metadata, with names that fit into
+    paths. Where a strategy has found nothing wrong with the rest, it `is_done`."""
+    if not is_done:
+        return list(validate_object_meta(meta, IN_PATHS))
+    name = meta.get("name") or ""
+    return list(each(METADATA.child("name"), name, IN_PATHS.rule(name)))
 
 
 def _metadata(meta: JsonObject, naming: Naming) -> Errors:

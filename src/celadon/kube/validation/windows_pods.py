@@ -12,6 +12,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors, dns_subdomain
+from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.patterns import late_pattern
 
 NOT_ON_WINDOWS: Final = "cannot be set for a windows pod"
@@ -45,7 +46,7 @@ _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
 
 def containers_of(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
     """All containers of a pod, in the order in which upstream visits them."""
-    for field in ("initContainers", "containers", "ephemeralContainers"):
+    for field in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield path.child(field).index(index), container
 
@@ -98,6 +99,9 @@ def _user_faults(name: str) -> Iterator[str]:
 def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
     """Containers that run as processes of the host: all of a pod or none, on its network."""
     of_pod = _is_host_process(spec)
+    every = (one for field in CONTAINER_LISTS for one in spec.get(field) or ())
+    if of_pod is None and all(_is_host_process(one) is None for one in every):
+        return
     given = [(at, _is_host_process(one)) for at, one in containers_of(path, spec)]
     for at, of_container in given:
         if None not in (of_pod, of_container) and of_pod is not of_container:
@@ -120,8 +124,8 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _is_host_process(obj: JsonObject) -> bool | None:
-    options = (obj.get("securityContext") or {}).get("windowsOptions") or {}
-    found: bool | None = options.get("hostProcess")
+    context = obj.get("securityContext")
+    found: bool | None = ((context or {}).get("windowsOptions") or {}).get("hostProcess")
     return found
 
 

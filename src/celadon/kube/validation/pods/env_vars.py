@@ -11,6 +11,7 @@ from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, qualified_name, required_name
 from celadon.kube.validation.windows_pods import containers_of
+from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (
     "metadata.name",
@@ -134,8 +135,18 @@ def no_backsteps(path: FieldPath, value: str) -> Errors:
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
 
+def _reads_files(container: JsonObject) -> bool:
+    return any(
+        one["valueFrom"].get("fileKeyRef") is not None
+        for one in container.get("env") or ()
+        if one.get("valueFrom") is not None
+    )
+
+
 def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
     """The volumes of a pod's spec that variables come from."""
+    if not any(_reads_files(one) for field in CONTAINER_LISTS for one in spec.get(field) or ()):
+        return
     volumes = {one.get("name") or "": one for one in spec.get("volumes") or ()}
     for at, container in containers_of(path, spec):
         for where, variable in items(container, "env", at):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.kube import fieldpath, metadata
+from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector
@@ -96,7 +96,9 @@ def deployment(obj: JsonObject) -> Errors:
     yield from _replicated(spec, "invalid label selector")
     yield from deployment_strategy(SPEC.child("strategy"), spec.get("strategy") or {})
     yield from not_negative(spec, SPEC, "minReadySeconds", "revisionHistoryLimit")
-    yield from _rollback(metadata.annotations(obj).get(ROLLBACK_TO))
+    notes = (obj.get("metadata") or {}).get("annotations")
+    if notes:
+        yield from _rollback(notes.get(ROLLBACK_TO))
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None:
         yield from not_negative(spec, SPEC, "progressDeadlineSeconds")

@@ -39,9 +39,12 @@ def amount(value: IntOrPercent) -> int:
     percentages that are too large."""
     if isinstance(value, int):
         return value
+    digits = value.removesuffix("%")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 19:
+        return int(digits)
     is_percent = not text_rules.percent(value)
     try:
-        return parse_int(value.removesuffix("%") if is_percent else value)
+        return parse_int(digits if is_percent else value)
     except ValueError:
         return _LARGEST if is_percent else 0
 
