@@ -156,6 +156,38 @@ def test_costs() -> None:
     ]
 
 
+LABEL_KEY = (
+    r"self.all(key, key.matches('^([a-z0-9]([a-z0-9\\-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9\\-]*"
+    r"[a-z0-9])?)*\\/)?[a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?$') && key.size() <= 253)"
+)
+KEY_COSTS = [
+    (LABEL_KEY, "1.376253x"),
+    ("self.exists(k, k.contains(k))", None),
+    ("self.all(k, k.startsWith('x') && k.split('/').size() < 3)", None),
+    ("self.all(k, v, k.matches('^[a-z.]*$') && v.matches('^[a-z.]*$'))", "3.4x"),
+    ("self.all(key, key.size() <= 63 && key.size() > 0)", None),
+    ("self.all(key, key.matches('^[a-z]+$'))", None),
+    ("self.all(key, key.lowerAscii() == key)", None),
+]
+
+
+@pytest.mark.parametrize(("rule", "factor"), KEY_COSTS)
+def test_keys_of_maps_count_as_empty_texts(rule: str, factor: str | None) -> None:
+    """What a rule over keys costs depends on how many there can be, not on how long they are."""
+    labels: dict[str, Any] = {
+        "type": "object",
+        "additionalProperties": {"type": "string", "maxLength": 63},
+    }
+    where = f"{SPEC}.x-kubernetes-validations[0].rule"
+    expected = []
+    if factor is not None:
+        expected.append(
+            f"{where}: Forbidden: estimated rule cost exceeds budget by factor of {factor} {ADVICE}"
+        )
+    assert [str(one) for one in errors_of(with_rule(labels, rule=rule))] == expected
+    assert errors_of(with_rule(labels | {"maxProperties": 8}, rule=rule)) == []
+
+
 def test_versions_with_schemas_of_their_own() -> None:
     one = with_rule(SIZED, rule=" ")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     errors = errors_of(definition({"type": "object"}, one))
