@@ -136,11 +136,6 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
-        if group_kind == DEFINITION_KIND:
-            # late: few objects are definitions.
-            from celadon.kube.custom.definitions.definition_validation import definition_errors
-
-            errors += definition_errors(obj, surroundings.version)
         if not errors and stored and not covered:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
         return errors
@@ -160,6 +155,25 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
         needs_version=group_kind in NEEDS_VERSION,
         created_by_update=group_kind in CREATED_BY_UPDATE,
     )
+
+
+@functools.cache
+def definition_strategy() -> Strategy:
+    """Of CustomResourceDefinitions."""
+    # late: few objects are definitions.
+    from celadon.kube.custom.definitions import definition_validation
+
+    def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_errors(obj, surroundings.version)
+
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_update_errors(obj, old, surroundings.version)
+
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = metadata_of_update(obj, old, surroundings)
+        return [*errors, *definition_validation.definition_status_errors(obj)]
+
+    return Strategy(create, update, status, needs_version=True)
 
 
 def custom_strategy(kind: CustomKind) -> Strategy:
@@ -182,6 +196,8 @@ def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> S
     the strategy of the object above it has no say."""
     if target.schema is not None:
         return custom_strategy(target.schema)
+    if target.group_kind == DEFINITION_KIND:
+        return definition_strategy()
     return special.get(target.group_kind) or built_in_strategy(target.kind)
 
 
