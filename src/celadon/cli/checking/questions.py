@@ -8,6 +8,7 @@ be asked becomes a `Problem`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
@@ -57,7 +58,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request and the document it comes from; `stray` are fields of it that the object lacks.
-    One that is `unchanged` is not sent."""
+    One that is `unchanged` is not sent. `forgiven` is what validation lets pass, for it was so
+    before."""
 
     document: Document
     request: Request
@@ -65,6 +67,7 @@ class Asked:
     target: Target
     stray: StrayFields | None = None
     unchanged: bool = False
+    forgiven: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:

@@ -122,7 +122,7 @@ def json_type(value: Json) -> str:
 
 def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     wanted = schema.types
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     if not wanted and not format_:
         return Result()
     if value is None:
@@ -170,7 +170,7 @@ def _character(number: int) -> str:
 
 
 def _format(name: FieldPath, value: str, schema: Schema) -> Result:
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     if string_formats.is_of_texts(format_) and not string_formats.matches(format_, value):
         return _fault(openapi_texts.type_mismatch(name, format_, value))
     return Result(matches=1)

@@ -55,6 +55,8 @@ class Surroundings:
     catalog: Catalog | None = None
     authorize: Authorize | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
+    forgiven: list[str] = field(default_factory=list)
+    """Filled by validation: what an update does not keep to and need not, for it was so before."""
 
     @property
     def resources(self) -> Catalog:
@@ -182,11 +184,15 @@ def custom_strategy(kind: CustomKind) -> Strategy:
     def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj)).errors
 
-    def update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-        return kind.validate(dict(obj), dict(old)).errors
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return outcome.errors
 
-    def status(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-        return kind.validate_status(dict(obj), dict(old)).errors
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate_status(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return outcome.errors
 
     return Strategy(create, update, status, needs_version=True)
 

@@ -6,6 +6,7 @@ compiled keeps its complaint; an empty one has neither program nor complaint.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Protocol
 
 from celadon.cel import CheckedAst, Environment, Program, ProgramError
@@ -31,6 +32,9 @@ class Expression:
 
     program: Program
     max_cost: int
+    is_usable: bool = True
+    """False for a message that counts on an optional `oldSelf`: upstream hands it the plain one, on
+    which it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,20 +156,26 @@ def _compile(
     message, message_error = None, ""
     if source.message_expression:
         try:
-            _, message = _expression(
+            of_message, message = _expression(
                 source.message_expression,
                 environments[1],
                 found,
                 _MESSAGE,
                 f"{name}.messageExpression",
             )
+            is_usable = not (source.optional_old_self and OLD_SELF in _names(of_message))
+            message = replace(message, is_usable=is_usable)
         except _Refused as error:
             message_error = str(error)
-    names = {one.name for one in checked.references.values()}
+    names = _names(checked)
     path = (field_path(source.field_path, schema) if source.field_path else None) or ROOT
     return CompiledRule(
         source, rule, "", message, message_error, SELF in names, OLD_SELF in names, path
     )
+
+
+def _names(checked: CheckedAst) -> set[str]:
+    return {one.name for one in checked.references.values()}
 
 
 def _expression(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldPath, MapKey, SpelledStep
 from celadon.kube.schemas.schema_model import Schema
 from celadon.patterns import late_pattern
@@ -31,7 +32,7 @@ _END: Final = "unexpected end of JSON path"
 _NO_FIELD: Final = "does not refer to a valid field"
 
 
-class FieldPathError(ValueError):
+class FieldPathError(MalformedText):
     """A path that names no field of a schema, with upstream's reason."""
 
 

@@ -307,9 +307,9 @@ class _Run:
             self.outcome.errors.append(error)
 
     def _message(self, rule: CompiledRule, place: _Place) -> str:
-        """Evaluated with a plain `oldSelf` even for a rule whose own is optional, as upstream: an
-        expression that counts on the optional fails, and its message is discarded."""
         assert rule.message is not None, "the caller has looked"
+        if not rule.message.is_usable:
+            raise _Discarded
         try:
             value, cost = rule.message.program.evaluate_metered(place.plain, PER_CALL_COST)
         except EvaluationError as error:

@@ -6,14 +6,14 @@ a null property is absent, numbers are doubles, dates, durations and bytes are w
 sets and map lists know it. What no schema describes takes part in equality, under its own name.
 
 Conversion goes all the way down at once. Data was validated before, so what does not fit is rare:
-a part that does not is an error where an expression looks at it, and nowhere else (`FaultyObject`,
-`FaultyList`). What does not fit as a whole raises that `EvaluationError`.
+a part that does not is an error where an expression looks at it, and nowhere else (`FaultyObject`);
+a list with such an item is one as a whole. What does not fit raises that `EvaluationError`.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.cel.extend import Duration, EvaluationError, Opaque, types
@@ -80,27 +80,6 @@ class FaultyObject(KeywordObject):
 
     def __eq__(self, other: object) -> bool:
         return dict(self.items()) == other
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class FaultyList(list[Any]):
-    """A list with items that are faults."""
-
-    __slots__ = ()
-
-    def __getitem__(self, position: Any) -> Any:
-        found = super().__getitem__(position)
-        return [*map(_sound, found)] if isinstance(position, slice) else _sound(found)
-
-    def __iter__(self) -> Iterator[Any]:
-        return map(_sound, super().__iter__())
-
-    def __contains__(self, item: object) -> bool:
-        return item in [*self]
-
-    def __eq__(self, other: object) -> bool:
-        return [*self] == other
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -187,9 +166,7 @@ def _array(value: Json, schema: Schema) -> Any:
         )
     if schema.items is None:
         raise EvaluationError("invalid array type, expected Items with a non-empty Schema")
-    items = [_part(one, schema.items) for one in value]
-    if _has_faults(items):
-        return FaultyList(items)
+    items = [typed(one, schema.items) for one in value]
     if schema.list_type == "set":
         return SetList(items)
     if schema.list_type == "map":
