@@ -129,9 +129,10 @@ def admitted(body: Json) -> Json:
     return made
 
 
-def ruled(rule: str, **more: Any) -> Json:
-    text = {"type": "string", "x-kubernetes-validations": [{"rule": rule}], **more}
-    return {**OBJECT, "properties": {"a": text}}
+COSTLY: Json = {
+    "type": "string",
+    "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}],
+}
 
 
 def test_updates_are_validated() -> None:
@@ -144,7 +145,7 @@ def test_updates_are_validated() -> None:
 @pytest.mark.parametrize(
     "schema",
     [
-        {**OBJECT, "properties": {"a": {"type": "foo", "x-kubernetes-embedded-resource": True}}},
+        {**OBJECT, "properties": {"a": {"type": "foo"}}},
         {
             **OBJECT,
             "properties": {
@@ -156,19 +157,16 @@ def test_updates_are_validated() -> None:
             },
         },
         {**OBJECT, "properties": {"a": {"type": "object", "default": {"z": 1}}}},
-        ruled("self.matches('^a+$') || self.matches(self)", maxLength=3000000),
+        {
+            **OBJECT,
+            "properties": {"a": {"type": "array", "maxItems": 40, "items": COSTLY}},
+        },
     ],
 )
 def test_what_is_wrong_already_may_stay(schema: Json) -> None:
     new, old = definition(schema, listKind="Others"), definition(schema)
     assert definition_errors(admitted(new))
-    found = update_errors(new, old)
-    assert [one for one in found if "preserve" not in one and "type: Required" not in one] == [
-        one
-        for one in found
-        if "must not be empty if x-kubernetes-embedded-resource" in one
-        or "must be object if x-kubernetes-embedded" in one
-    ]
+    assert update_errors(new, old) == []
 
 
 def test_what_says_where_objects_are_stored_stays() -> None:
@@ -176,8 +174,8 @@ def test_what_says_where_objects_are_stored_stays() -> None:
     new["spec"]["scope"] = "Cluster"
     assert update_errors(new, old) == []
     old["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
-    found = definition_update_errors(admitted(new), {**admitted(old), **old})
-    assert [str(one) for one in found if one.detail == "field is immutable"] == [
+    before = {**admitted(old), "status": old["status"]}
+    assert [str(one) for one in definition_update_errors(admitted(new), before)] == [
         'spec.scope: Invalid value: "Cluster": field is immutable',
         'spec.names.kind: Invalid value: "Other": field is immutable',
     ]
