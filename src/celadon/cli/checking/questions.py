@@ -108,6 +108,8 @@ def ask(
         text = "resource name may not be empty"
         return Problem(document.file, document.line(("metadata",)), text)
     value = document.value
+    if prepare.is_without_definition(metadata.gvk(value).group_kind):
+        return Problem(document.file, document.line(), _REFUSED_DEFINITION)
     namespace = ""
     if endpoint.namespaced:
         namespace = metadata.namespace(value) or question.namespace
@@ -117,6 +119,11 @@ def ask(
         if old is None and not question.applies:
             return _no_old(document, namespace)
     return _asked(document, question, endpoint, namespace, old, prepare)
+
+
+_REFUSED_DEFINITION: Final = (
+    "not judged: the CustomResourceDefinition of this kind is refused, so there is no such kind"
+)
 
 
 def _is_named(document: Document) -> bool:

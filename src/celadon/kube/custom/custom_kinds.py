@@ -34,8 +34,8 @@ from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import (
     Naming,
-    validate_meta_of_update,
     validate_object_meta,
+    validate_object_meta_update,
 )
 from celadon.records import dataclass
 
@@ -64,9 +64,10 @@ class CustomKind:
     """None: nobody says, and nobody looks at the namespace."""
     scale: ScalePaths | None = None
 
-    def prepare(self, obj: dict[str, Any]) -> Pruned:
-        """The object as it would be stored but for its metadata, and the fields it lost."""
-        return pruned(defaulted(obj, self.schema), self.schema)
+    def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
+        """The object as it would be stored but for its metadata, and the fields it lost. With
+        `keeps_nulls` it is one that was applied, whose nulls are validated."""
+        return pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
 
     def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
         """The object as it comes from the store: numbers as they are written there, and defaults
@@ -140,7 +141,7 @@ class CustomKind:
         if before is None:
             return validate_object_meta(meta, Naming(namespaced=self.namespaced))
         old = before.get("metadata")
-        return validate_meta_of_update(meta, old if isinstance(old, dict) else {})
+        return validate_object_meta_update(meta, old if isinstance(old, dict) else {})
 
 
 def custom_kinds(

@@ -179,7 +179,8 @@ def definition_strategy() -> Strategy:
 
 
 def custom_strategy(kind: CustomKind) -> Strategy:
-    """Of a kind that a CustomResourceDefinition defines."""
+    """Of a kind that a CustomResourceDefinition defines. Upstream validates metadata of an update
+    for any kind first and then for this one, so that all causes about it come twice."""
 
     def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj)).errors
@@ -187,12 +188,12 @@ def custom_strategy(kind: CustomKind) -> Strategy:
     def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         outcome = kind.validate(dict(obj), dict(old))
         surroundings.forgiven.extend(outcome.warnings)
-        return outcome.errors
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
 
     def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         outcome = kind.validate_status(dict(obj), dict(old))
         surroundings.forgiven.extend(outcome.warnings)
-        return outcome.errors
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
 
     return Strategy(create, update, status, needs_version=True)
 
