@@ -112,3 +112,17 @@ def test_objects_of_a_refused_definition_are_not_judged(
     code, out, err = run(capsys, "check", "-f", cluster, given)
     assert (code, "1 admitted" in out) == (Exit.USAGE, True)
     assert "not judged: the CustomResourceDefinition of this kind is refused" in err
+
+
+def test_what_is_nested_hundreds_deep_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeps = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"o": keeps}}}
+    cluster = write(tmp_path / "cluster.json", definition(schema=schema))
+    value: Any = 1
+    for _ in range(240):
+        value = {"a": value}
+    given = write(tmp_path / "a.json", thing("b.io/v1", "A", o=value))
+    code, out, _ = run(capsys, "check", "-f", cluster, given)
+    assert (code, "1 admitted" in out) == (0, True)

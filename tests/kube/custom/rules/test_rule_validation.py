@@ -176,7 +176,7 @@ def test_failures_of_what_did_not_change_are_warnings() -> None:
 def test_what_is_below_something_that_did_not_change_is_forgiven(list_type: str | None) -> None:
     """Of items that nobody can recognize, the list decides."""
     text = {**TEXT, "x-kubernetes-validations": [{"rule": "!self.contains(':')", "message": "no"}]}
-    items: Json = KEYED["items"] | {"properties": {"k": text}} if list_type == "map" else text
+    items = struct(k=text) if list_type == "map" else text
     ruled_list: Json = {"type": "array", "items": items}
     if list_type is not None:
         ruled_list["x-kubernetes-list-type"] = list_type

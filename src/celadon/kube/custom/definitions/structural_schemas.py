@@ -227,7 +227,9 @@ def _complete_branch(
 ) -> None:
     _complete_branches(node, branch, at, place, found)
     known = members(node, "properties")
-    parts = [(("items",), node.get("items"), branch.get("items"))]
+    parts: list[tuple[tuple[str, ...], Any, Any]] = [
+        (("items",), node.get("items"), branch.get("items"))
+    ]
     parts += [
         (("properties", name), known.get(name), member)
         for name, member in members(branch, "properties").items()
