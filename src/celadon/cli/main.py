@@ -69,6 +69,9 @@ COMMANDS: Final = (
     ),
 )
 
+_NESTING: Final = 8_000
+"""Calls within calls. Objects and schemas may be nested many hundreds deep, and what walks them
+takes up to four calls for a level."""
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."
 _EPILOG: Final = """\
 examples:
@@ -155,6 +158,15 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The whole program; returns the exit code."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _NESTING))
+    try:
+        return _guided(arguments)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _guided(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]

@@ -9,6 +9,7 @@
         DerError                  warnings             ASN.1 of keys and certificates
         DurationError             go.go_duration       `1h30m`
         EntryError                apply                of `managedFields`
+        FieldPathError            custom               `.spec.size`, of a rule or a selectable field
         FieldSetError             apply                FieldsV1
         IndexesError              validation.workloads `0-3,7`, of a Job
         JSONPathError             jsonpath             `{.spec.host}`

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from celadon.kube.go.go_text import json_text, quote
@@ -271,14 +271,6 @@ def internal(path: FieldPath, detail: str) -> FieldError:
 
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def beneath(name: str, error: FieldError) -> FieldError:
-    """An error about a part, as one about the member of the whole that the part is. What is about
-    nothing in particular stays so."""
-    if error.path == ROOT and error.value == "":
-        return error
-    return replace(error, path=FieldPath(name).join(error.path))
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

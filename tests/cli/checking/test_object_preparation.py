@@ -85,3 +85,44 @@ def test_amounts_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[st
     cluster = write(tmp_path / "cluster.json", runtime, priority, limited)
     code, out, _ = run(capsys, "check", "-f", cluster, write(tmp_path / "pod.json", POD))
     assert (code, "1 admitted" in out) == (0, True)
+
+
+OLD_STATUS: Json = {
+    "acceptedNames": {"kind": "", "plural": ""},
+    "conditions": [],
+    "storedVersions": [],
+}
+
+
+def test_the_status_of_a_definition_is_the_servers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As every definition of controller-gen 0.6 has one."""
+    cluster = write(tmp_path / "cluster.json", definition() | {"status": OLD_STATUS})
+    given = write(tmp_path / "a.json", thing("b.io/v1", "A"))
+    code, out, _ = run(capsys, "check", "-f", cluster, given)
+    assert (code, "1 admitted" in out) == (0, True)
+
+
+def test_objects_of_a_refused_definition_are_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = write(tmp_path / "cluster.json", definition(schema=None))
+    given = write(tmp_path / "a.json", thing("b.io/v1", "A"), POD)
+    code, out, err = run(capsys, "check", "-f", cluster, given)
+    assert (code, "1 admitted" in out) == (Exit.USAGE, True)
+    assert "not judged: the CustomResourceDefinition of this kind is refused" in err
+
+
+def test_what_is_nested_hundreds_deep_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeps = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"o": keeps}}}
+    cluster = write(tmp_path / "cluster.json", definition(schema=schema))
+    value: Any = 1
+    for _ in range(240):
+        value = {"a": value}
+    given = write(tmp_path / "a.json", thing("b.io/v1", "A", o=value))
+    code, out, _ = run(capsys, "check", "-f", cluster, given)
+    assert (code, "1 admitted" in out) == (0, True)

@@ -17,9 +17,12 @@ from celadon.kube.apply import (
 )
 from celadon.kube.apply.last_applied import LAST_APPLIED, MAX_ANNOTATIONS
 from celadon.kube.apply.manager_limits import MAX_UPDATERS
+from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.custom import custom_kinds
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
-from celadon.kube.writes import Target, read_object, write_path
+from celadon.kube.writes import Surroundings, Target, read_object, write_errors, write_path
 from tests.kube.writes.targets import target
 
 Object = dict[str, Any]
@@ -28,6 +31,8 @@ CONFIG_MAPS = target("v1/configmaps", "a")
 DEPLOYMENTS = target("apps/v1/deployments", "d")
 SCALES = target("apps/v1/deployments", "d", "scale")
 STATUS = target("apps/v1/deployments", "d", "status")
+
+GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
 
 
 class Clock:
@@ -392,3 +397,67 @@ def test_writes_that_cannot_be_compared_are_not_refused() -> None:
     made = read_object(json.dumps(_config_map({"k": "2"})).encode(), CONFIG_MAPS, _context())
     track_update(made.draft, made.sent, live, CONFIG_MAPS, clock.writer("two"))
     assert _owners(made.draft.made) == _owners(live)
+
+
+def _custom_target(**members: Any) -> Target:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": members}}}
+    definition = {
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "gizmos", "kind": "Gizmo"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
+        }
+    }
+    resource = known_resources().with_crds([definition]).by_gvk(GIZMO)
+    assert resource is not None
+    return Target(resource, "ns", "g", custom=custom_kinds(definition)[GIZMO])
+
+
+def _gizmo(spec: Any, **meta: Any) -> Object:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Gizmo",
+        "metadata": {"name": "g", "namespace": "ns", **meta},
+        "spec": spec,
+    }
+
+
+def test_an_empty_list_says_nothing_about_a_custom_resource() -> None:
+    clock, where = Clock(), _custom_target(a={"type": "string"})
+    live = _created(_gizmo({"a": "1"}), where, clock.writer("one"))
+    made = _updated(_gizmo({"a": "1"}, managedFields=[]), live, where, clock.writer("two"))
+    assert _owners(made) == _owners(live)
+    made = _updated(_gizmo({"a": "1"}, managedFields=[{}]), live, where, clock.writer("two"))
+    assert _owners(made) == {}
+
+
+def test_nulls_that_were_applied_are_validated() -> None:
+    members = {
+        "l": {"type": "array", "items": {"type": "string"}},
+        "n": {"type": "string", "nullable": True},
+        "d": {"type": "string", "default": "x"},
+    }
+    clock, where = Clock(), _custom_target(**members)
+    config = _gizmo({"l": None, "n": None, "d": None})
+    merged = applied(config, None, where, clock.writer("one"), force=False)
+    read = read_applied(merged, where, _context(), config)
+    assert read.draft.made["spec"] == {"l": None, "n": None, "d": "x"}
+    sent = read_object(json.dumps(config).encode(), where, _context())
+    assert sent.draft.made["spec"] == {"n": None, "d": "x"}
+
+
+def test_what_is_wrong_with_metadata_of_a_custom_resource_is_said_twice() -> None:
+    where = _custom_target()
+    new, old = _gizmo({}, uid="x"), _gizmo({}, uid="y")
+    errors = write_errors(where, new, old, Surroundings())
+    assert [str(one) for one in errors] == [
+        'metadata.uid: Invalid value: "x": field is immutable'
+    ] * 2

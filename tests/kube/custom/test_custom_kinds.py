@@ -256,6 +256,48 @@ def test_repetitions_may_stay() -> None:
     assert known.validate(gizmo(["a", "a"]), gizmo(["a"])).errors
 
 
+SET: Json = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
+KEYED: Json = {
+    "type": "array",
+    "items": struct(k=TEXT),
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["k"],
+}
+
+
+def with_status(**members: Json) -> CustomKind:
+    return kind({}, properties={"spec": struct(), "status": struct(**members)})
+
+
+def test_repetitions_in_a_status() -> None:
+    known = with_status(s=SET, l=KEYED)
+    new = gizmo({}, status={"s": ["a", "a"], "l": [{"k": "x"}, {"k": "x"}]})
+    assert [str(one) for one in known.validate_status(new, gizmo({})).errors] == [
+        'status.s[1]: Duplicate value: "a"',
+        'status.l[1]: Duplicate value: {"k":"x"}',
+    ]
+    assert known.validate_status(new, new).errors == []
+
+
+def test_what_is_about_the_status_as_a_whole_says_so() -> None:
+    either = TEXT | {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}
+    known = with_status(ip=either, i=INTEGER | {"format": "int32"})
+    found = known.validate_status(gizmo({}, status={"ip": "x", "i": 2**40}), gizmo({})).errors
+    assert [str(one) for one in found] == [
+        'status: Invalid value: "": Checked value must be of type integer with format int32 in i',
+        'status: Invalid value: "": "ip" must validate at least one schema (anyOf)',
+        'status.ip: Invalid value: "x": ip in body must be of type ipv4: "x"',
+    ]
+
+
+def test_long_lists_take_no_longer_per_item() -> None:
+    """Were each item looked for among all, this would not end."""
+    count = 60_000
+    known = kind(struct(s=SET, l=KEYED))
+    spec = {"s": [str(i) for i in range(count)], "l": [{"k": str(i)} for i in range(count)]}
+    assert known.validate(gizmo(spec), gizmo(spec)).errors == []
+
+
 def test_nesting_without_end() -> None:
     spec: Json = {"type": "object"}
     for _ in range(MAX_DEPTH + 50):

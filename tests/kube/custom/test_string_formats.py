@@ -76,7 +76,8 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "text"), GOOD)
 def test_what_matches(name: str, text: str) -> None:
-    assert known_format(name) == name
+    assert known_format(name, "string") == known_format(name, "") == name
+    assert known_format(name, "object") == known_format(name, "integer") == ""
     assert matches(name, text)
 
 
@@ -87,12 +88,17 @@ def test_what_does_not(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "int16", "uint32", "made-up"])
 def test_formats_that_check_nothing(name: str) -> None:
-    assert known_format(name) == ""
+    for type_ in ("", "string", "integer", "number", "boolean", "array", "object"):
+        assert known_format(name, type_) == ""
 
 
-@pytest.mark.parametrize("name", ["int32", "int64", "float", "double"])
-def test_formats_of_numbers(name: str) -> None:
-    assert known_format(name) == name
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [("int32", "integer"), ("int64", "integer"), ("float", "number"), ("double", "number")],
+)
+def test_formats_of_numbers(name: str, type_: str) -> None:
+    for one in ("", "string", "integer", "number", "boolean"):
+        assert known_format(name, one) == (name if one == type_ else "")
     assert not is_of_texts(name)
 
 

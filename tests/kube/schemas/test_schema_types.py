@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import types
+from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.pack_schemas import schema_for
@@ -155,6 +156,36 @@ def test_sizes_by_path() -> None:
     assert found is not None
     sizes = SchemaSizes(found)
     assert sizes.size(("self", "a", "@values", "@items"), types.STRING) == (0, 3145726)
-    assert sizes.size(("self", "a", "@keys"), types.STRING) == (0, 3145726)
+    assert sizes.size(("self", "a", "@keys"), types.STRING) == (0, 0)
+    assert sizes.size(("self", "a", "@values", "@keys"), types.STRING) is None
     assert sizes.size(("self", "b", "c"), types.STRING) is None
     assert sizes.size((), types.STRING) is None
+
+
+def test_a_word_of_the_language_is_no_known_field() -> None:
+    """`self.namespace` type-checks, but sizes are looked up under the escaped name alone."""
+    found = declared_type(
+        decode_schema({"type": "object", "properties": {"namespace": {"type": "string"}}}), "T"
+    )
+    assert found is not None
+    sizes = SchemaSizes(found)
+    assert sizes.size(("self", "namespace"), types.STRING) is None
+    assert sizes.size(("self", "__namespace__"), types.STRING) == (0, 3145726)
+
+
+@pytest.mark.parametrize(
+    ("given", "most"),
+    [
+        ({"type": "string", "maxLength": 5}, 20),
+        ({"type": "string", "maxLength": -1}, 0),
+        ({"type": "string", "enum": ["a", "\u00e9t\u00e9", 3]}, 5),
+        ({"type": "string", "enum": [None]}, 0),
+        ({"type": "string", "enum": ["abc"], "maxLength": 1}, 4),
+        ({"x-kubernetes-int-or-string": True, "maxLength": -1}, 0),
+        ({"type": "array", "items": {"type": "boolean"}, "maxItems": -1}, 0),
+    ],
+)
+def test_limits_bound_sizes(given: dict[str, Json], most: int) -> None:
+    found = declared_type(decode_schema(given), "T")
+    assert found is not None
+    assert found.max_elements == most

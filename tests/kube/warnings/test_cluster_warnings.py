@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from celadon.kube.warnings import cluster_warnings as warned
 
 
@@ -75,15 +77,38 @@ def test_formats_anywhere_in_a_schema() -> None:
     inner = {"type": "string", "format": "x"}
     schema = {"items": {"allOf": [{"additionalProperties": inner}]}, "format": "int32"}
     obj = {"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}
-    assert list(warned.definition_warnings(obj, None)) == ['unrecognized format "x"']
+    assert list(warned.definition_warnings(obj, None)) == [
+        'unrecognized format "int32"',
+        'unrecognized format "x"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "format_"),
+    [
+        ("object", "date"),
+        ("integer", "date"),
+        ("integer", "double"),
+        ("number", "int32"),
+        ("string", "int32"),
+        ("boolean", "ipv4"),
+        ("array", "uuid"),
+    ],
+)
+def test_formats_on_types_they_are_not_for(type_: str, format_: str) -> None:
+    schema = {"type": "object", "properties": {"v": {"type": type_, "format": format_}}}
+    obj = {"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}
+    assert list(warned.definition_warnings(obj, None)) == [f'unrecognized format "{format_}"']
 
 
 def test_finalizers_of_custom_resources() -> None:
     old = {"metadata": {"finalizers": ["old"]}}
-    obj = {"metadata": {"finalizers": ["old", "new", "a.example.com/b", "c/d/e"]}}
+    obj = {"metadata": {"finalizers": ["old", "new", "n.io", "orphan", "a.io/b", "c/d/e"]}}
     found = list(warned.custom_resource_warnings(obj, old))
     assert found[0].startswith('metadata.finalizers: "c/d/e": a valid label key must consist of')
     assert found[1:] == [
-        'metadata.finalizers: "new": prefer a domain-qualified finalizer name including a path (/) '
-        "to avoid accidental conflicts with other finalizer writers"
+        'metadata.finalizers: "n.io": prefer a domain-qualified finalizer name including a path '
+        "(/) to avoid accidental conflicts with other finalizer writers",
+        'metadata.finalizers: "new": prefer a domain-qualified finalizer name to avoid '
+        "accidental conflicts with other finalizer writers",
     ]

@@ -71,6 +71,7 @@ class Prepare:
         "_existing",
         "_field_validation",
         "_namespace",
+        "_refused",
         "surroundings",
     )
 
@@ -95,9 +96,14 @@ class Prepare:
         self._catalog = known_resources(all_versions=True)
         self._context = DefaultingContext(now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user)
         self.surroundings = Surroundings(version, user)
-        for definition in self._usable(filter(_is_definition, objects)):
-            kind = GroupKind(definition["spec"]["group"], definition["spec"]["names"]["kind"])
-            self._definitions[kind] = definition
+        self._refused: set[GroupKind] = set()
+        for document in filter(_is_definition, objects):
+            definition = self.existing(document)
+            if isinstance(definition, Problem):
+                self._refused.add(_defined(document.value))
+            else:
+                self._definitions[_defined(definition)] = definition
+        self._refused -= self._definitions.keys()
         if self._definitions:
             self._catalog = self._catalog.with_crds(self._definitions.values())
         cluster = ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
@@ -225,6 +231,11 @@ class Prepare:
             self._custom[group_kind] = custom_kinds(definition, self.surroundings.version)
         return self._custom[group_kind].get(kind)
 
+    def is_without_definition(self, kind: GroupKind) -> bool:
+        """Whether a kind has a definition among the given ones that a server would refuse: nobody
+        can say what it would do with objects of it."""
+        return kind in self._refused
+
     def _target(self, document: Document) -> Target:
         value = document.value
         target = self.target(metadata.gvk(value), metadata.namespace(value))
@@ -242,6 +253,8 @@ class Prepare:
             return stored_form(shaped, target.kind, self._context)
         made = write_path.created(value, target, self._context)
         status = value.get("status")
+        if _is_definition(document):
+            return made  # its status is the server's, whatever the manifest says
         return made if status is None else {**made, "status": status}
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
@@ -265,6 +278,15 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     if prefix and not metadata.name(value):
         found["name"] = prefix[:58] + _GENERATED_SUFFIX
     return {**value, "metadata": found}
+
+
+def _defined(definition: JsonObject) -> GroupKind:
+    """The kind that it defines, as far as it says so."""
+    spec = definition.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    kind = names.get("kind") if isinstance(names, dict) else None
+    group = spec.get("group") if isinstance(spec, dict) else None
+    return GroupKind(str(group or ""), str(kind or ""))
 
 
 def _is_definition(document: Document) -> bool:

@@ -8,6 +8,7 @@ be asked becomes a `Problem`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
@@ -57,7 +58,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request and the document it comes from; `stray` are fields of it that the object lacks.
-    One that is `unchanged` is not sent."""
+    One that is `unchanged` is not sent. `forgiven` is what validation lets pass, for it was so
+    before."""
 
     document: Document
     request: Request
@@ -65,6 +67,7 @@ class Asked:
     target: Target
     stray: StrayFields | None = None
     unchanged: bool = False
+    forgiven: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -105,6 +108,8 @@ def ask(
         text = "resource name may not be empty"
         return Problem(document.file, document.line(("metadata",)), text)
     value = document.value
+    if prepare.is_without_definition(metadata.gvk(value).group_kind):
+        return Problem(document.file, document.line(), _REFUSED_DEFINITION)
     namespace = ""
     if endpoint.namespaced:
         namespace = metadata.namespace(value) or question.namespace
@@ -114,6 +119,11 @@ def ask(
         if old is None and not question.applies:
             return _no_old(document, namespace)
     return _asked(document, question, endpoint, namespace, old, prepare)
+
+
+_REFUSED_DEFINITION: Final = (
+    "not judged: the CustomResourceDefinition of this kind is refused, so there is no such kind"
+)
 
 
 def _is_named(document: Document) -> bool:

@@ -75,7 +75,10 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     if old is not None and completed and not metadata.uid(asked.document.value):
         made = prepare.created(asked.document, replace(target, name=""))
         new, old = (None if isinstance(made, Problem) else made.value), None
-    return () if new is None else errors_of(target, new, old, prepare.surroundings)
+    if new is None:
+        return ()
+    surroundings = replace(prepare.surroundings, forgiven=asked.forgiven)
+    return errors_of(target, new, old, surroundings)
 
 
 def _faults(asked: Asked, errors: Sequence[FieldError]) -> list[Fault]:

@@ -32,6 +32,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         *lost_fields(asked),
         *write_path.write_warnings(sent, target, STRATEGIES, creates=creates),
         *between,
+        *asked.forgiven,
         *write_path.made_warnings(request.object, old, target),
     ]
 

@@ -120,6 +120,10 @@ def track_update(
     meta.pop("managedFields", None)
     endpoint = _Endpoint(target, writer)
     shown = draft.form()
+    if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
+        # the metadata of a custom resource is read on the way, which loses an empty list: it says
+        # nothing, where that of a built-in kind takes all managers away.
+        sent = {**sent, "metadata": _without_managers(sent)}
     parent = managers_of_update(live, sent, is_subresource=bool(target.subresource))
     if target.subresource != _SCALE:
         _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
@@ -127,6 +131,11 @@ def track_update(
     managers = managers_of_scale(parent, endpoint.count_path)
     found = endpoint.updated(endpoint.shown(live), shown, managers)
     _write(draft, endpoint.of_parent(parent, found))
+
+
+def _without_managers(obj: JsonObject) -> dict[str, Any]:
+    meta = metadata.metadata(obj)
+    return {key: value for key, value in meta.items() if key != "managedFields"}
 
 
 def _write(draft: Draft, managers: Managers) -> None:
@@ -181,7 +190,8 @@ def read_applied(
     """What `applied` made, read as any body. StatusError (500) when a value does not fit Go's type;
     `config` is the body, by whose names the object is called then."""
     try:
-        draft = draft_of(with_go_numbers(document, target.kind), target, context)
+        read = with_go_numbers(document, target.kind)
+        draft = draft_of(read, target, context, keeps_nulls=True)
     except DecodeError as error:
         raise conflict_texts.not_converted(config, target.kind, error.alone) from error
     return Incoming(target.kind, draft, dict(document))

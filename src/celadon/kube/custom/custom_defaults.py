@@ -14,29 +14,35 @@ from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Absent, Schema
 
 
-def defaulted(value: object, schema: Schema | None) -> Any:
-    """The value with defaults; what was given is not changed."""
+def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False) -> Any:
+    """The value with defaults; what was given is not changed. With `keeps_nulls` those stay that no
+    default takes the place of: an object that was applied is not read again, which would take them
+    away."""
     if schema is None:
         return value
     if isinstance(value, dict):
-        return _members(value, schema)
+        return _members(value, schema, keeps_nulls=keeps_nulls)
     if isinstance(value, list):
         items = schema.items
         return [
-            _default_of(items) if _is_refused(one, items) else defaulted(one, items)
+            _default_of(items)
+            if _is_refused(one, items)
+            else defaulted(one, items, keeps_nulls=keeps_nulls)
             for one in value
         ]
     return value
 
 
-def _members(value: dict[str, Json], schema: Schema) -> dict[str, Json]:
+def _members(value: dict[str, Json], schema: Schema, *, keeps_nulls: bool) -> dict[str, Json]:
     made: dict[str, Json] = {}
     for key, one in value.items():
         known = schema.properties.get(key, schema.additional_properties)
         if not _is_refused(one, known):
-            made[key] = defaulted(one, known)
+            made[key] = defaulted(one, known, keeps_nulls=keeps_nulls)
         elif known is not None and not isinstance(known.default, Absent):
             made[key] = _default_of(known)
+        elif keeps_nulls:
+            made[key] = None
     for key, known in schema.properties.items():
         if key not in made and not isinstance(known.default, Absent):
             made[key] = _default_of(known)

@@ -10,6 +10,7 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
@@ -17,7 +18,7 @@ from celadon.kube.custom.custom_defaults import defaulted
 from celadon.kube.custom.list_types import repeated_items
 from celadon.kube.custom.openapi_validation import value_errors
 from celadon.kube.custom.pruning import Pruned, pruned
-from celadon.kube.custom.rules.correlation import Unknown
+from celadon.kube.custom.rules.correlation import UNKNOWN, Unknown
 from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import (
     AskedRule,
@@ -25,7 +26,7 @@ from celadon.kube.custom.rules.rule_validation import (
     RuleValidator,
     rule_validator,
 )
-from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, beneath, invalid
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
@@ -33,11 +34,12 @@ from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.validation.object_meta import (
     Naming,
-    validate_meta_of_update,
     validate_object_meta,
+    validate_object_meta_update,
 )
 from celadon.records import dataclass
 
+_STATUS: Final = FieldPath("status")
 _BLOCKING: Final = frozenset(
     {
         ErrorType.NOT_SUPPORTED,
@@ -62,9 +64,10 @@ class CustomKind:
     """None: nobody says, and nobody looks at the namespace."""
     scale: ScalePaths | None = None
 
-    def prepare(self, obj: dict[str, Any]) -> Pruned:
-        """The object as it would be stored but for its metadata, and the fields it lost."""
-        return pruned(defaulted(obj, self.schema), self.schema)
+    def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
+        """The object as it would be stored but for its metadata, and the fields it lost. With
+        `keeps_nulls` it is one that was applied, whose nulls are validated."""
+        return pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
 
     def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
         """The object as it comes from the store: numbers as they are written there, and defaults
@@ -78,17 +81,10 @@ class CustomKind:
         other = list(self._type_errors(obj))
         if other:
             return RuleOutcome(other)
-        was: Any | Unknown = Unknown() if before is None else before
+        was: Any | Unknown = UNKNOWN if before is None else before
         found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
-        if before is None or not repeated_items(before, self.schema):
-            found += repeated_items(obj, self.schema)
-        if self.rules is None:
-            return RuleOutcome(found)
-        if any(error.type in _BLOCKING for error in found):
-            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
-        outcome = self.rules.errors(obj, was)
-        outcome.errors[:0] = found
-        return outcome
+        found += self._repetitions(obj, before)
+        return self._with_rules(found, obj, was)
 
     def asked_rules(
         self, obj: dict[str, Any], before: dict[str, Any] | None = None
@@ -96,18 +92,31 @@ class CustomKind:
         """The rules that a prepared object is asked by, in their order."""
         asked: list[AskedRule] = []
         if self.rules is not None:
-            self.rules.errors(obj, Unknown() if before is None else before, asked)
+            self.rules.errors(obj, UNKNOWN if before is None else before, asked)
         return asked
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
-        its texts do not know that it is one. Rules see the whole object."""
+        its texts do not know that it is one. Lists and rules are those of the whole object."""
         found = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
-        status = obj.get("status")
-        if schema is not None and status is not None:
-            errors = value_errors(status, schema, before.get("status", Unknown()))
-            found += [beneath("status", error) for error in errors]
+        if schema is not None and "status" in obj:
+            errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
+            found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+        found += self._repetitions(obj, before)
+        return self._with_rules(found, obj, before)
+
+    def _repetitions(
+        self, obj: dict[str, Any], before: dict[str, Any] | None
+    ) -> Iterable[FieldError]:
+        """Of an object that had some before an update, nothing is said."""
+        if before is not None and repeated_items(before, self.schema):
+            return ()
+        return repeated_items(obj, self.schema)
+
+    def _with_rules(
+        self, found: list[FieldError], obj: dict[str, Any], before: Any | Unknown
+    ) -> RuleOutcome:
         if self.rules is None:
             return RuleOutcome(found)
         if any(error.type in _BLOCKING for error in found):
@@ -132,7 +141,7 @@ class CustomKind:
         if before is None:
             return validate_object_meta(meta, Naming(namespaced=self.namespaced))
         old = before.get("metadata")
-        return validate_meta_of_update(meta, old if isinstance(old, dict) else {})
+        return validate_object_meta_update(meta, old if isinstance(old, dict) else {})
 
 
 def custom_kinds(

@@ -61,7 +61,7 @@ def is_json_integer(value: float) -> bool:
 
 def _is_in_range(value: int | float, schema: Schema) -> bool:
     """Upstream prints the number and parses it as what the schema says that it is."""
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     if schema.type == "integer":
         least, most = _RANGES.get(format_, _INT64)
         return float(value).is_integer() and least <= value <= most
@@ -77,7 +77,7 @@ def _fits_single(value: float) -> bool:
 
 
 def _out_of_range(name: FieldPath, what: str, schema: Schema) -> FieldError:
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     return openapi_texts.out_of_range(name, what, schema.type, format_)
 
 

@@ -21,12 +21,13 @@ from typing import Any, Final, TypeAlias
 from celadon.cel.extend import re2
 from celadon.kube.custom import openapi_texts, string_formats
 from celadon.kube.custom.number_validation import is_json_integer, number_errors
-from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
+from celadon.kube.custom.rules.correlation import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
 from celadon.records import dataclass
 
+_TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
 _Told: TypeAlias = tuple[str, str, ErrorType]
@@ -65,17 +66,18 @@ def _told(error: FieldError) -> _Told:
 def value_errors(value: Json, schema: Schema, before: Json | Unknown) -> list[FieldError]:
     """What is wrong with a whole object. `before` is the stored object of an update, else
     `Unknown`."""
-    return _ratcheted(ROOT, value, schema, before).errors
+    was = None if isinstance(before, Unknown) else Correlated(value, before, schema)
+    return _ratcheted(ROOT, value, schema, was).errors
 
 
-def _ratcheted(name: FieldPath, value: Json, schema: Schema, before: Json | Unknown) -> Result:
-    result = _check(name, value, schema, before)
-    if result.errors and same(value, before):
+def _ratcheted(name: FieldPath, value: Json, schema: Schema, was: Correlated | None) -> Result:
+    result = _check(name, value, schema, was)
+    if result.errors and was is not None and was.is_same:
         return Result(matches=result.matches)
     return result
 
 
-def _check(name: FieldPath, value: Json, schema: Schema, before: Json | Unknown) -> Result:
+def _check(name: FieldPath, value: Json, schema: Schema, was: Correlated | None = None) -> Result:
     if value is None:
         null = _type(name, value, schema)
         null.take(_enum(name, value, schema))
@@ -85,10 +87,10 @@ def _check(name: FieldPath, value: Json, schema: Schema, before: Json | Unknown)
         result.take(check(name, value, schema))
         result.matches += 1
     if isinstance(value, list):
-        result.take(_items(name, value, schema, before))
+        result.take(_items(name, value, schema, was))
     result.take(_enum(name, value, schema))
     if isinstance(value, dict):
-        result.take(_object(name, value, schema, before))
+        result.take(_object(name, value, schema, was))
     return result
 
 
@@ -120,7 +122,7 @@ def json_type(value: Json) -> str:
 
 def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     wanted = schema.types
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     if not wanted and not format_:
         return Result()
     if value is None:
@@ -168,7 +170,7 @@ def _character(number: int) -> str:
 
 
 def _format(name: FieldPath, value: str, schema: Schema) -> Result:
-    format_ = string_formats.known_format(schema.format)
+    format_ = string_formats.known_format(schema.format, schema.type)
     if string_formats.is_of_texts(format_) and not string_formats.matches(format_, value):
         return _fault(openapi_texts.type_mismatch(name, format_, value))
     return Result(matches=1)
@@ -202,12 +204,12 @@ def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
 # --- lists and objects --------------------------------------------------------------------------
 
 
-def _items(name: FieldPath, value: list[Json], schema: Schema, before: Json | Unknown) -> Result:
+def _items(name: FieldPath, value: list[Json], schema: Schema, was: Correlated | None) -> Result:
     result = Result(matches=1)
     if schema.items is not None:
         for i, one in enumerate(value):
-            was = item_before(schema, before, one)
-            result.take(_ratcheted(name.index(i), one, schema.items, was))
+            below = None if was is None else was.item(i)
+            result.take(_ratcheted(name.index(i), one, schema.items, below))
     limits, count = schema.limits, len(value)
     if limits.min_items is not None and count < limits.min_items:
         result.errors.append(openapi_texts.too_few_items(name, count, limits.min_items))
@@ -217,21 +219,28 @@ def _items(name: FieldPath, value: list[Json], schema: Schema, before: Json | Un
 
 
 def _object(
-    name: FieldPath, value: dict[str, Json], schema: Schema, before: Json | Unknown
+    name: FieldPath, value: dict[str, Json], schema: Schema, was: Correlated | None
 ) -> Result:
     result = Result(_count_errors(name, len(value), schema.limits), matches=1)
     if schema.additional_properties is not None:
         for key in sorted(value.keys() - schema.properties.keys()):
-            was = member_before(before, key)
-            below = openapi_texts.additional(name, key)
-            result.take(_ratcheted(below, value[key], schema.additional_properties, was))
+            place = openapi_texts.additional(name, key)
+            below = _member(name, was, key)
+            result.take(_ratcheted(place, value[key], schema.additional_properties, below))
     for key in sorted(schema.properties.keys() & value.keys()):
-        was = member_before(before, key)
-        result.take(_ratcheted(name.child(key), value[key], schema.properties[key], was))
+        below = _member(name, was, key)
+        result.take(_ratcheted(name.child(key), value[key], schema.properties[key], below))
     for key in schema.required:
         if key not in value:
             result.errors.append(openapi_texts.required(name.child(key)))
     return result
+
+
+def _member(name: FieldPath, was: Correlated | None, key: str) -> Correlated | None:
+    """What version an object was stored in cannot be seen, so its type is always judged."""
+    if was is None or (not name.steps and key in _TYPE_FIELDS):
+        return None
+    return was.member(key)
 
 
 def _count_errors(name: FieldPath, count: int, limits: ValueLimits) -> list[FieldError]:
@@ -250,17 +259,17 @@ def _branches(name: FieldPath, value: Json, schema: Schema) -> Result:
     """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
     result = Result(matches=1)
     if schema.any_of:
-        _any_of(name, [_check(name, value, one, Unknown()) for one in schema.any_of], result)
+        _any_of(name, [_check(name, value, one) for one in schema.any_of], result)
     if schema.one_of:
-        _one_of(name, [_check(name, value, one, Unknown()) for one in schema.one_of], result)
+        _one_of(name, [_check(name, value, one) for one in schema.one_of], result)
     if schema.all_of:
-        tried = [_check(name, value, one, Unknown()) for one in schema.all_of]
+        tried = [_check(name, value, one) for one in schema.all_of]
         for one in tried:
             result.take(one)
         failed = sum(bool(one.errors) for one in tried)
         if failed:
             result.errors.append(openapi_texts.not_all(name, none=failed == len(tried)))
-    if schema.not_ is not None and not _check(name, value, schema.not_, Unknown()).errors:
+    if schema.not_ is not None and not _check(name, value, schema.not_).errors:
         result.errors.append(openapi_texts.forbidden_match(name))
     return result
 

@@ -30,6 +30,11 @@ def pruned(value: Json, schema: Schema) -> Pruned:
     return Pruned(left, tuple(sorted(dropped, key=lambda one: one.path)))
 
 
+def pruned_part(value: Json, schema: Schema) -> Json:
+    """What is left of a value that is a resource only if its schema says so."""
+    return _prune(value, schema, (), [])
+
+
 def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[StrayField]) -> Json:
     if isinstance(value, dict):
         return _members(value, schema, at, dropped)

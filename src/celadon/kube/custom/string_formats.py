@@ -168,12 +168,15 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 }
 
 
-NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})
+_NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
-def known_format(name: str) -> str:
-    """The format as it is checked; empty for one that an API server ignores."""
-    return name if is_of_texts(name) or name in NUMBER_FORMATS else ""
+def known_format(name: str, type_: str) -> str:
+    """The format as it is checked; empty for one that an API server ignores, as one that is not
+    for the type. As `formats.go` in k8s.io/apiextensions-apiserver `pkg/apiserver/validation`."""
+    if type_ in ("", "string"):
+        return name if is_of_texts(name) else ""
+    return name if name in _NUMBER_FORMATS.get(type_, ()) else ""
 
 
 def is_of_texts(name: str) -> bool:

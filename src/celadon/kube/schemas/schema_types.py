@@ -75,6 +75,9 @@ class SchemaType:
 
 
 _TEXT: Final = SchemaType(types.STRING, _UNBOUNDED, _MIN_STRING)
+_KEY: Final = SchemaType(types.STRING, 0, _MIN_STRING)
+"""The key of a map. Upstream gives it the shared `StringType`, which has no `MaxElements`: keys
+count as empty texts, however long they may be."""
 _ANYTHING: Final = SchemaType(types.DYN, _UNBOUNDED, _MIN_DYN)
 _ANY_LIST: Final = SchemaType(types.LIST, _UNBOUNDED // (_MIN_DYN + 1), _MIN_CONTAINER)
 _SCALARS: Final = {
@@ -202,13 +205,15 @@ def _string(schema: Schema) -> SchemaType:
         return SchemaType(types.BYTES, _bounded(limit, _UNBOUNDED), _MIN_STRING)
     if limit is None and schema.enum:
         choices = [len(one.encode()) for one in schema.enum if isinstance(one, str)]
-        return SchemaType(types.STRING, max(choices, default=_UNBOUNDED), _MIN_STRING)
+        return SchemaType(types.STRING, max(choices, default=0), _MIN_STRING)
     return _sized(_TEXT, schema)
 
 
 def _sized(known: SchemaType, schema: Schema) -> SchemaType:
     limit = schema.limits.max_length
-    return known if limit is None else replace(known, max_elements=limit * _BYTES_PER_CHARACTER)
+    if limit is None:
+        return known
+    return replace(known, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER)
 
 
 def _bounded(limit: int | None, otherwise: int) -> int:
@@ -230,7 +235,7 @@ class SchemaSizes:
             if step in ("@items", "@values"):
                 found = found.element
             elif step == "@keys":
-                found = _TEXT if found.type.kind is types.Kind.MAP else None
+                found = _KEY if found.type.kind is types.Kind.MAP else None
             else:
-                found = found.fields.get(step) or found.fields.get(f"__{step}__")
+                found = found.fields.get(step)
         return None if found is None else Range(0, found.max_elements)

@@ -81,7 +81,8 @@ def _schema_or_bool(value: object) -> Any:
 def _schema_or_list(value: object) -> Any:
     if value.__class__ is list:
         return _each_item(value, _json_schema, dict)
-    return _json_schema(value)
+    # anything else is read as neither a schema nor schemas, without a complaint.
+    return _json_schema(value) if value.__class__ is dict else None
 
 
 def _schema_or_strings(value: object) -> Any:

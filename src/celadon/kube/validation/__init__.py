@@ -16,6 +16,7 @@ from celadon.kube.validation.object_meta import (
 from celadon.kube.validation.status_conditions import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
+from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
 
 __all__ = [
     "NEGATIVE",
@@ -26,4 +27,6 @@ __all__ = [
     "validate_meta_of_update",
     "validate_object_meta",
     "validate_update",
+    "webhook_service_errors",
+    "webhook_url_errors",
 ]

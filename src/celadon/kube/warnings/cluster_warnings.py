@@ -6,7 +6,7 @@ k8s.io/apiextensions-apiserver `pkg/registry`, and `pkg/api/node/util.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from celadon.kube import metadata, name_rules
@@ -15,8 +15,9 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.warnings.deprecated_node_labels import DEPRECATED
 from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
-from celadon.kube.well_known_values import MOUNTABLE_SECRETS
+from celadon.kube.well_known_values import FOREGROUND, MOUNTABLE_SECRETS, ORPHAN
 
+_STANDARD_FINALIZERS: Final = frozenset({FOREGROUND, ORPHAN, "kubernetes"})
 _STATUS: Final = FieldPath("status")
 
 
@@ -78,31 +79,17 @@ def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 def _unknown_formats(definition: JsonObject) -> list[str]:
     # late: few objects are definitions.
-
-    found: dict[str, None] = {}
-    for version in (definition.get("spec") or {}).get("versions") or ():
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if isinstance(schema, Mapping):
-            found.update(dict.fromkeys(_formats_in(schema)))
-    return sorted(found)
-
-
-def _formats_in(schema: JsonObject) -> Iterator[str]:
-    # late: few objects are definitions.
+    from celadon.kube.custom.definitions.internal_definitions import internal_definition
+    from celadon.kube.custom.definitions.schema_tree import every_schema
     from celadon.kube.custom.string_formats import known_format
 
-    name = schema.get("format")
-    if name and schema.get("type") == "string" and not known_format(name):
-        yield name
-    for field in ("properties", "patternProperties", "definitions"):
-        for inner in (schema.get(field) or {}).values():
-            yield from _formats_in(inner)
-    for field in ("items", "additionalProperties", "additionalItems", "not"):
-        if isinstance(schema.get(field), Mapping):
-            yield from _formats_in(schema[field])
-    for field in ("allOf", "anyOf", "oneOf"):
-        for inner in schema.get(field) or ():
-            yield from _formats_in(inner)
+    found: dict[str, None] = {}
+    for _, schema in internal_definition(definition.get("spec") or {}).schemas():
+        for node in every_schema(schema):
+            name = node.get("format") or ""
+            if name and not known_format(name, node.get("type") or ""):
+                found[name] = None
+    return [*found]
 
 
 def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
@@ -112,9 +99,9 @@ def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
     for finalizer in sorted(added):
         for why in name_rules.qualified_name(finalizer):
             yield f"metadata.finalizers: {quote(finalizer)}: {why}"
-        if "/" not in finalizer:
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            path = " including a path (/)" if "." in finalizer else ""
             yield (
                 f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer "
-                "name including a path (/) to avoid accidental conflicts with other finalizer "
-                "writers"
+                f"name{path} to avoid accidental conflicts with other finalizer writers"
             )

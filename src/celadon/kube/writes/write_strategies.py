@@ -55,6 +55,8 @@ class Surroundings:
     catalog: Catalog | None = None
     authorize: Authorize | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
+    forgiven: list[str] = field(default_factory=list)
+    """Filled by validation: what an update does not keep to and need not, for it was so before."""
 
     @property
     def resources(self) -> Catalog:
@@ -136,11 +138,6 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = validate_create(obj, kind)
-        if group_kind == DEFINITION_KIND:
-            # late: few objects are definitions.
-            from celadon.kube.custom.definitions.definition_validation import definition_errors
-
-            errors += definition_errors(obj, surroundings.version)
         if not errors and stored and not covered:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
         return errors
@@ -162,17 +159,41 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     )
 
 
+@functools.cache
+def definition_strategy() -> Strategy:
+    """Of CustomResourceDefinitions."""
+    # late: few objects are definitions.
+    from celadon.kube.custom.definitions import definition_validation
+
+    def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_errors(obj, surroundings.version)
+
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_update_errors(obj, old, surroundings.version)
+
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = metadata_of_update(obj, old, surroundings)
+        return [*errors, *definition_validation.definition_status_errors(obj)]
+
+    return Strategy(create, update, status, needs_version=True)
+
+
 def custom_strategy(kind: CustomKind) -> Strategy:
-    """Of a kind that a CustomResourceDefinition defines."""
+    """Of a kind that a CustomResourceDefinition defines. Upstream validates metadata of an update
+    for any kind first and then for this one, so that all causes about it come twice."""
 
     def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj)).errors
 
-    def update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-        return kind.validate(dict(obj), dict(old)).errors
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
 
-    def status(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-        return kind.validate_status(dict(obj), dict(old)).errors
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate_status(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
 
     return Strategy(create, update, status, needs_version=True)
 
@@ -182,6 +203,8 @@ def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> S
     the strategy of the object above it has no say."""
     if target.schema is not None:
         return custom_strategy(target.schema)
+    if target.group_kind == DEFINITION_KIND:
+        return definition_strategy()
     return special.get(target.group_kind) or built_in_strategy(target.kind)
 
 

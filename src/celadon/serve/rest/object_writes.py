@@ -269,7 +269,9 @@ class Writer:
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         self._admission.check_roles(call, made, before)
-        raise_refusal(writing.refusal(target, made, before, surroundings))
+        refusal = writing.refusal(target, made, before, surroundings)
+        call.notes.warnings += surroundings.forgiven
+        raise_refusal(refusal)
         changed = write_path.stored_update(made, old, target, context)
         parent = replace(target, subresource="")
         if target.subresource == SCALE:

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.custom.definitions.definition_validation import definition_errors
+from celadon.kube.custom.definitions.definition_validation import (
+    definition_errors,
+    definition_status_errors,
+    definition_update_errors,
+)
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import admit_form
 from celadon.kube.names import GroupKind, GroupVersionKind
@@ -112,3 +116,102 @@ def test_refused(body: Json, errors: list[str]) -> None:
 def test_names_one_by_one() -> None:
     [error] = errors_of(definition(OBJECT, shortNames=["g", "G"]))
     assert error.field == "spec.names.shortNames[1]"
+
+
+def update_errors(new: Json, old: Json) -> list[str]:
+    return [str(one) for one in definition_update_errors(admitted(new), admitted(old))]
+
+
+def admitted(body: Json) -> Json:
+    context = DefaultingContext(now="2024-01-01T00:00:00Z", uid="u", suffix="xxxxx")
+    made: Json = admit_form(body, KIND, context)
+    made["metadata"]["resourceVersion"] = "1"
+    return made
+
+
+COSTLY: Json = {
+    "type": "string",
+    "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}],
+}
+
+
+def test_updates_are_validated() -> None:
+    refused = {**OBJECT, "properties": {"a": {"pattern": "x"}}}
+    assert update_errors(definition(refused), definition(OBJECT)) == [
+        f"{AT}.properties[a].type: Required value: must not be empty for specified object fields"
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {**OBJECT, "properties": {"a": {"type": "foo"}}},
+        {
+            **OBJECT,
+            "properties": {
+                "a": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "set",
+                    "items": {"type": "object", "nullable": True},
+                }
+            },
+        },
+        {**OBJECT, "properties": {"a": {"type": "object", "default": {"z": 1}}}},
+        {
+            **OBJECT,
+            "properties": {"a": {"type": "array", "maxItems": 40, "items": COSTLY}},
+        },
+    ],
+)
+def test_what_is_wrong_already_may_stay(schema: Json) -> None:
+    new, old = definition(schema, listKind="Others"), definition(schema)
+    assert definition_errors(admitted(new))
+    assert update_errors(new, old) == []
+
+
+def test_what_says_where_objects_are_stored_stays() -> None:
+    old, new = definition(OBJECT), definition(OBJECT, kind="Other")
+    new["spec"]["scope"] = "Cluster"
+    assert update_errors(new, old) == []
+    old["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+    before = {**admitted(old), "status": old["status"]}
+    assert [str(one) for one in definition_update_errors(admitted(new), before)] == [
+        'spec.scope: Invalid value: "Cluster": field is immutable',
+        'spec.names.kind: Invalid value: "Other": field is immutable',
+    ]
+
+
+def test_stored_versions_stay() -> None:
+    obj = admitted(definition(OBJECT))
+    obj["status"]["storedVersions"] = ["v0", "v1"]
+    [error] = definition_errors(obj)
+    assert str(error).startswith(
+        'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was '
+        "previously a storage version"
+    )
+
+
+def test_names_that_were_accepted() -> None:
+    obj = {"status": {"acceptedNames": {"plural": "A", "kind": "b"}}}
+    [error] = definition_status_errors(obj)
+    assert error.field == "status.acceptedNames.plural"
+
+
+def test_schemas_that_cannot_be_read_are_only_then_complained_of() -> None:
+    assert [str(one) for one in errors_of(definition({**OBJECT, "$schema": "x"}))] == [
+        f"{AT}: Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"
+    ]
+
+
+def test_a_root_beside_a_status() -> None:
+    body = definition({"type": "array", "items": OBJECT})
+    body["spec"]["versions"][0]["subresources"] = {"status": {}}
+    assert [str(one) for one in errors_of(body)] == [
+        f'{AT}.type: Invalid value: "array": only "object" is allowed as the type at the root of '
+        "the schema if the status subresource is enabled",
+        f'{AT}.type: Invalid value: "array": must be object at the root',
+    ]
+    body["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {**OBJECT, "maxProperties": 3}
+    [error] = errors_of(body)
+    assert error.detail.startswith("only [Description Type Format")
+    assert error.value["MaxProperties"] == 3

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.custom.definitions.schema_keywords import is_readable, keyword_errors
+from celadon.kube.custom.definitions.definition_demands import Demands
+from celadon.kube.custom.definitions.definition_rules import schema_findings
+from celadon.kube.custom.definitions.given_schemas import GivenSchema
+from celadon.kube.custom.definitions.structural_schemas import unreadable
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.schemas.definition_schemas import decode_schema
 
 Json = dict[str, Any]
 LIST, KEYS, MAP = "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"
@@ -17,7 +21,8 @@ KEYED: Json = {"type": "array", LIST: "map", KEYS: ["k"], "items": ITEM}
 
 
 def texts(given: Json) -> list[str]:
-    return [str(one) for one in keyword_errors(given, FieldPath("s"))]
+    one = GivenSchema(FieldPath("s"), decode_schema(given), given)
+    return [str(error) for error in schema_findings(one, Demands()).all]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +38,7 @@ def texts(given: Json) -> list[str]:
 )
 def test_fine(given: Json) -> None:
     assert texts(given) == []
-    assert is_readable(given)
+    assert unreadable(given) is None
 
 
 ROWS: list[tuple[Json, str]] = [
@@ -45,10 +50,6 @@ ROWS: list[tuple[Json, str]] = [
         {"type": "object", "properties": {"a": {"type": "foo"}}},
         'properties[a].type: Unsupported value: "foo": supported values: "array", "boolean", '
         '"integer", "number", "object", "string"',
-    ),
-    (
-        {"type": "null"},
-        "type: Forbidden: type cannot be set to null, use nullable as an alternative",
     ),
     (TEXT | {LIST: "set"}, f'type: Invalid value: "string": must be array if {LIST} is specified'),
     ({MAP: "atomic"}, f"type: Required value: must be object if {MAP} is specified"),
@@ -114,4 +115,70 @@ def test_what_is_wrong(given: Json, error: str) -> None:
 def test_what_no_structural_schema_has(name: str, value: Any, error: str) -> None:
     given = {"type": "object", "properties": {"a": {"type": "array", name: value}}}
     assert texts(given) == [f"s.properties[a].{name}: Forbidden: {error}"]
-    assert not is_readable(given)
+
+
+def test_null_is_no_type() -> None:
+    choices = '"array", "boolean", "integer", "number", "object", "string"'
+    assert texts({"type": "null"}) == [
+        f's.type: Unsupported value: "null": supported values: {choices}',
+        "s.type: Forbidden: type cannot be set to null, use nullable as an alternative",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"$ref": "#/x"}, "OpenAPIV3Schema '$ref' is not supported"),
+        ({"$schema": "x"}, "OpenAPIV3Schema 'schema' is not supported"),
+        ({"definitions": {"x": TEXT}}, "OpenAPIV3Schema 'definitions' is not supported"),
+        ({"additionalItems": False}, "OpenAPIV3Schema 'additionalItems' is not supported"),
+        ({"items": [TEXT]}, "OpenAPIV3Schema 'items' must be a schema, but is an array"),
+        ({"anyOf": [{"id": "x"}], "$ref": ""}, "OpenAPIV3Schema 'id' is not supported"),
+        (
+            {"x-kubernetes-preserve-unknown-fields": False},
+            "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined",
+        ),
+        ({"uniqueItems": True}, None),
+    ],
+)
+def test_what_cannot_be_read_as_structural(given: Json, why: str | None) -> None:
+    assert unreadable(given) == why
+    assert unreadable({"type": "object", "properties": {"a": given}}) == why
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        (
+            {"properties": {"metadata": {"default": {}}}},
+            ["properties[metadata].default: Forbidden: must not be set in top-level metadata"],
+        ),
+        (
+            {"properties": {"kind": {"default": "x"}, "spec": {"default": {}}}},
+            ["properties[kind].default: Forbidden: must not be set in top-level kind"],
+        ),
+        (
+            {
+                "properties": {
+                    "spec": {
+                        "x-kubernetes-embedded-resource": True,
+                        "properties": {
+                            "metadata": {
+                                "x-kubernetes-embedded-resource": True,
+                                "additionalProperties": {"default": 1},
+                            }
+                        },
+                    }
+                }
+            },
+            [
+                "properties[spec].properties[metadata].x-kubernetes-embedded-resource: Forbidden: "
+                "must not be used inside of resource meta",
+                "properties[spec].properties[metadata].additionalProperties.default: Forbidden: "
+                "must not be set inside additionalProperties applying to object metadata",
+            ],
+        ),
+    ],
+)
+def test_metadata_has_a_type_of_its_own(given: Json, errors: list[str]) -> None:
+    assert texts({"type": "object", **given}) == [f"s.{one}" for one in errors]

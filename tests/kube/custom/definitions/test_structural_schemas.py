@@ -41,6 +41,11 @@ def of(node: Json) -> list[str]:
         },
         {"type": "array", "items": TEXT, "not": {"items": {"pattern": "x"}}},
         {"type": "object", "additionalProperties": TEXT},
+        # one may say both, and the two types in any case; what branches further down name is not
+        # looked for.
+        EITHER | {"type": "string"},
+        {"type": "string", "anyOf": EITHER["anyOf"]},
+        {"type": "object", "oneOf": [{"properties": {"z": {"minLength": 1}}}]},
     ],
 )
 def test_structural(node: Json) -> None:
@@ -50,10 +55,6 @@ def test_structural(node: Json) -> None:
 ROWS: list[tuple[Json, list[str]]] = [
     ({"type": "array"}, ["items: Required value: must be specified"]),
     ({}, ["type: Required value: must not be empty for specified object fields"]),
-    (
-        EITHER | {"type": "string"},
-        ['type: Invalid value: "string": must be empty if x-kubernetes-int-or-string is true'],
-    ),
     (
         {"type": "string", "pattern": "("},
         [
@@ -70,23 +71,32 @@ ROWS: list[tuple[Json, list[str]]] = [
         ],
     ),
     (
-        {"type": "object", "oneOf": [{"properties": {"z": {"minLength": 1}}}]},
-        [
-            "properties[z]: Required value: because it is defined in "
-            "s.properties[a].oneOf[0].properties[z]"
-        ],
-    ),
-    (
-        {"type": "object", "allOf": [{"not": {"items": {"pattern": "x"}}}]},
-        ["items: Required value: because it is defined in s.properties[a].allOf[0].not.items"],
-    ),
-    (
         {"type": "object", "not": {"properties": {"metadata": {"required": ["name"]}}}},
+        ["not.properties[metadata]: Forbidden: must not be specified in a nested context"],
+    ),
+    *(
+        (
+            TEXT | {branch: [{"x-kubernetes-validations": [{"rule": "true"}]}]},
+            [
+                f"{branch}[0].x-kubernetes-validations: Forbidden: must be empty to be structural",
+            ],
+        )
+        for branch in ("allOf", "anyOf", "oneOf")
+    ),
+    (
+        TEXT | {"not": {"items": {"x-kubernetes-validations": [{"rule": "true"}]}}},
+        ["not.items.x-kubernetes-validations: Forbidden: must be empty to be structural"],
+    ),
+    (
+        {"type": "object", "allOf": [{"additionalProperties": {}, "default": ""}]},
         [
-            "not.properties[metadata]: Forbidden: must not be specified in a nested context",
-            "properties[metadata]: Required value: because it is defined in "
-            "s.properties[a].not.properties[metadata]",
+            "allOf[0].additionalProperties: Forbidden: must be undefined to be structural",
+            "allOf[0].default: Forbidden: must be undefined to be structural",
         ],
+    ),
+    (
+        TEXT | {"allOf": [{"anyOf": EITHER["anyOf"], "title": "x"}]},
+        ["allOf[0].title: Forbidden: must be empty to be structural"],
     ),
     (
         {"type": "object", "x-kubernetes-embedded-resource": True},
@@ -117,6 +127,19 @@ def test_not_structural(node: Json, errors: list[str]) -> None:
             },
             "properties[metadata]: Forbidden: must not specify anything other than name and "
             "generateName, but metadata is implicitly specified",
+        ),
+        (
+            {"type": "object", "properties": {"metadata": {"type": "object", "title": "x"}}},
+            "properties[metadata]: Forbidden: must not specify anything other than name and "
+            "generateName, but metadata is implicitly specified",
+        ),
+        (
+            {"type": "object", "oneOf": [{"properties": {"z": {"minLength": 1}}}]},
+            "properties[z]: Required value: because it is defined in s.oneOf[0].properties[z]",
+        ),
+        (
+            {"type": "object", "allOf": [{"not": {"items": {"pattern": "x"}}}]},
+            "items: Required value: because it is defined in s.allOf[0].not.items",
         ),
         (
             {"type": "object", "properties": {"kind": {"type": "object"}}},

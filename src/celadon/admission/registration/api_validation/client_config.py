@@ -1,84 +1,25 @@
-"""Validation of where a webhook is: a URL or a service.
-
-As k8s.io/apiserver `pkg/util/webhook/validation.go`. The host form, the name of the type of error
-for an unreadable URL and the swapped names of a service are upstream's.
-"""
+"""Validation of where a webhook is: a URL or a service."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from celadon.admission.registration.registration_types import ServiceReference, WebhookClientConfig
-from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
-from celadon.kube.go import URLError, parse_url
-
-_FORM: Final = "; desired format: https://host[/path]"
+from celadon.kube import FieldError, FieldPath, fieldpath
+from celadon.kube.validation import webhook_service_errors, webhook_url_errors
 
 
 def validate_client_config(config: WebhookClientConfig, path: FieldPath) -> list[FieldError]:
     if (config.url is None) == (config.service is None):
         return [fieldpath.required(path, "exactly one of url or service is required")]
     if config.url is not None:
-        return _url(config.url, path.child("url"))
+        return webhook_url_errors(config.url, path.child("url"))
     assert config.service is not None
-    return _service(config.service, path.child("service"))
+    return webhook_service_errors(_as_json(config.service), path.child("service"))
 
 
-def _url(text: str, path: FieldPath) -> list[FieldError]:
-    try:
-        url = parse_url(text)
-    except URLError as error:
-        return [fieldpath.required(path, f"url must be a valid URL: {error}{_FORM}")]
-    errors = []
-    if url.scheme != "https":
-        detail = f"'https' is the only allowed URL scheme{_FORM}"
-        errors.append(fieldpath.invalid(path, url.scheme, detail))
-    if not url.host:
-        errors.append(fieldpath.invalid(path, "", f"host must be specified{_FORM}"))
-    if url.user is not None:
-        written = url.user.written().decode("ascii")
-        detail = "user information is not permitted in the URL"
-        errors.append(fieldpath.invalid(path, written, detail))
-    if url.fragment:
-        shown = url.fragment.decode("utf-8", "replace")
-        errors.append(fieldpath.invalid(path, shown, "fragments are not permitted in the URL"))
-    if url.raw_query:
-        shown = url.raw_query.decode("utf-8", "replace")
-        detail = "query parameters are not permitted in the URL"
-        errors.append(fieldpath.invalid(path, shown, detail))
-    return errors
-
-
-def _service(service: ServiceReference, path: FieldPath) -> list[FieldError]:
-    """Upstream hands name and namespace over in the wrong order."""
-    errors = []
-    if not service.namespace:
-        errors.append(fieldpath.required(path.child("name")))
-    if not service.name:
-        errors.append(fieldpath.required(path.child("namespace")))
-    if service.port is not None:
-        messages = name_rules.port_number(service.port)
-        errors += [
-            fieldpath.invalid(path.child("port"), service.port, f"port is not valid: {message}")
-            for message in messages
-        ]
-    if service.path is not None:
-        errors += _service_path(service.path, path.child("path"))
-    return errors
-
-
-def _service_path(text: str, path: FieldPath) -> list[FieldError]:
-    if text in {"", "/"}:
-        return []
-    errors = []
-    if not text.startswith("/"):
-        errors.append(fieldpath.invalid(path, text, "must start with a '/'"))
-    for i, segment in enumerate(text[1:].removesuffix("/").split("/")):
-        if not segment:
-            errors.append(fieldpath.invalid(path, text, f"segment[{i}] may not be empty"))
-            continue
-        errors += [
-            fieldpath.invalid(path, text, f"segment[{i}]: {message}")
-            for message in name_rules.dns1123_subdomain(segment)
-        ]
-    return errors
+def _as_json(service: ServiceReference) -> dict[str, str | int | None]:
+    return {
+        "name": service.name,
+        "namespace": service.namespace,
+        "path": service.path,
+        "port": service.port,
+    }

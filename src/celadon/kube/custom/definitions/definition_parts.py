@@ -8,18 +8,23 @@ conversion has another name there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
+from celadon.kube.custom.definitions.definition_demands import (
+    MAX_SELECTABLE_FIELDS,
+    REVIEW_VERSIONS,
+)
+from celadon.kube.custom.rules.rule_field_paths import FieldPathError, find_field
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.json_types import JsonObject
-from celadon.kube.well_known_values import OBJECT_FIELDS
+from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
 
 Errors = Iterator[FieldError]
 
-MAX_SELECTABLE_FIELDS: Final = 8
 MAX_WARNING_BYTES: Final = 256
 APPROVAL: Final = "api-approved.kubernetes.io"
 """Annotation that says where a definition was approved."""
@@ -28,7 +33,6 @@ APPROVAL_PLACE: Final = "https://github.com/kubernetes/enhancements/pull/1111"
 
 _SPEC: Final = FieldPath("spec")
 _STRATEGIES: Final = ("None", "Webhook")
-_REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 _COLUMN_TYPES: Final = "boolean,date,integer,number,string"
 _COLUMN_FORMATS: Final = "byte,date,date-time,double,float,int32,int64,password"
 _SELECTABLE: Final = frozenset({"string", "boolean", "integer"})
@@ -48,22 +52,6 @@ _SCALE_PATHS: Final = (
 )
 
 
-def part_errors(spec: JsonObject) -> Errors:
-    """Of a whole definition but for its metadata."""
-    for i, one in enumerate(spec.get("versions") or ()):
-        yield from _deprecation(one, _version(i).child("deprecationWarning"))
-    yield from _of_versions(spec, "additionalPrinterColumns", _columns)
-    yield from _of_versions(spec, "subresources", _subresources)
-    schemas = [_schema(one) for one in spec.get("versions") or ()]
-    for i, one in enumerate(spec.get("versions") or ()):
-        fields = one.get("selectableFields") or []
-        at = _SPEC if _is_shared(spec, "selectableFields") else _version(i)
-        if fields and (i == 0 or at is not _SPEC):
-            yield from _selectable(fields, schemas[i], at.child("selectableFields"))
-    yield from _preserved(spec)
-    yield from _conversion(spec.get("conversion") or {}, _SPEC.child("conversion"))
-
-
 def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
     """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
@@ -78,15 +66,26 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
         yield fieldpath.invalid(at, said, f"{needs} {either}, see {APPROVAL_PLACE}")
 
 
+def approval_state(annotations: Mapping[str, str]) -> str:
+    """Whether a definition of the community's is approved, bypassed, missing or wrong."""
+    said = annotations.get(APPROVAL, "")
+    if not said:
+        return "missing"
+    if said.startswith("unapproved"):
+        return "bypassed"
+    return "approved" if _is_link(said) else "invalid"
+
+
 def _is_link(text: str) -> bool:
     try:
-        found = go_url.parse(text)
+        found = go_url.parse_request_uri(text)
     except go_url.URLError:
         return False
     return bool(found.host and found.scheme)
 
 
-def _deprecation(version: JsonObject, at: FieldPath) -> Errors:
+def deprecation_errors(version: JsonObject, at: FieldPath) -> Errors:
+    """What is wrong with the warning of a deprecated version."""
     text = version.get("deprecationWarning")
     if text is None:
         return
@@ -98,33 +97,19 @@ def _deprecation(version: JsonObject, at: FieldPath) -> Errors:
         yield fieldpath.invalid(at, text, detail)
     if not text:
         yield fieldpath.invalid(at, text, "must not be an empty string")
+    for i, character in enumerate(text):
+        if not character.isprintable():
+            offset = len(text[:i].encode())
+            detail = (
+                "must only contain printable UTF-8 characters; non-printable character found at "
+                f"index {offset}"
+            )
+            yield fieldpath.invalid(at, text, detail)
+            return
 
 
-def _version(i: int) -> FieldPath:
-    return _SPEC.child("versions").index(i)
-
-
-def _is_shared(spec: JsonObject, name: str) -> bool:
-    versions = spec.get("versions") or []
-    return all(one.get(name) == versions[0].get(name) for one in versions)
-
-
-def _of_versions(spec: JsonObject, name: str, check: Callable[[Any, FieldPath], Errors]) -> Errors:
-    versions = spec.get("versions") or []
-    if versions and _is_shared(spec, name):
-        if versions[0].get(name):
-            yield from check(versions[0][name], _SPEC.child(name))
-        return
-    for i, one in enumerate(versions):
-        if one.get(name):
-            yield from check(one[name], _version(i).child(name))
-
-
-def _schema(version: JsonObject) -> JsonObject:
-    return (version.get("schema") or {}).get("openAPIV3Schema") or {}
-
-
-def _columns(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
+def column_errors(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
+    """What is wrong with the columns that tables show."""
     for i, column in enumerate(columns):
         place = at.index(i)
         type_, format_ = column.get("type") or "", column.get("format") or ""
@@ -150,12 +135,13 @@ def _simple_path(path: str, at: FieldPath) -> Errors:
         yield fieldpath.invalid(at, path, "must be a simple json path starting with .")
 
 
-def _subresources(given: JsonObject, at: FieldPath) -> Errors:
+def subresource_errors(given: JsonObject, at: FieldPath) -> Errors:
+    """What is wrong with the paths of the scale subresource."""
     scale = given.get("scale")
     if scale is None:
         return
     for name, roots, detail in _SCALE_PATHS:
-        path, place = scale.get(name) or "", at.child("scale").child(name)
+        path, place = scale.get(name) or "", at.child("scale", name)
         if not path:
             if name != "labelSelectorPath":
                 yield fieldpath.required(place)
@@ -165,42 +151,36 @@ def _subresources(given: JsonObject, at: FieldPath) -> Errors:
             yield fieldpath.invalid(place, path, detail)
 
 
-def _selectable(fields: Sequence[JsonObject], schema: JsonObject, at: FieldPath) -> Errors:
-    seen: set[str] = set()
+def selectable_errors(
+    fields: Sequence[JsonObject], schema: JsonObject, at: FieldPath, *, many: bool = False
+) -> Errors:
+    """What is wrong with fields that lists can be filtered by. With `many` their number does not
+    count."""
+    seen: set[FieldPath] = set()
+    root = decode_schema(schema)
     for i, one in enumerate(fields):
-        place, path = at.index(i), one.get("jsonPath") or ""
+        place, path = at.index(i).child("jsonPath"), one.get("jsonPath") or ""
         if not path:
-            yield fieldpath.required(place.child("jsonPath"))
+            yield fieldpath.required(place)
             continue
-        if path in seen:
-            yield fieldpath.duplicate(place.child("jsonPath"), path)
-        seen.add(path)
-        found = _found(path, schema)
-        if isinstance(found, str):
-            detail = f"is an invalid path: {found}"
-            yield fieldpath.invalid(place.child("jsonPath"), path, detail)
+        try:
+            found, found_schema = find_field(path, root, arrays=False)
+        except FieldPathError as error:
+            yield fieldpath.invalid(place, path, f"is an invalid path: {error}")
             continue
-        if path.removeprefix(".").partition(".")[0] == "metadata":
-            detail = "must not point to fields in metadata"
-            yield fieldpath.invalid(place, path, detail)
-        if found.get("type") not in _SELECTABLE:
-            yield fieldpath.invalid(place.child("jsonPath"), path, _NOT_SELECTABLE)
-    if len(fields) > MAX_SELECTABLE_FIELDS:
-        yield fieldpath.too_many(at, len(fields), MAX_SELECTABLE_FIELDS)
+        if found.steps and str(found.steps[0]) == "metadata":
+            yield fieldpath.invalid(place, path, "must not point to fields in metadata")
+        if found_schema is None or found_schema.type not in _SELECTABLE:
+            yield fieldpath.invalid(place, path, _NOT_SELECTABLE)
+        if found in seen:
+            yield fieldpath.duplicate(place, path)
+        seen.add(found)
+    if len(seen) > MAX_SELECTABLE_FIELDS and not many:
+        yield fieldpath.too_many(at, len(seen), MAX_SELECTABLE_FIELDS)
 
 
-def _found(path: str, schema: JsonObject) -> JsonObject | str:
-    """The schema of a field, or why there is none."""
-    found = schema
-    for name in path.removeprefix(".").split("."):
-        properties = found.get("properties") or {}
-        if name not in properties and not (found is schema and name in OBJECT_FIELDS):
-            return f"does not refer to a valid field: {path}"
-        found = properties.get(name) or {"type": "object"}
-    return found
-
-
-def _preserved(spec: JsonObject) -> Errors:
+def preserving_errors(spec: JsonObject) -> Errors:
+    """Definitions keep unknown fields by their schemas only."""
     if spec.get("preserveUnknownFields"):
         detail = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
@@ -209,11 +189,15 @@ def _preserved(spec: JsonObject) -> Errors:
         yield fieldpath.invalid(_SPEC.child("preserveUnknownFields"), True, detail)
 
 
-def _conversion(given: JsonObject, at: FieldPath) -> Errors:
+def conversion_errors(given: JsonObject, at: FieldPath, *, known_reviews: bool = True) -> Errors:
+    """What is wrong with how objects get from one version to another. With `known_reviews` a
+    webhook has to understand one of the reviews that this server sends."""
     strategy = given.get("strategy") or ""
     webhook = given.get("webhook") or {}
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
-    if strategy not in _STRATEGIES:
+    if not strategy:
+        yield fieldpath.required(at.child("strategy"))
+    elif strategy not in _STRATEGIES:
         yield fieldpath.not_supported(at.child("strategy"), strategy, _STRATEGIES)
     if strategy == "Webhook":
         place = at.child("webhookClientConfig")
@@ -221,7 +205,12 @@ def _conversion(given: JsonObject, at: FieldPath) -> Errors:
             yield fieldpath.required(place, "required when strategy is set to Webhook")
         elif (config.get("url") is None) == (config.get("service") is None):
             yield fieldpath.required(place, "exactly one of url or service is required")
-        yield from _review_versions(versions, at.child("conversionReviewVersions"))
+        elif config.get("url") is not None:
+            yield from webhook_url_errors(config["url"], place.child("url"))
+        else:
+            yield from webhook_service_errors(config["service"], place.child("service"))
+        place = at.child("conversionReviewVersions")
+        yield from _review_versions(versions, place, known=known_reviews)
         return
     if config is not None:
         yield fieldpath.forbidden(at.child("webhookClientConfig"), _ONLY_WEBHOOK)
@@ -229,7 +218,7 @@ def _conversion(given: JsonObject, at: FieldPath) -> Errors:
         yield fieldpath.forbidden(at.child("conversionReviewVersions"), _ONLY_WEBHOOK)
 
 
-def _review_versions(versions: Sequence[str], at: FieldPath) -> Errors:
+def _review_versions(versions: Sequence[str], at: FieldPath, *, known: bool) -> Errors:
     if not versions:
         yield fieldpath.required(at)
         return
@@ -239,6 +228,6 @@ def _review_versions(versions: Sequence[str], at: FieldPath) -> Errors:
             continue
         for wrong in name_rules.dns1035_label(one):
             yield fieldpath.invalid(at.index(i), one, wrong)
-    if not set(versions) & set(_REVIEW_VERSIONS):
-        detail = f"must include at least one of {', '.join(_REVIEW_VERSIONS)}"
+    if known and not set(versions) & set(REVIEW_VERSIONS):
+        detail = f"must include at least one of {', '.join(REVIEW_VERSIONS)}"
         yield fieldpath.invalid(at, versions, detail)

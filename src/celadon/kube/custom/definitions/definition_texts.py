@@ -5,19 +5,21 @@ Texts of k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/valid
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldError, FieldPath
 
 NO_RULE: Final = "rule is not specified"
-EMPTY_MESSAGE: Final = "message must be non-empty if specified"
-BROKEN_MESSAGE: Final = "message must not contain line breaks"
+EMPTY: Final = "must be non-empty if specified"
+BROKEN: Final = "must not contain line breaks"
 NO_MESSAGE: Final = "message must be specified if rule contains line breaks"
 EMPTY_EXPRESSION: Final = "messageExpression must be non-empty if specified"
-EMPTY_PATH: Final = "fieldPath must be non-empty if specified"
-BROKEN_PATH: Final = "fieldPath must not contain line breaks"
-WRONG_PATH: Final = "fieldPath must be a valid path"
+WRONG_PATH: Final = "must be a valid path"
+WITHOUT_TYPE: Final = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: "
+    "unable to convert structural schema to CEL declarations"
+)
 OPTIONAL_WITHOUT_OLD_SELF: Final = "may not be set if oldSelf is not used in rule"
 
 _ADVICE: Final = (
@@ -60,15 +62,3 @@ def _exceeds(what: str, cost: int, limit: int) -> str:
     else:
         text = f"{factor:.1f}x"
     return f"{what} exceeds budget by factor of {text} {_ADVICE}"
-
-
-def rule_value(given: Any) -> Any:
-    """A rule as errors show it: with the names of Go's fields, all of them."""
-    return {
-        "Rule": given.get("rule") or "",
-        "Message": given.get("message") or "",
-        "MessageExpression": given.get("messageExpression") or "",
-        "Reason": given.get("reason"),
-        "FieldPath": given.get("fieldPath") or "",
-        "OptionalOldSelf": given.get("optionalOldSelf"),
-    }

@@ -1,21 +1,20 @@
 """What makes a schema structural: every node says its type, and what branches say (`allOf`,
 `anyOf`, `oneOf`, `not`) only restricts values of nodes that stand outside of them, too.
 
-As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/validation.go` and `complete.go`; errors are
-sorted by their texts, as there.
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/{convert,validation,complete}.go`; errors
+are sorted by their texts, as there. That branches are about known nodes is asked of the branches
+of the root only, as there: what they say further down is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
+from celadon.kube.custom.definitions.schema_tree import branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
-
-Errors = Iterator[FieldError]
 
 AT_ROOT: Final = "at the root"
 IN_ITEMS: Final = "for specified array items"
@@ -24,179 +23,227 @@ IN_FIELDS: Final = "for specified object fields"
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+_RULES: Final = "x-kubernetes-validations"
 _NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
 _ONLY_NAMES: Final = (
     "must not specify anything other than name and generateName, but metadata is implicitly "
     "specified"
 )
 _EITHER: Final = [{"type": "integer"}, {"type": "string"}]
-_NOT_IN_BRANCHES: Final = {
-    **dict.fromkeys(("type", "title", "description", "x-kubernetes-list-map-keys"), "empty"),
-    **dict.fromkeys(("additionalProperties", "default"), "undefined"),
-    **dict.fromkeys(("x-kubernetes-list-type", "x-kubernetes-map-type"), "undefined"),
+_EMPTY_IN_BRANCHES: Final = {
+    **dict.fromkeys(
+        ("type", "title", "description", "x-kubernetes-list-map-keys", _RULES), "empty"
+    ),
     **dict.fromkeys(("nullable", PRESERVE, _EMBEDDED, _INT_OR_STRING), "false"),
 }
-"""Members that a branch must not have, and what they must be instead."""
+"""Members that must have their zero value in a branch, and what that is called."""
+_ABSENT_IN_BRANCHES: Final = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
+_UNREADABLE: Final = (
+    ("id", "id"),
+    ("schema", "$schema"),
+    ("$ref", "$ref"),
+    ("patternProperties", "patternProperties"),
+    ("dependencies", "dependencies"),
+    ("additionalItems", "additionalItems"),
+    ("definitions", "definitions"),
+)
+"""What has no place in a structural schema: upstream's name, and that in JSON."""
+
+
+def unreadable(given: Any) -> str | None:
+    """Why there is no structural schema to be judged at all: some keywords have no place in one.
+    None if there is."""
+    if not isinstance(given, dict):
+        return None
+    for name, key in _UNREADABLE:
+        if given.get(key) or (key == "additionalItems" and given.get(key) is not None):
+            return f"OpenAPIV3Schema '{name}' is not supported"
+    # upstream reads branches before what stands beside them.
+    for name in ("not", "allOf", "anyOf", "oneOf"):
+        found = given.get(name) or ()
+        for one in [found] if isinstance(found, dict) else found:
+            if why := unreadable(one):
+                return why
+    if given.get(PRESERVE) is False:
+        return f"internal error: '{PRESERVE}' must be true or undefined"
+    items = given.get("items")
+    if isinstance(items, list):
+        return "OpenAPIV3Schema 'items' must be a schema, but is an array" if items else None
+    for one in (items, *members(given, "properties").values(), given.get("additionalProperties")):
+        if why := unreadable(one):
+            return why
+    return None
 
 
 def structural_errors(given: JsonObject, at: FieldPath) -> list[FieldError]:
-    """Of a whole schema."""
-    found = [*_node(given, at, AT_ROOT), *_missing(given, given, at, at)]
+    """Of a whole schema, which is not `unreadable`."""
+    found: list[FieldError] = []
+    _node(given, at, AT_ROOT, found)
+    _complete_branches(given, given, at, at, found)
     return sorted(found, key=str)
 
 
-def members(given: JsonObject, name: str) -> Mapping[str, JsonObject]:
-    """Schemas by name, sorted; empty where there are none."""
-    found = given.get(name)
-    schemas = found if isinstance(found, dict) else {}
-    return {key: schemas[key] for key in sorted(schemas) if isinstance(schemas[key], dict)}
-
-
-def branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
-    """What stands in `anyOf`, `allOf`, `oneOf` and `not`, with the place below the node."""
-    for name in ("anyOf", "allOf", "oneOf"):
-        for i, one in enumerate(given.get(name) or ()):
-            yield FieldPath(name).index(i), one
-    if isinstance(given.get("not"), dict):
-        yield FieldPath("not"), given["not"]
-
-
-def _node(given: JsonObject, at: FieldPath, where: str) -> Errors:
+def _node(given: JsonObject, at: FieldPath, where: str, found: list[FieldError]) -> None:
     items, values = given.get("items"), given.get("additionalProperties")
     if given.get("type") == "array" and not isinstance(items, dict):
-        yield fieldpath.required(at.child("items"), "must be specified")
+        found.append(fieldpath.required(at.child("items"), "must be specified"))
     if isinstance(items, dict):
-        yield from _node(items, at.child("items"), IN_ITEMS)
+        _node(items, at.child("items"), IN_ITEMS, found)
     for name, member in members(given, "properties").items():
-        yield from _node(member, at.child("properties").key(name), IN_FIELDS)
+        _node(member, at.child("properties").key(name), IN_FIELDS, found)
     if isinstance(values, dict):
-        yield from _node(values, at.child("additionalProperties"), IN_FIELDS)
+        _node(values, at.child("additionalProperties"), IN_FIELDS, found)
     if values is not None and where == AT_ROOT:
-        yield fieldpath.forbidden(at.child("additionalProperties"), "must not be used at the root")
-    yield from _type(given, at, where)
-    yield from _extensions(given, at)
+        place = at.child("additionalProperties")
+        found.append(fieldpath.forbidden(place, "must not be used at the root"))
+    found += _type(given, at, where)
+    found += _extensions(given, at)
     if where == AT_ROOT or given.get(_EMBEDDED):
-        yield from _object_fields(given, at)
-    yield from _pattern(given, at)
-    for below, branch in _judged_branches(given):
-        yield from _branch(branch, at.join(below))
+        found += _object_fields(given, at)
+    if where == AT_ROOT and "metadata" in members(given, "properties"):
+        found += _root_metadata(given["properties"]["metadata"], at)
+    _values(given, at, found, is_either=True)
 
 
-def _type(given: JsonObject, at: FieldPath, where: str) -> Errors:
+def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
     type_ = given.get("type") or ""
     place = at.child("type")
+    found = []
     if given.get(_EMBEDDED) and type_ != "object":
         detail = f"must be object if {_EMBEDDED} is true"
-        yield (
+        found.append(
             fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
         )
     elif not (type_ or given.get(_INT_OR_STRING) or given.get(PRESERVE)):
-        yield fieldpath.required(place, f"must not be empty {where}")
-    if type_ and given.get(_INT_OR_STRING):
-        yield fieldpath.invalid(place, type_, f"must be empty if {_INT_OR_STRING} is true")
+        found.append(fieldpath.required(place, f"must not be empty {where}"))
     if where == AT_ROOT and type_ and type_ != "object":
-        yield fieldpath.invalid(place, type_, "must be object at the root")
+        found.append(fieldpath.invalid(place, type_, "must be object at the root"))
+    return found
 
 
-def _extensions(given: JsonObject, at: FieldPath) -> Errors:
+def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
+    found = []
     if given.get(_INT_OR_STRING):
-        for name in (PRESERVE, _EMBEDDED):
-            if given.get(name):
-                yield fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
+        found += [
+            fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
+            for name in (PRESERVE, _EMBEDDED)
+            if given.get(name)
+        ]
     if not given.get(_EMBEDDED):
-        return
+        return found
     if given.get("additionalProperties") is not None:
         detail = f"must not be used if {_EMBEDDED} is set"
-        yield fieldpath.forbidden(at.child("additionalProperties"), detail)
+        found.append(fieldpath.forbidden(at.child("additionalProperties"), detail))
     if not given.get(PRESERVE) and not given.get("properties"):
         detail = f"must not be empty if {_EMBEDDED} is true without {PRESERVE}"
-        yield fieldpath.required(at.child("properties"), detail)
+        found.append(fieldpath.required(at.child("properties"), detail))
+    return found
 
 
-def _object_fields(given: JsonObject, at: FieldPath) -> Errors:
+def _object_fields(given: JsonObject, at: FieldPath) -> list[FieldError]:
     """Of what is an object of the API as a whole: the types of the fields that all of them have."""
     known = members(given, "properties")
+    found = []
     for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
         type_ = known[name].get("type") or "" if name in known else wanted
         if type_ != wanted:
             place = at.child("properties").key(name).child("type")
-            yield fieldpath.invalid(place, type_, f"must be {wanted}")
-    meta = known.get("metadata", {})
-    others = meta.keys() - {"type", "properties", "description", "title"}
-    if others or members(meta, "properties").keys() - {"name", "generateName"}:
-        yield fieldpath.forbidden(at.child("properties").key("metadata"), _ONLY_NAMES)
+            found.append(fieldpath.invalid(place, type_, f"must be {wanted}"))
+    return found
 
 
-def _pattern(given: JsonObject, at: FieldPath) -> Errors:
-    pattern = given.get("pattern") or ""
+def _root_metadata(meta: JsonObject, at: FieldPath) -> list[FieldError]:
+    """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
+    others = {key for key in meta if meta[key] not in (None, "", False, {})}
+    others -= {"type", "default"}
+    if meta.get("properties", {}).keys() <= {"name", "generateName"}:
+        others.discard("properties")
+    if not others:
+        return []
+    return [fieldpath.forbidden(at.child("properties").key("metadata"), _ONLY_NAMES)]
+
+
+def _values(
+    given: JsonObject,
+    at: FieldPath,
+    found: list[FieldError],
+    *,
+    is_either: bool = False,
+    skips_any: bool = False,
+) -> None:
+    """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
+    that a value is an integer or a string are let pass."""
+    skips_any |= is_either and given.get("anyOf") == _EITHER
+    for below, branch in branches(given):
+        if skips_any and below.steps[0] == "anyOf":
+            continue
+        is_first = below.steps == ("allOf", 0)
+        skips = is_either and is_first and branch.get("anyOf") == _EITHER
+        _branch(branch, at.join(below), found, skips_any=skips)
+    pattern = given.get("pattern")
+    if not pattern:
+        return
     try:
         re2.compile(pattern)
     except re2.RegexError as error:
         detail = f"must be a valid regular expression, but isn't: {error}"
-        yield fieldpath.invalid(at.child("pattern"), pattern, detail)
+        found.append(fieldpath.invalid(at.child("pattern"), pattern, detail))
 
 
-def _judged_branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
-    """Without the two ways to say that a value is an integer or a string."""
-    is_either = bool(given.get(_INT_OR_STRING))
-    first: JsonObject = next(iter(given.get("allOf") or ()), {})
-    for below, branch in branches(given):
-        name = str(below.steps[0])
-        if is_either and name == "anyOf" and given["anyOf"] == _EITHER:
-            continue
-        if is_either and branch is first and first.get("anyOf") == _EITHER:
-            continue
-        yield below, branch
-
-
-def _branch(given: JsonObject, at: FieldPath) -> Errors:
-    for name, wanted in _NOT_IN_BRANCHES.items():
+def _branch(
+    given: JsonObject, at: FieldPath, found: list[FieldError], *, skips_any: bool = False
+) -> None:
+    _values(given, at, found, skips_any=skips_any)
+    if isinstance(given.get("items"), dict):
+        _branch(given["items"], at.child("items"), found)
+    for name, member in members(given, "properties").items():
+        _branch(member, at.child("properties").key(name), found)
+    for name, wanted in _EMPTY_IN_BRANCHES.items():
         if given.get(name):
-            yield fieldpath.forbidden(at.child(name), f"must be {wanted} to be structural")
+            detail = f"must be {wanted} to be structural"
+            found.append(fieldpath.forbidden(at.child(name), detail))
+    absent = [name for name in _ABSENT_IN_BRANCHES if given.get(name) is not None]
+    if given.get("additionalProperties") not in (None, False):
+        absent.append("additionalProperties")
+    for name in absent:
+        detail = "must be undefined to be structural"
+        found.append(fieldpath.forbidden(at.child(name), detail))
     if "metadata" in members(given, "properties"):
         place = at.child("properties").key("metadata")
-        yield fieldpath.forbidden(place, "must not be specified in a nested context")
-    yield from _pattern(given, at)
-    if isinstance(given.get("items"), dict):
-        yield from _branch(given["items"], at.child("items"))
-    for name, member in members(given, "properties").items():
-        yield from _branch(member, at.child("properties").key(name))
-    for below, branch in branches(given):
-        yield from _branch(branch, at.join(below))
+        found.append(fieldpath.forbidden(place, "must not be specified in a nested context"))
 
 
-def _missing(node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath) -> Errors:
+def _complete_branches(
+    node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+) -> None:
     """What branches know of and the node outside of them does not. `said` is a branch about `node`,
     or the node itself; `place` is where it stands."""
     for below, branch in branches(said):
-        yield from _missing(node, branch, at, place.join(below))
-        yield from _unknown(node, branch, at, place.join(below))
-    if said is not node:
-        return
-    if isinstance(node.get("items"), dict):
-        yield from _missing(node["items"], node["items"], at.child("items"), at.child("items"))
-    for name, member in members(node, "properties").items():
-        below = at.child("properties").key(name)
-        yield from _missing(member, member, below, below)
-    values = node.get("additionalProperties")
-    if isinstance(values, dict):
-        below = at.child("additionalProperties")
-        yield from _missing(values, values, below, below)
+        _complete_branch(node, branch, at, place.join(below), found)
 
 
-def _unknown(node: JsonObject, branch: JsonObject, at: FieldPath, place: FieldPath) -> Errors:
+def _complete_branch(
+    node: JsonObject, branch: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+) -> None:
+    _complete_branches(node, branch, at, place, found)
     known = members(node, "properties")
-    for name, member in members(branch, "properties").items():
-        here, there = at.child("properties").key(name), place.child("properties").key(name)
-        if name not in known:
-            yield fieldpath.required(here, f"because it is defined in {there.text}")
+    parts: list[tuple[tuple[str, ...], Any, Any]] = [
+        (("items",), node.get("items"), branch.get("items"))
+    ]
+    parts += [
+        (("properties", name), known.get(name), member)
+        for name, member in members(branch, "properties").items()
+    ]
+    for steps, part, told in parts:
+        if not isinstance(told, dict):
+            continue
+        here, there = _below(at, steps), _below(place, steps)
+        if isinstance(part, dict):
+            _complete_branch(part, told, here, there, found)
         else:
-            yield from _unknown(known[name], member, here, there)
-            yield from _missing(known[name], member, here, there)
-    if isinstance(branch.get("items"), dict):
-        here, there = at.child("items"), place.child("items")
-        if not isinstance(node.get("items"), dict):
-            yield fieldpath.required(here, f"because it is defined in {there.text}")
-        else:
-            yield from _unknown(node["items"], branch["items"], here, there)
-            yield from _missing(node["items"], branch["items"], here, there)
+            found.append(fieldpath.required(here, f"because it is defined in {there.text}"))
+
+
+def _below(at: FieldPath, steps: tuple[str, ...]) -> FieldPath:
+    below = at.child(steps[0])
+    return below if len(steps) == 1 else below.key(steps[1])

@@ -6,7 +6,8 @@ compiled keeps its complaint; an empty one has neither program nor complaint.
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import Final, Protocol
 
 from celadon.cel import CheckedAst, Environment, Program, ProgramError
 from celadon.cel.extend import types
@@ -19,6 +20,8 @@ from celadon.records import dataclass
 
 SELF: Final = "self"
 OLD_SELF: Final = "oldSelf"
+RULES: Final = "x-kubernetes-validations"
+WITHOUT_TYPE: Final = "failed to convert to declType for CEL validation rules"
 TYPE_NAME: Final = "selfType"
 """Upstream appends a number that changes with every CRD, so that nobody relies on the name."""
 
@@ -29,6 +32,9 @@ class Expression:
 
     program: Program
     max_cost: int
+    is_usable: bool = True
+    """False for a message that counts on an optional `oldSelf`: upstream hands it the plain one, on
+    which it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class CompiledRule:
     error: str = ""
     message: Expression | None = None
     message_error: str = ""
+    uses_self: bool = True
     uses_old_self: bool = False
     field: FieldPath = ROOT
     """The `fieldPath`, from the node on."""
@@ -54,8 +61,22 @@ class NodeRules:
     error: str = ""
 
 
+class ChosenEnvironments(Protocol):
+    """Chooses the environment of an expression by its text: what is stored already may use more."""
+
+    def rule_environment(self, text: str) -> Environment:
+        """That of a rule."""
+
+    def message_environment(self, text: str) -> Environment:
+        """That of a message expression."""
+
+
 def compile_rules(
-    schema: Schema, environment: Environment, *, is_root: bool, place: str = "schema"
+    schema: Schema,
+    environment: Environment | ChosenEnvironments,
+    *,
+    is_root: bool,
+    place: str = "schema",
 ) -> NodeRules:
     """Compiles the rules of one node, not of those below it. Tracebacks call the programs by the
     `place` of the node (definition and field) and the rule's index."""
@@ -63,27 +84,31 @@ def compile_rules(
         return NodeRules((), None)
     found = declared_type(schema, TYPE_NAME, is_root=is_root)
     if found is None:
-        keeps = "true" if schema.preserve_unknown else "false"
-        error = (
-            f"rule declared on schema that does not support validation rules type: '{schema.type}' "
-            f"x-kubernetes-preserve-unknown-fields: '{keeps}'"
+        return NodeRules((), None, WITHOUT_TYPE)
+    extended: dict[tuple[int, bool], Environment] = {}
+
+    def variables(base: Environment, *, optional: bool) -> Environment:
+        known = extended.get((id(base), optional))
+        if known is None:
+            old = types.optional_of(found.type) if optional else found.type
+            known = base.extend({SELF: found.type, OLD_SELF: old}, found.objects)
+            extended[id(base), optional] = known
+        return known
+
+    compiled = []
+    for i, rule in enumerate(schema.rules):
+        if isinstance(environment, Environment):
+            rule_base = message_base = environment
+        else:
+            rule_base = environment.rule_environment(rule.rule)
+            message_base = environment.message_environment(rule.message_expression)
+        environments = (
+            variables(rule_base, optional=rule.optional_old_self),
+            variables(message_base, optional=rule.optional_old_self),
         )
-        return NodeRules((), None, error)
-    plain, optional = (
-        environment.extend({SELF: found.type, OLD_SELF: old}, found.objects)
-        for old in (found.type, types.optional_of(found.type))
-    )
-    compiled = tuple(
-        _compile(
-            rule,
-            optional if rule.optional_old_self else plain,
-            found,
-            schema,
-            f"{place} x-kubernetes-validations[{i}]",
-        )
-        for i, rule in enumerate(schema.rules)
-    )
-    return NodeRules(compiled, found)
+        name = f"{place} {RULES}[{i}]"
+        compiled.append(_compile(rule, environments, found, schema, name))
+    return NodeRules(tuple(compiled), found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +140,42 @@ class _Refused(Exception):
 
 
 def _compile(
-    source: ValidationRule, environment: Environment, found: SchemaType, schema: Schema, name: str
+    source: ValidationRule,
+    environments: tuple[Environment, Environment],
+    found: SchemaType,
+    schema: Schema,
+    name: str,
 ) -> CompiledRule:
+    """The second environment is that of the message expression."""
     if not trim_space(source.rule):
         return CompiledRule(source)
     try:
-        checked, rule = _expression(source.rule, environment, found, _RULE, name)
+        checked, rule = _expression(source.rule, environments[0], found, _RULE, name)
     except _Refused as error:
         return CompiledRule(source, error=str(error))
     message, message_error = None, ""
     if source.message_expression:
         try:
-            _, message = _expression(
-                source.message_expression, environment, found, _MESSAGE, f"{name}.messageExpression"
+            of_message, message = _expression(
+                source.message_expression,
+                environments[1],
+                found,
+                _MESSAGE,
+                f"{name}.messageExpression",
             )
+            is_usable = not (source.optional_old_self and OLD_SELF in _names(of_message))
+            message = replace(message, is_usable=is_usable)
         except _Refused as error:
             message_error = str(error)
-    uses_old_self = any(one.name == OLD_SELF for one in checked.references.values())
+    names = _names(checked)
     path = (field_path(source.field_path, schema) if source.field_path else None) or ROOT
-    return CompiledRule(source, rule, "", message, message_error, uses_old_self, path)
+    return CompiledRule(
+        source, rule, "", message, message_error, SELF in names, OLD_SELF in names, path
+    )
+
+
+def _names(checked: CheckedAst) -> set[str]:
+    return {one.name for one in checked.references.values()}
 
 
 def _expression(

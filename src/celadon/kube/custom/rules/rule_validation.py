@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError, Program
 from celadon.cel.extend import NONE, Optional
@@ -29,8 +29,13 @@ from celadon.kube.custom.rules.compiled_rules import (
     NodeRules,
     compile_rules,
 )
-from celadon.kube.custom.rules.correlation import Unknown, item_before, member_before, same
-from celadon.kube.custom.rules.typed_data import require_integer, typed
+from celadon.kube.custom.rules.correlation import (
+    Correlated,
+    ItemsBefore,
+    Unknown,
+    member_before,
+)
+from celadon.kube.custom.rules.typed_data import typed
 from celadon.kube.expression_limits import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
@@ -54,17 +59,25 @@ class RuleValidator:
     properties: Mapping[str, RuleValidator] = field(default_factory=dict)
     additional: RuleValidator | None = None
     items: RuleValidator | None = None
-    all_of: tuple[RuleValidator, ...] = ()
 
     def errors(
-        self, obj: object, before: object | Unknown, asked: list[AskedRule] | None = None
+        self,
+        obj: object,
+        before: object | Unknown,
+        asked: list[AskedRule] | None = None,
+        *,
+        spent: int = 0,
+        ratchets: bool = True,
     ) -> RuleOutcome:
         """For a whole object; `before` is the stored object of an update, else `Unknown`. Whoever
-        wants to know which rules were asked what gives a list for it."""
-        outcome = RuleOutcome()
-        is_unchanged = same(obj, before)
+        wants to know which rules were asked what gives a list for it. `spent` is what other rules
+        of the same request have cost; without `ratchets` nothing is forgiven."""
+        outcome = RuleOutcome(cost=spent)
+        ratchet = _NO_RATCHET
+        if ratchets and not isinstance(before, Unknown):
+            ratchet = _Ratchet(Correlated(obj, before, self.schema), None)
         with contextlib.suppress(_OutOfBudget):
-            _Run(outcome, asked).visit(self, ROOT, obj, before, forgiven=is_unchanged)
+            _Run(outcome, asked).visit(self, ROOT, obj, before, ratchet)
         return outcome
 
 
@@ -89,11 +102,12 @@ class RuleOutcome:
 
 
 def rule_validator(
-    schema: Schema, environment: Environment, owner: str = "schema"
+    schema: Schema, environment: Environment, owner: str = "schema", *, is_root: bool = True
 ) -> RuleValidator | None:
-    """Compiles all rules of a resource's schema; None if it has none. Tracebacks call the rules by
-    their owner, the definition's name, and the field that they are about."""
-    return _build(schema, environment, owner, is_root=True)
+    """Compiles all rules of a schema, which is a resource's unless `is_root` is false; None if it
+    has none. Tracebacks call the rules by their owner, the definition's name, and the field that
+    they are about."""
+    return _build(schema, environment, owner, is_root=is_root)
 
 
 def _build(
@@ -108,34 +122,48 @@ def _build(
     properties = {key: one for key, one in members if one is not None}
     additional = _build(schema.additional_properties, environment, f"{place}[*]")
     items = _build(schema.items, environment, f"{place}[*]")
-    branches = (_build(_typed_as(one, schema), environment, place) for one in schema.all_of)
-    all_of = tuple(one for one in branches if one is not None)
-    if not (schema.rules or properties or additional or items or all_of):
+    if not (schema.rules or properties or additional or items):
         return None
     node = compile_rules(schema, environment, is_root=is_root, place=place)
-    return RuleValidator(schema, node, is_root, properties, additional, items, all_of)
+    return RuleValidator(schema, node, is_root, properties, additional, items)
 
 
-def _typed_as(branch: Schema, schema: Schema) -> Schema:
-    """A branch of `allOf` says nothing of types: it has those of what it is a branch of."""
-    return Schema(
-        type=schema.type,
-        format=schema.format,
-        nullable=schema.nullable,
-        properties={
-            key: _typed_as(branch.properties.get(key, Schema()), one)
-            for key, one in schema.properties.items()
-        },
-        additional_properties=schema.additional_properties,
-        items=None if schema.items is None else _typed_as(branch.items or Schema(), schema.items),
-        int_or_string=schema.int_or_string,
-        preserve_unknown=schema.preserve_unknown,
-        embedded_resource=schema.embedded_resource,
-        list_type=schema.list_type,
-        list_map_keys=schema.list_map_keys,
-        map_type=schema.map_type,
-        rules=branch.rules,
-    )
+@dataclass(frozen=True, slots=True)
+class _Ratchet:
+    """Whether faults are forgiven: a part beside what it was, or None of a part of which nobody can
+    say what it was; and the nearest part around it that corresponds to something."""
+
+    current: Correlated | None
+    nearest: Correlated | None
+
+    @property
+    def forgives(self) -> bool:
+        judged = self.current or self.nearest
+        return judged is not None and judged.is_same
+
+    def member(self, key: str) -> _Ratchet:
+        if self.current is None:
+            return self
+        if self.nearest is None and key in _TYPE_FIELDS:
+            return _NO_RATCHET  # what version an object was stored in cannot be seen
+        return _Ratchet(self.current.member(key), self.current)
+
+    def item(self, position: int) -> _Ratchet:
+        if self.current is None:
+            return self
+        return _Ratchet(self.current.item(position), self.current)
+
+
+_NO_RATCHET: Final = _Ratchet(None, None)
+_TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})
+
+
+def _typed(value: object, schema: Schema, name: str, faults: dict[str, str]) -> Any:
+    try:
+        return typed(value, schema)
+    except EvaluationError as error:
+        faults[name] = error.message
+        return None
 
 
 class _OutOfBudget(Exception):
@@ -157,7 +185,9 @@ class _Place:
     plain: Mapping[str, Any]
     optional: Mapping[str, Any]
     has_before: bool
-    forgiven: bool
+    ratchet: _Ratchet
+    faults: Mapping[str, str]
+    """What does not fit its schema as a whole, by the name of the variable, and why."""
 
 
 class _Run:
@@ -173,25 +203,26 @@ class _Run:
         path: FieldPath,
         value: object,
         before: object | Unknown,
-        *,
-        forgiven: bool,
+        ratchet: _Ratchet,
     ) -> None:
         if value is None:
             return
         if validator.schema.rules:
-            self._evaluate(validator, path, value, before, forgiven=forgiven)
-        for branch in validator.all_of:
-            self.visit(branch, path, value, before, forgiven=False)
+            self._evaluate(validator, path, value, before, ratchet)
         if isinstance(value, dict):
-            self._members(validator, path, value, before)
+            self._members(validator, path, value, before, ratchet)
         elif isinstance(value, list) and validator.items is not None:
+            items = ItemsBefore(validator.schema, before)
             for i, one in enumerate(value):
-                was = item_before(validator.schema, before, one)
-                unchanged = same(one, was)
-                self.visit(validator.items, path.index(i), one, was, forgiven=unchanged)
+                self.visit(validator.items, path.index(i), one, items.of(one), ratchet.item(i))
 
     def _members(
-        self, validator: RuleValidator, path: FieldPath, value: Any, before: Any | Unknown
+        self,
+        validator: RuleValidator,
+        path: FieldPath,
+        value: Any,
+        before: Any | Unknown,
+        ratchet: _Ratchet,
     ) -> None:
         for key, one in sorted(value.items()):
             was = member_before(before, key)
@@ -201,7 +232,7 @@ class _Run:
                 below, place = validator.properties[key], path.child(key)
             else:
                 continue
-            self.visit(below, place, one, was, forgiven=same(one, was))
+            self.visit(below, place, one, was, ratchet.member(key))
 
     def _evaluate(
         self,
@@ -209,8 +240,7 @@ class _Run:
         path: FieldPath,
         value: object,
         before: object | Unknown,
-        *,
-        forgiven: bool,
+        ratchet: _Ratchet,
     ) -> None:
         shown = OMITTED if isinstance(value, dict | list) else value
         if validator.node.error:
@@ -220,18 +250,16 @@ class _Run:
         schema = validator.schema
         if validator.is_root or schema.embedded_resource:
             schema = with_type_and_meta(schema)
-        try:
-            require_integer(value, schema)
-            itself = typed(value, schema)
-            old = None if isinstance(before, Unknown | None) else typed(before, schema)
-        except EvaluationError as error:
-            detail = texts.failed_evaluation(schema.rules[0], error.message)
-            self.outcome.errors.append(fieldpath.invalid(path, validator.schema.type, detail))
-            return
         has_before = not isinstance(before, Unknown | None)
-        plain = {SELF: itself, OLD_SELF: old} if has_before else {SELF: itself}
-        optional = {SELF: itself, OLD_SELF: Optional(old) if has_before else NONE}
-        place = _Place(path, schema.type, shown, plain, optional, has_before, forgiven)
+        faults: dict[str, str] = {}
+        itself = _typed(value, schema, SELF, faults)
+        plain, optional = {SELF: itself}, {SELF: itself}
+        if any(rule.uses_old_self for rule in validator.node.rules):
+            optional[OLD_SELF] = NONE
+            if has_before:
+                plain[OLD_SELF] = _typed(before, schema, OLD_SELF, faults)
+                optional[OLD_SELF] = Optional(plain[OLD_SELF])
+        place = _Place(path, schema.type, shown, plain, optional, has_before, ratchet, faults)
         for rule in validator.node.rules:
             self._rule(rule, place)
 
@@ -242,6 +270,12 @@ class _Run:
             return
         optional = source.optional_old_self
         if rule.rule is None or (rule.uses_old_self and not place.has_before and not optional):
+            return
+        fault = (rule.uses_self and place.faults.get(SELF)) or (
+            rule.uses_old_self and place.faults.get(OLD_SELF)
+        )
+        if fault:
+            self._report(place, texts.failed_evaluation(source, fault))
             return
         activation = place.optional if optional else place.plain
         if self.asked is not None:
@@ -258,24 +292,26 @@ class _Run:
             return
         self._charge(cost, place, OUT_OF_BUDGET)
         if value is not True:
-            self._broken(rule, place, activation)
+            self._broken(rule, place)
 
-    def _broken(self, rule: CompiledRule, place: _Place, activation: Mapping[str, Any]) -> None:
+    def _broken(self, rule: CompiledRule, place: _Place) -> None:
         path = place.path.join(rule.field)
         detail = texts.message_of(rule.source)
         if rule.message is not None:
             with contextlib.suppress(_Discarded):
-                detail = self._message(rule, place, activation)
+                detail = self._message(rule, place)
         error = texts.broken(rule.source, path, place.shown, detail)
-        if place.forgiven and not rule.uses_old_self:
+        if not rule.uses_old_self and place.ratchet.forgives:
             self.outcome.warnings.append(str(error))
         else:
             self.outcome.errors.append(error)
 
-    def _message(self, rule: CompiledRule, place: _Place, activation: Mapping[str, Any]) -> str:
+    def _message(self, rule: CompiledRule, place: _Place) -> str:
         assert rule.message is not None, "the caller has looked"
+        if not rule.message.is_usable:
+            raise _Discarded
         try:
-            value, cost = rule.message.program.evaluate_metered(activation, PER_CALL_COST)
+            value, cost = rule.message.program.evaluate_metered(place.plain, PER_CALL_COST)
         except EvaluationError as error:
             self._charge(error.cost or 0, place, texts.MESSAGE_OUT_OF_BUDGET)
             if isinstance(error, CostLimitExceeded):

@@ -5,14 +5,15 @@ from plain JSON (k8s.io/apiserver `pkg/cel/common/values.go`): properties have t
 a null property is absent, numbers are doubles, dates, durations and bytes are what they say, and
 sets and map lists know it. What no schema describes takes part in equality, under its own name.
 
-Conversion goes all the way down at once: data was validated before, so errors are rare; the first
-one is raised as an `EvaluationError`.
+Conversion goes all the way down at once. Data was validated before, so what does not fit is rare:
+a part that does not is an error where an expression looks at it, and nowhere else (`FaultyObject`);
+a list with such an item is one as a whole. What does not fit raises that `EvaluationError`.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.cel.extend import Duration, EvaluationError, Opaque, types
@@ -37,6 +38,50 @@ class KeywordObject(dict[str, Any]):
         if escaped not in self:
             raise KeyError(name)
         return self[escaped]
+
+
+class Fault:
+    """In the place of a part that does not fit its schema."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, error: EvaluationError) -> None:
+        self.message = error.message
+
+
+def _sound(value: Any) -> Any:
+    if value.__class__ is Fault:
+        raise EvaluationError(value.message)
+    return value
+
+
+class FaultyObject(KeywordObject):
+    """An object, or a map, with members that are faults."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return _sound(super().__getitem__(name))
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name):
+            return False
+        _sound(super().__getitem__(str(name)))
+        return True
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return _sound(super().get(name, default))
+
+    def values(self) -> Any:
+        return [_sound(one) for one in super().values()]
+
+    def items(self) -> Any:
+        return [(key, _sound(one)) for key, one in super().items()]
+
+    def __eq__(self, other: object) -> bool:
+        return dict(self.items()) == other
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Preserved(Opaque):
@@ -78,10 +123,12 @@ def typed(value: Any, schema: Schema) -> Any:
     )
 
 
-def require_integer(value: object, schema: Schema) -> None:
-    """What is `self` in a rule about an integer has to be one: `EvaluationError` for 2.0."""
-    if schema.type == "integer" and value.__class__ is float:
-        raise EvaluationError("invalid data, expected int, got float64")
+def _part(value: Any, schema: Schema) -> Any:
+    """As `typed`, with a fault for what does not fit."""
+    try:
+        return typed(value, schema)
+    except EvaluationError as error:
+        return Fault(error)
 
 
 def _object(value: Json, schema: Schema) -> Any:
@@ -89,9 +136,11 @@ def _object(value: Json, schema: Schema) -> Any:
         raise EvaluationError(
             "invalid data, expected a map for the provided schema with type=object"
         )
-    if schema.additional_properties is not None:
-        return {key: typed(one, schema.additional_properties) for key, one in value.items()}
     made: dict[str, Any] = {}
+    if schema.additional_properties is not None:
+        values = schema.additional_properties
+        made = {key: _part(one, values) for key, one in value.items()}
+        return FaultyObject(made) if _has_faults(made.values()) else made
     keywords = False
     for key, one in value.items():
         member = schema.properties.get(key)
@@ -100,8 +149,14 @@ def _object(value: Json, schema: Schema) -> Any:
         elif one is not None:
             name = escape(key) or key
             keywords |= name != key and name == f"__{key}__"
-            made[name] = typed(one, member)
+            made[name] = _part(one, member)
+    if _has_faults(made.values()):
+        return FaultyObject(made)
     return KeywordObject(made) if keywords else made
+
+
+def _has_faults(values: Iterable[Any]) -> bool:
+    return Fault in [value.__class__ for value in values]
 
 
 def _array(value: Json, schema: Schema) -> Any:
@@ -166,12 +221,9 @@ def _number(value: Json, schema: Schema) -> Any:
 
 
 def _integer(value: Json, schema: Schema) -> Any:
-    """A double without a fraction is an error where a rule uses it: what is not used is not looked
-    at there, so that only one that is `self` can be refused here (`require_integer`)."""
+    """`2.0` is none: it was read as a double."""
     if value.__class__ is int:
         return value
-    if value.__class__ is float and value.is_integer():
-        return int(value)
     raise EvaluationError(f"invalid data, expected int, got {_go_type(value)}")
 
 

@@ -115,13 +115,17 @@ def draft_of(
     target: Target,
     context: DefaultingContext,
     found: GroupVersionKind | None = None,
+    *,
+    keeps_nulls: bool = False,
 ) -> Draft:
     """A JSON object decoded, with defaults, and for custom resources without what their schema
-    does not know. DecodeError when a value does not fit the kind."""
+    does not know, nor nulls that it does not allow (unless with `keeps_nulls`). DecodeError when a
+    value does not fit the kind."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
-    return drafted(custom.prepare(as_read(dict(value))).value, found or target.kind, context)
+    prepared = custom.prepare(as_read(dict(value)), keeps_nulls=keeps_nulls)
+    return drafted(prepared.value, found or target.kind, context)
 
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
