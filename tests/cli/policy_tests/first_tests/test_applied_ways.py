@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.policy_tests.first_tests.applied_ways import with_way
 from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects
-from celadon.cli.policy_tests.first_tests.wanted_values import GONE, KEY, THERE, Length
+from celadon.cli.policy_tests.first_tests.value_ways import GONE, KEY, THERE, Length
 from celadon.kube import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

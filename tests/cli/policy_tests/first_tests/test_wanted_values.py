@@ -8,19 +8,15 @@ import pytest
 
 from celadon.cel import Environment
 from celadon.cel.libraries import optionals
+from celadon.cel.switches import Switches
 from celadon.cel.types import DYN
-from celadon.cli.policy_tests.first_tests.wanted_values import (
-    GONE,
-    KEY,
-    THERE,
-    Length,
-    Wanted,
-    merged,
-)
+from celadon.cli.policy_tests.first_tests.value_ways import GONE, KEY, THERE, Length, merged
+from celadon.cli.policy_tests.first_tests.wanted_values import Wanted
 
 ENVIRONMENT = Environment(
     dict.fromkeys(("object", "oldObject", "variables", "request"), DYN),
     libraries=(optionals.library(),),
+    switches=Switches(optional_syntax=True),
 )
 
 
@@ -77,7 +73,7 @@ A = "object.a"
         (
             "variables.bad.size() == 0",
             {"object.l.0": THERE, "object.l.0.a": 2},
-            {"object.l.0": THERE, "object.l.0.a": 1},
+            {"object.l.0.a": 1},
         ),
         ("variables.is", {A: 1}, {A: 2}),
         ("object.a == oldObject.a", {A: "x", "oldObject.a": "x"}, {A: "x", "oldObject.a": "y"}),

@@ -1,4 +1,4 @@
-"""Objects with the values in them that a way asks for (`wanted_values`).
+"""Objects with the values in them that a way asks for (`value_ways`).
 
 What a value is to be follows from the schema of its kind: a way that is about a field which the
 kind does not have is none for it. Items of lists that a way makes get what an API server asks of
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.cli.policy_tests.first_tests.changed_values import value_at, with_value_at
-from celadon.cli.policy_tests.first_tests.wanted_values import (
+from celadon.cli.policy_tests.first_tests.value_ways import (
     ANY_VALUE,
     GONE,
     KEY,

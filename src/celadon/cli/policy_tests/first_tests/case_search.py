@@ -25,7 +25,8 @@ from celadon.cli.policy_tests.first_tests.changed_values import with_value_at
 from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces
 from celadon.cli.policy_tests.first_tests.search_subject import Subject, subject_of
 from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects
-from celadon.cli.policy_tests.first_tests.wanted_values import GONE, THERE, Wanted, Way
+from celadon.cli.policy_tests.first_tests.value_ways import GONE, THERE, Way
+from celadon.cli.policy_tests.first_tests.wanted_values import Wanted
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest, plain_document
 from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of

@@ -10,19 +10,37 @@ at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from itertools import islice, zip_longest
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cel.extend import re2
 from celadon.cli.policy_tests.first_tests.read_places import ROOTS
+from celadon.cli.policy_tests.first_tests.value_ways import (
+    ANY_VALUE,
+    COMPARED,
+    GONE,
+    KEY,
+    NEGATED,
+    NO_NAMES,
+    NOTHING,
+    THERE,
+    Bound,
+    Length,
+    Term,
+    Way,
+    alternating,
+    both_of,
+    compared,
+    different,
+    merged,
+    needing,
+    turned,
+    with_value,
+)
 from celadon.cli.reading.json_places import Path
-from celadon.records import dataclass
-
-Way = Mapping[Path, Any]
 
 MOST_WAYS: Final = 24
 """Of one node."""
@@ -32,33 +50,6 @@ _MOST_TERMS: Final = 12
 _MOST_NEEDS: Final = 3
 
 
-class _Mark:
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-
-GONE: Final = _Mark("GONE")
-THERE: Final = _Mark("THERE")
-KEY: Final = "\0key"
-"""The last step of a place that is any key of a map, not a value in it."""
-
-ANY_VALUE: Final = "\0value"
-"""The last step of a place that is the value of any key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """A value that is wanted for its length."""
-
-    count: int
-
-
-_NOTHING: Final[Way] = MappingProxyType({})
 _TEXTS: Final = ("x", "X", "1", "0", "x" * 300)
 """Texts that are tried where a pattern is to fit, or not."""
 _KNOWN: Final = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
@@ -82,23 +73,6 @@ _SAME_VALUE: Final = frozenset(
     {"upperAscii", "lowerAscii", "trim", "string", "int", "double", "quantity", "dyn", "value"}
 )
 """Calls through which a value is looked at that is nearly the same."""
-_FLIPPED: Final = {"_<_": "_>_", "_>_": "_<_", "_<=_": "_>=_", "_>=_": "_<=_"}
-_NEGATED: Final = {
-    "_==_": "_!=_",
-    "_!=_": "_==_",
-    "_<_": "_>=_",
-    "_>=_": "_<_",
-    "_>_": "_<=_",
-    "_<=_": "_>_",
-}
-_COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "_==_": lambda one, other: bool(one == other),
-    "_!=_": lambda one, other: bool(one != other),
-    "_<_": lambda one, other: bool(one < other),
-    "_<=_": lambda one, other: bool(one <= other),
-    "_>_": lambda one, other: bool(one > other),
-    "_>=_": lambda one, other: bool(one >= other),
-}
 _TEXT_TESTS: Final[dict[str, Callable[[str, str], bool]]] = {
     "startsWith": str.startswith,
     "endsWith": str.endswith,
@@ -113,75 +87,6 @@ def _matches(text: str, pattern: str) -> bool:
         return bool(re2.compile(pattern).search(text))
     except re2.RegexError:
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """What a part of an expression stands for: a `place`, or a `constant` where that is None, if
-    what `needs` says is so."""
-
-    place: Path | None
-    constant: Any = None
-    needs: Way = field(default_factory=lambda: _NOTHING)
-
-
-Bound = Mapping[str, Term]
-NO_NAMES: Final[Bound] = {}
-
-
-def merged(one: Way, other: Way) -> Way | None:
-    """Both at once; None if they contradict each other."""
-    if not one or not other:
-        return one or other
-    found = dict(one)
-    for place, value in other.items():
-        known = found.get(place, value)
-        if known is THERE or (known is value) or known == value:
-            found[place] = value
-        elif value is not THERE or known is GONE:
-            return None
-    for place, value in found.items():
-        if value is GONE and any(
-            place == longer[: len(place)] and below is not GONE for longer, below in found.items()
-        ):
-            return None
-    return found
-
-
-def _both(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
-    """Every way of the first with every one of the second; likely pairs first."""
-    firsts, seconds = list(ones), list(others)
-    for distance in range(len(firsts) + len(seconds)):
-        for i in range(max(0, distance - len(seconds) + 1), min(distance + 1, len(firsts))):
-            found = merged(firsts[i], seconds[distance - i])
-            if found is not None:
-                yield found
-
-
-def _different(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
-    """Values of the same type that are others."""
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int | float):
-        yield from (value + 1, value - 1)
-    elif isinstance(value, str):
-        yield from ("x", f"{value}x")
-    elif value is None:
-        yield THERE
-
-
-def _beside(function: str, value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
-    """Values that compare so with a constant."""
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        yield from [value] if function == "_==_" else _different(value)
-        if isinstance(value, str) and function in ("_>_", "_>=_"):
-            yield f"{value}0"
-        return
-    if not isinstance(value, int | float):
-        return
-    for one in (value, value + 1, value - 1):
-        if _COMPARED[function](one, value):
-            yield one
 
 
 class Wanted:
@@ -220,17 +125,17 @@ class Wanted:
 
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
         """How several conditions come to what is wanted of each."""
-        found: list[Way] = [_NOTHING]
+        found: list[Way] = [NOTHING]
         for node, wanted in nodes:
             self._left = _MOST_STEPS
             below = self.ways(node, wanted=wanted)
-            found = list(islice(_both(found, below), MOST_WAYS))
+            found = list(islice(both_of(found, below), MOST_WAYS))
         return found
 
     def _ways(self, node: syntax.Expr, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         match node:
             case syntax.Literal(_, bool() as value):
-                yield from [_NOTHING] if value is wanted else ()
+                yield from [NOTHING] if value is wanted else ()
             case syntax.Call(_, "!_", None, (one,)):
                 yield from self.ways(one, bound, wanted=not wanted)
             case syntax.Call(_, "_&&_" | "_||_" as function, None, (first, second)):
@@ -239,33 +144,33 @@ class Wanted:
                 for holds, branch in ((True, first), (False, second)):
                     needs = self.ways(condition, bound, wanted=holds)
                     below = self.ways(branch, bound, wanted=wanted) if needs else []
-                    yield from _both(needs, below)
+                    yield from both_of(needs, below)
             case syntax.Select(_, operand, name, True):
                 for term in self._terms(operand, bound):
                     if term.place is not None:
-                        yield from _with(term, (*term.place, name), THERE if wanted else GONE)
+                        yield from with_value(term, (*term.place, name), THERE if wanted else GONE)
             case syntax.Select(_, syntax.Ident(_, "variables"), name) if name in self._variables:
                 yield from self.ways(self._variables[name], wanted=wanted)
             case syntax.Comprehension():
                 yield from self._of_loop(node, wanted, bound)
-            case syntax.Call(_, function, None, (one, other)) if function in _COMPARED:
-                asked = function if wanted else _NEGATED[function]
+            case syntax.Call(_, function, None, (one, other)) if function in COMPARED:
+                asked = function if wanted else NEGATED[function]
                 yield from self._of_comparison(asked, one, other, bound)
             case syntax.Call(_, "@in", None, (one, other)):
                 yield from self._of_membership(one, other, wanted, bound)
             case syntax.Call(_, function, target, (one,)) if target and function in _TEXT_TESTS:
                 yield from self._of_text(function, target, one, wanted, bound)
             case syntax.Call(_, function, target, (one,)) if target and function in _AMOUNTS:
-                asked = _AMOUNTS[function] if wanted else _NEGATED[_AMOUNTS[function]]
+                asked = _AMOUNTS[function] if wanted else NEGATED[_AMOUNTS[function]]
                 yield from self._of_comparison(asked, target, one, bound)
             case syntax.Call(_, "hasValue", target, ()) if target:
                 for term in self._terms(target, bound):
                     if term.place is not None:
-                        yield from _with(term, term.place, THERE if wanted else GONE)
+                        yield from with_value(term, term.place, THERE if wanted else GONE)
             case _:
                 for term in self._terms(node, bound):
                     if term.place is not None:
-                        yield from _with(term, term.place, wanted)
+                        yield from with_value(term, term.place, wanted)
                     elif term.constant is wanted:
                         yield term.needs
         yield from self._guesses(node, bound)
@@ -282,10 +187,10 @@ class Wanted:
         ones = self.ways(first, bound, wanted=wanted)
         others = self.ways(second, bound, wanted=wanted)
         if wanted is both:
-            yield from _both(ones, others)
+            yield from both_of(ones, others)
             return
-        guarded = _both(self.ways(first, bound, wanted=not wanted), others)
-        yield from _alternating(guarded, ones)
+        guarded = both_of(self.ways(first, bound, wanted=not wanted), others)
+        yield from alternating(guarded, ones)
         yield from others
 
     def _of_loop(self, node: syntax.Comprehension, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
@@ -300,7 +205,7 @@ class Wanted:
             case _:
                 return
         with_items = self._of_items(node, predicate, held, bound)
-        yield from _alternating(with_items, self._empty(node.iter_range, bound) if empty else ())
+        yield from alternating(with_items, self._empty(node.iter_range, bound) if empty else ())
 
     def _of_items(
         self,
@@ -312,21 +217,21 @@ class Wanted:
         """What makes a predicate hold, or not, for an item."""
         for item in self._items(node.iter_range, bound):
             inner = {**bound, **_named(node, item)}
-            there = _NOTHING if item.place is None else {item.place: THERE}
+            there = NOTHING if item.place is None else {item.place: THERE}
             needs = merged(item.needs, there)
             if needs is not None:
-                yield from _both([needs], self.ways(predicate, inner, wanted=wanted))
+                yield from both_of([needs], self.ways(predicate, inner, wanted=wanted))
 
     def _empty(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
         """What makes a list have no items, as far as it is one place."""
         for term in self._terms(node, bound):
             if term.place is not None:
-                yield from _with(term, term.place, GONE)
+                yield from with_value(term, term.place, GONE)
 
     def _of_comparison(
         self, function: str, one: syntax.Expr, other: syntax.Expr, bound: Bound
     ) -> Iterator[Way]:
-        for counted, limit, asked in ((one, other, function), (other, one, _turned(function))):
+        for counted, limit, asked in ((one, other, function), (other, one, turned(function))):
             inside = _counted(counted)
             if inside is not None:
                 for term in self._terms(limit, bound):
@@ -336,23 +241,23 @@ class Wanted:
             for second in self._terms(other, bound):
                 needs = merged(first.needs, second.needs)
                 if needs is not None:
-                    yield from _both([needs], _compared(function, first, second))
+                    yield from both_of([needs], compared(function, first, second))
 
     def _of_length(
         self, node: syntax.Expr, function: str, limit: int, bound: Bound
     ) -> Iterator[Way]:
         """What makes a list, a map or a text as long."""
         lengths = [n for n in (limit, limit + 1, limit - 1) if n >= 0]
-        for length in [n for n in lengths if _COMPARED[function](n, limit)]:
+        for length in [n for n in lengths if COMPARED[function](n, limit)]:
             if length == 0:
                 yield from self._none_of(node, bound)
                 continue
             for term in self._terms(node, bound):
                 if term.place is not None:
-                    yield from _with(term, term.place, Length(length))
+                    yield from with_value(term, term.place, Length(length))
             for item in self._items(node, bound):
                 if item.place is not None:
-                    yield from _with(item, item.place, THERE)
+                    yield from with_value(item, item.place, THERE)
                 elif item.needs:
                     yield item.needs
 
@@ -383,7 +288,7 @@ class Wanted:
                         yield term.needs
                     continue
                 for value in known if wanted else (f"{known[0]}x" if known else "x", "x"):
-                    yield from _with(term, term.place, value)
+                    yield from with_value(term, term.place, value)
             return
         for holder in self._terms(other, bound):
             for term in self._terms(one, bound):
@@ -391,7 +296,7 @@ class Wanted:
                     yield from self._with_member(holder, term, wanted)
         for item in self._items(other, bound):
             for term in self._terms(one, bound):
-                yield from _compared("_==_" if wanted else "_!=_", term, item)
+                yield from compared("_==_" if wanted else "_!=_", term, item)
 
     def _with_member(self, holder: Term, term: Term, wanted: bool) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         """A key of a map, or an item of a list."""
@@ -403,7 +308,7 @@ class Wanted:
             ((*holder.place, 0), value),
         ):
             if isinstance(value, str) or not keyed:
-                yield from _with(holder, place, there if wanted else GONE)
+                yield from with_value(holder, place, there if wanted else GONE)
             if keyed:
                 return
 
@@ -428,7 +333,7 @@ class Wanted:
                         yield term.needs
                     continue
                 for one in fitting:
-                    yield from _with(term, term.place, one)
+                    yield from with_value(term, term.place, one)
 
     def _guesses(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
         """What is read below a call that is not known, with what stands beside it."""
@@ -440,12 +345,12 @@ class Wanted:
             for one in below
             if isinstance(one, syntax.Literal) and isinstance(one.value, str | int)
         ]
-        beside = [other for one in values for other in _different(one)]
+        beside = [other for one in values for other in different(one)]
         for one in below:
             for term in self._terms(one, bound):
                 if term.place is not None and len(term.place) > 1:
                     for value in (*values, *beside, *_TEXTS):
-                        yield from _with(term, term.place, value)
+                        yield from with_value(term, term.place, value)
 
     def _written(self, node: syntax.Expr) -> syntax.Expr:
         """The expression of a variable, for its name."""
@@ -486,7 +391,7 @@ class Wanted:
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
                     needs = self.ways(condition, bound, wanted=holds)[:_MOST_NEEDS]
-                    yield from _needing(self._terms(branch, bound) if needs else (), needs)
+                    yield from needing(self._terms(branch, bound) if needs else (), needs)
             case syntax.Call(_, "orValue" | "or", target, (other,)) if target:
                 yield from self._terms(target, bound)
                 yield from self._terms(other, bound)
@@ -527,7 +432,7 @@ class Wanted:
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
                     needs = self.ways(condition, bound, wanted=holds)[:_MOST_NEEDS]
-                    yield from _needing(self._items(branch, bound) if needs else (), needs)
+                    yield from needing(self._items(branch, bound) if needs else (), needs)
             case syntax.Call(_, "orValue", target, _) if target:
                 yield from self._items(target, bound)
             case syntax.Comprehension():
@@ -545,7 +450,7 @@ class Wanted:
             inner = {**bound, **_named(node, item)}
             needs: list[Way] = [item.needs]
             if selected is not None:
-                needs = list(_both(needs, self.ways(selected[1], inner, wanted=True)))
+                needs = list(both_of(needs, self.ways(selected[1], inner, wanted=True)))
             for made in self._appended(node, inner):
                 for need in needs[:_MOST_NEEDS]:
                     both = merged(need, made.needs)
@@ -600,51 +505,3 @@ def _below(node: syntax.Expr) -> Iterator[syntax.Expr]:
     for one in syntax.children(node):
         yield one
         yield from _below(one)
-
-
-def _with(term: Term, place: Path, value: object) -> Iterator[Way]:
-    """A value at a place, and what the term needs."""
-    found = merged(term.needs, {place: value})
-    if found is not None:
-        yield found
-
-
-def _needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
-    for term in terms:
-        for need in needs:
-            both = merged(term.needs, need)
-            if both is not None:
-                yield replace(term, needs=both)
-
-
-def _alternating(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
-    for pair in zip_longest(ones, others):
-        yield from (one for one in pair if one is not None)
-
-
-def _turned(function: str) -> str:
-    return _FLIPPED.get(function, function)
-
-
-def _compared(function: str, one: Term, other: Term) -> Iterator[Way]:
-    """What makes two terms compare so."""
-    if one.place is None and other.place is None:
-        try:
-            holds = _COMPARED[function](one.constant, other.constant)
-        except TypeError:
-            return
-        yield from [_NOTHING] if holds else ()
-    elif one.place is None or other.place is None:
-        place = one.place or other.place
-        assert place is not None, "one of them is a place"
-        constant = one.constant if one.place is None else other.constant
-        asked = _turned(function) if one.place is None else function
-        for value in _beside(asked, constant):
-            yield {place: value}
-    elif function == "_==_":
-        yield {one.place: "x", other.place: "x"}
-        yield {one.place: 1, other.place: 1}
-    else:
-        first, second = (2, 1) if function in ("_>_", "_>=_") else (1, 2)
-        yield {one.place: "x", other.place: "y"}
-        yield {one.place: first, other.place: second}
