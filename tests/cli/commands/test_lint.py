@@ -8,11 +8,14 @@ import os
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from celadon.cli.linting.rule_pages import page
 from celadon.cli.main import main
+from tests.cli.files import Json, write
+from tests.cli.files import run as run_command
 from tests.paths import ROOT
 
 POLICY = """\
@@ -448,7 +451,7 @@ def test_ignores_per_file_that_are_none(given: str) -> None:
 
 def test_files_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     Path("drafts").mkdir()
-    Path("drafts", "p.yaml").write_text("a: b: c")
+    Path("drafts", "p.yaml").write_text("kind: b: c")
     Path("q.yaml").write_text(policy("object.spec.replicas <= 5"))
     assert lint(capsys, ".")[0] == 2
     assert lint(capsys, ".", "--exclude", "drafts")[0] == 0
@@ -494,3 +497,51 @@ def test_the_layout_is_a_matter_only_where_it_is_asked_for(
     quiet = text.replace("<=5", "<=5  # celadon: ignore[unformatted]")
     assert findings(capsys, quiet, "--select", "CEL098") == []
     assert findings(capsys, policy("object.spec.replicas <= 5"), "--select", "CEL098") == []
+
+
+def _definition(*rules: str, **schema: Any) -> Json:
+    given = {"x-kubernetes-validations": [{"rule": one} for one in rules], **schema}
+    size = {"type": "integer"}
+    whole = {"type": "object", "properties": {"spec": {"type": "object", **given}}}
+    whole["properties"]["spec"]["properties"] = {"size": size}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "shops.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "shops", "kind": "Shop"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": whole},
+                }
+            ],
+        },
+        "status": {"storedVersions": []},
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (["self.size > 1"], []),
+        (["self.size > 1", "self.siz > 1"], ["undefined field 'siz'"]),
+        (["self.size > 'a'"], ["found no matching overload for '_>_' applied to"]),
+    ],
+)
+def test_rules_of_definitions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, rules: list[str], expected: list[str]
+) -> None:
+    path = write(tmp_path / "crd.yaml", _definition(*rules))
+    code, out, _ = run_command(capsys, "lint", path, "-o", "json")
+    found = json.loads(out)
+    assert code == (1 if expected else 0)
+    assert found["summary"]["objects"] == 1
+    assert len(found["findings"]) == len(expected)
+    for one, text in zip(found["findings"], expected, strict=True):
+        assert text in one["message"]
+        assert one["line"] > 20

@@ -28,6 +28,20 @@ def test_passing(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, out.splitlines()[1]) == (0, "PASS ./limit.policytest.yaml:25 case 1 (1.36)")
 
 
+def test_reasons_to_skip_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    written(Path(), PASSING, *({"skip": why, "expect": "admit"} for why in ("a", "b", "a")))
+    code, out, _ = run(capsys, "test")
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            "SKIP 2 cases: a",
+            "SKIP 1 case: b",
+            "",
+            "4 cases in 1 file: 1 passed, 3 skipped",
+        ],
+    )
+
+
 def test_failing(capsys: pytest.CaptureFixture[str]) -> None:
     path = written(Path(), PASSING, FAILING)
     code, out, err = run(capsys, "test", path)

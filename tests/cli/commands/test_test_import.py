@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.files import Json, config_map, policy, run, write
+from tests.cli.files import Json, binding, config_map, policy, run, write
 
 
 @pytest.fixture
@@ -66,6 +66,35 @@ def test_what_cannot_be_said(
     code, out, error = run(capsys, "test", "import", kaptest)
     assert (code, out) == (2, "")
     assert text in error
+
+
+KYVERNO: Json = {
+    "apiVersion": "cli.kyverno.io/v1alpha1",
+    "kind": "Test",
+    "metadata": {"name": "t"},
+    "policies": ["p.yaml"],
+    "resources": ["r.yaml"],
+}
+RESULT: Json = {"policy": "limit", "resources": ["cm"], "kind": "ConfigMap", "result": "fail"}
+
+
+@pytest.mark.parametrize(("ours", "code"), [(True, 1), (False, 2)])
+def test_cases_are_left_out(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, *, ours: bool, code: int
+) -> None:
+    """What is left can be written; if nothing is left, nothing is."""
+    write(tmp_path / "p.yaml", policy(), binding())
+    write(tmp_path / "r.yaml", config_map(x="no"))
+    results = [RESULT, {**RESULT, "isValidatingAdmissionPolicy": True}][: 1 + ours]
+    file = write(tmp_path / "kyverno-test.yaml", {**KYVERNO, "results": results})
+    found, _, error = run(capsys, "test", "import", file)
+    assert found == code
+    assert "Kyverno's own ClusterPolicy" in error
+    written = tmp_path / "kyverno-test.policytest.yaml"
+    assert written.exists() is ours
+    if ours:
+        assert "left out: limit: cm: fail: " in error
+        assert run(capsys, "test", str(written))[0] == 0
 
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ def prepare(
         custom,
         tuple((one.policy, mistake) for one in found if one.policy for mistake in one.mistakes),
         tuple((one.policy, problem) for one in found if one.policy for problem in one.problems),
+        tuple(
+            (number, document)
+            for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
+            if kind[::2] == DEFINITION_KIND and _usable(document)
+        ),
     )
 
 

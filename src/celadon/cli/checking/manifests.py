@@ -25,6 +25,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.document_archive import DocumentArchive, Kind
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
+from celadon.cli.reading.other_files import other_file, passed_over
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import NOTHING_EXCLUDED, Exclusion
 from celadon.cli.suggestions import did_you_mean
@@ -52,6 +53,8 @@ class Manifests:
     also_looked_up: list[Document] = field(default_factory=list)
     old: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    others: list[Problem] = field(default_factory=list)
+    """The files of folders that are no manifests (`other_files`)."""
 
     @property
     def existing(self) -> tuple[Document, ...]:
@@ -96,15 +99,19 @@ def gather(
     parts: Parts,
     step: Callable[[int], None],
     exclusion: Exclusion = NOTHING_EXCLUDED,
+    *,
+    takes_others: bool = True,
 ) -> Manifests:
-    """Reads everything but what is excluded. `step` is told how many documents there are so far.
+    """Reads everything but what is excluded. Files of folders that are no manifests are passed over
+    if it `takes_others`. `step` is told how many documents there are so far.
     Keys that occur twice are for an API server to complain about, in what is to be admitted."""
     found = Manifests()
     reader = DocumentReader(keeps_repeated=True)
     count = itertools.count(1)
 
     def documents(arguments: Sequence[str]) -> Iterator[Document]:
-        for document in _read(sources.expand(arguments, exclusion), reader, found):
+        named = arguments if takes_others else None
+        for document in _read(sources.expand(arguments, exclusion), named, reader, found):
             step(next(count))
             yield document
 
@@ -154,12 +161,19 @@ def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None
 
 
 def _read(
-    files: Iterable[str | Problem], reader: DocumentReader, found: Manifests
+    files: Iterable[str | Problem],
+    named: Sequence[str] | None,
+    reader: DocumentReader,
+    found: Manifests,
 ) -> Iterator[Document]:
+    """`named` are the files that are manifests for certain; None: all are."""
     for file in files:
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)
+            continue
+        if named is not None and (other := passed_over(text, named)):
+            found.others.append(other_file(text.file, other))
             continue
         for item in reader.read(text):
             problem = item if isinstance(item, Problem) else shape_problem(item)

@@ -19,6 +19,7 @@ from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.checking.sending.endpoints import Endpoint
 from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.other_files import summary
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
@@ -85,6 +86,8 @@ def notices(
     if all have the same; `mutations` is what mutating policies
     did (None if nobody asked them), `coverage` what validating ones said."""
     yield from _nothing(manifests, sets)
+    if manifests.others:
+        yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
     if mutations is None:
         yield from _not_evaluated(sets.mutating)
     for policies, found in ((sets.mutating, mutations), (sets.validating, coverage)):

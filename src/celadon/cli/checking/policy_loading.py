@@ -40,7 +40,7 @@ class PolicyLoader:
 
     def __call__(self) -> Rulebook:
         """Raises LoadError."""
-        manifests = gather(self._paths, (), (), Parts(), lambda _: None)
+        manifests = gather(self._paths, (), (), Parts(), lambda _: None, takes_others=False)
         sets = policy_sets(manifests, self._version)
         policies = sets.validating
         prepare = _prepare(manifests, self._version)

@@ -177,12 +177,17 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.auditing.audit_run import Audit, audit_inputs
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.reading.other_files import summary
 
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon audit", wrong)
     progress = output.Progress("objects audited:")
     manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    if manifests.others and options.strict:
+        manifests.problems += manifests.others
+    elif manifests.others:
+        output.complain(summary(manifests.others))
     lines = options.output == "jsonl"
     audit = Audit(
         manifests,

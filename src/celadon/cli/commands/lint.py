@@ -103,6 +103,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", choices=LINT.names, default="text", help="(default: text)"
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="files of folders that are no manifests are errors"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="only what fails the run")
     parser.add_argument(
         "--statistics", action="store_true", help="how many findings each rule has, in their place"
@@ -197,6 +200,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     from celadon.cli.linting.fixing import fixes
     from celadon.cli.linting.lint_run import findings, read
     from celadon.cli.linting.lint_setup import lint_setup
+    from celadon.cli.reading.other_files import summary
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)
@@ -213,6 +217,10 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         if fixed:
             given = read(options.paths, config.exclude)
             shown, silenced = findings(given, setup)
+    if given.others and options.strict:
+        given.problems += given.others
+    elif given.others and not options.quiet:
+        output.complain(summary(given.others))
     report = _report(given, shown, silenced, fixed, config)
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT

@@ -56,6 +56,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.reading.other_files import summary
     from celadon.cli.replaying.replay_run import Replay, replay
 
     wrong = _wrong_use(options)
@@ -63,6 +64,10 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon replay", wrong)
     progress = output.Progress("events replayed:")
     manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    if manifests.others and options.strict:
+        manifests.problems += manifests.others
+    elif manifests.others:
+        output.complain(summary(manifests.others))
     asked = Replay(
         manifests,
         policy_sets(manifests, options.kubernetes_version),

@@ -16,7 +16,7 @@ from celadon.cli.reading.problems import Problem
 DESCRIPTION: Final = """\
 Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,
 kaptest manifests, tests.json of Kubescape's CEL library, suites of gator with CEL, tests.yaml of
-cel-go's policies, AdmissionReviews.
+cel-go's policies, AdmissionReviews. Cases that a PolicyTest cannot say are left out, and named.
 `celadon test` runs these as they are, too.
 """
 
@@ -27,8 +27,9 @@ examples:
 
 exit codes:
   0  the test was written
-  2  wrong usage, a file that cannot be read or has what a PolicyTest cannot say, or a test that is
-     there already
+  1  it was written, but without cases that a PolicyTest cannot say
+  2  wrong usage, a file that cannot be read or has nothing that a PolicyTest can say, or a test
+     that is there already
 """
 
 
@@ -59,17 +60,23 @@ def run(options: argparse.Namespace) -> Exit:
     problems = [problem for one in found for problem in one.test.problems]
     if problems:
         return _refused(problems)
-    content = "---\n".join(yaml_text(one.document) for one in found)
+    left_out = [case for one in found for case in one.left_out]
+    written = [one for one in found if one.document["cases"]]
+    if not written:
+        return _refused([Problem(one.place.file, one.place.line, one.skip) for one in left_out])
+    content = "---\n".join(yaml_text(one.document) for one in written)
     if options.stdout:
         output.write(content)
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
-        count = sum(len(one.test.cases) for one in found)
+        count = sum(len(one.document["cases"]) for one in written)
         output.complain(f"written: {path}, {count} cases")
+    for case in left_out:
+        output.complain(f"left out: {case.name}: {case.skip}")
     for doubt in (doubt for one in found for doubt in one.test.assumed):
         output.complain(f"note: {doubt.text}")
-    return Exit.OK
+    return Exit.DENIED if left_out else Exit.OK
 
 
 def _refused(problems: Sequence[Problem]) -> Exit:

@@ -138,8 +138,11 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon webhook manifest", wrong)
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.reading.other_files import summary
 
     manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    if manifests.others:
+        output.complain(summary(manifests.others))
     policies = policy_sets(manifests, options.kubernetes_version)
     errors = [error for one in policies.all for error in one.errors]
     for problem in manifests.problems:

@@ -17,10 +17,11 @@ from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.other_files import other_file, passed_over
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.records import dataclass
 
 
@@ -31,6 +32,8 @@ class LintInput:
     texts: dict[str, Text] = field(default_factory=dict)
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    others: list[Problem] = field(default_factory=list)
+    """The files of folders that are no manifests."""
 
 
 def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
@@ -41,6 +44,9 @@ def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             found.problems.append(text)
+            continue
+        if other := passed_over(text, arguments):
+            found.others.append(other_file(text.file, other))
             continue
         found.texts[text.file] = text
         for item in reader.read(text):
@@ -176,7 +182,10 @@ def place(document: Document, finding: Finding) -> tuple[int, int]:
 
 def registered(given: LintInput) -> int:
     """How many objects there are to lint."""
-    return sum(metadata.gvk(one.value).group == ADMISSION_REGISTRATION for one in given.documents)
+    return sum(
+        kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
+        for kind in (metadata.gvk(one.value) for one in given.documents)
+    )
 
 
 def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:

@@ -67,7 +67,8 @@ class Expectation:
     """What a case expects. What is None or empty is not looked at.
 
     `message` is the policy's own, or the whole sentence of the API server. `validation` is the one
-    that decides: its index, or its expression. `warnings` are all that policies give. `object` has
+    that decides: its index, or its expression. `violations` is how many validations decide, of
+    those that have the message. `warnings` are all that policies give. `object` has
     what must be in the object after it was mutated (null: what must not), `patch` what the mutation
     must come to.
     `because` is the name of a reason for which nothing matches (`vacuities`).
@@ -81,6 +82,7 @@ class Expectation:
     code: int = 0
     policy: str = ""
     validation: int | str | None = None
+    violations: int | None = None
     warnings: tuple[TextMatch, ...] | None = None
     audit_annotations: Mapping[str, TextMatch] = field(default_factory=dict)
     object: JsonObject | None = None

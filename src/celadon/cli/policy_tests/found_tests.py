@@ -1,12 +1,13 @@
 """From what the user typed to tests.
 
 Of a folder, the files that are called tests, and those in which a PolicyTest stands, whatever they
-are called: a test that nobody runs is worse than none.
+are called: a test that nobody runs is worse than none. Of hidden folders below it, such as
+`.kyverno-test/`, those that are called tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -37,7 +38,7 @@ def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
     """The tests in files and folders; `expected` is the verdict on AdmissionReviews that have no
     response."""
     found = GivenTests()
-    for path in sources.expand(arguments, tests=True):
+    for path in _paths(arguments):
         text = path if isinstance(path, Problem) else sources.read(path)
         if isinstance(text, Problem):
             found.problems.append(text)
@@ -47,6 +48,18 @@ def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
             if len(found.tests) + len(found.problems) == before and text.file in arguments:
                 found.problems.append(Problem(text.file, 0, _NAMED_SO))
     return found
+
+
+def _paths(arguments: Sequence[str]) -> Iterator[str | Problem]:
+    """The files to look at; those of hidden folders only if their names say what they are."""
+    for path in sources.expand(arguments, tests=True):
+        if (
+            isinstance(path, Problem)
+            or path in arguments
+            or _is_called_test(path)
+            or not sources.is_hidden(path, arguments)
+        ):
+            yield path
 
 
 def _is_called_test(file: str) -> bool:

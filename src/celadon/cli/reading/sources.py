@@ -2,8 +2,9 @@
 
 A folder stands for the `.yaml`, `.yml` and `.json` files in it and below it, in alphabetical order;
 names that begin with a dot are skipped, and so are pipes, sockets and devices, and the tests of
-policies, which stand beside them. A file named on the
-command line is read whatever its name and nature.
+policies, which stand beside them. Whoever asks for tests gets those in hidden folders, too
+(`.kyverno-test/`): the caller knows them by their names (`is_hidden`). A file named on the command
+line is read whatever its name and nature.
 """
 
 from __future__ import annotations
@@ -26,6 +27,28 @@ STDIN_NAME: Final = "<stdin>"
 EXTENSIONS: Final = (".yaml", ".yml", ".json")
 _TEST_FILES: Final = late_pattern(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
 """What files are called that `celadon test` runs."""
+_NEVER: Final = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".cache",
+        ".direnv",
+        ".eggs",
+        ".gradle",
+        ".idea",
+        ".mypy_cache",
+        ".nox",
+        ".npm",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".terraform",
+        ".tox",
+        ".venv",
+        ".vscode",
+    }
+)
+"""Hidden folders in which other programs keep what nobody wrote."""
 _GLOB_CHARACTERS: Final = frozenset("*?[")
 _BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -97,11 +120,21 @@ def is_test_file(path: str) -> bool:
     return _TEST_FILES.fullmatch(os.path.basename(path)) is not None
 
 
+def is_hidden(path: str, folders: Sequence[str]) -> bool:
+    """Whether a file of one of the folders is in a hidden one below it."""
+    for folder in folders:
+        below = os.path.relpath(path, folder or os.curdir).split(os.sep)
+        if below[0] != os.pardir and not any(one.startswith(".") for one in below[:-1]):
+            return False
+    return True
+
+
 def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator[str | Problem]:
     if argument == STDIN or os.path.isfile(argument):
         yield argument
     elif os.path.isdir(argument or os.curdir):
-        files = sorted(one for one in _files_below(argument) if tests or not is_test_file(one))
+        below = _files_below(argument, hidden=tests)
+        files = sorted(one for one in below if tests or not is_test_file(one))
         yield from (file for file in files if not exclusion.covers(file))
         if not files:
             yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
@@ -115,9 +148,11 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
         yield argument
 
 
-def _files_below(folder: str) -> Iterator[str]:
+def _files_below(folder: str, *, hidden: bool) -> Iterator[str]:
     for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [
+            name for name in folders if not name.startswith(".") or (hidden and name not in _NEVER)
+        ]
         for name in files:
             path = os.path.join(parent, name)
             if name.lower().endswith(EXTENSIONS) and not name.startswith(".") and _is_plain(path):

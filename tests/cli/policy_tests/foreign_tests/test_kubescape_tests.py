@@ -35,8 +35,11 @@ def ran(root: Path, *tests: Any, given: Json | None = None) -> FileResult:
     bound["apiVersion"] = "admissionregistration.k8s.io/v1alpha1"
     write(templates / "policy-binding.yaml", bound)
     write(templates / "default-control-configuration.yaml", config_map("default", limit="ok"))
+    write(templates / "other-configuration.yaml", config_map("default", limit="no"))
+    warns = binding("placeholder", paramRef={"name": "placeholder"}, actions="Warn")
+    write(templates / "policy-binding-warn.yaml", warns)
     (control / "tests.json").write_text(json.dumps(list(tests), indent=1))
-    found = given_tests([str(control / "tests.json")])
+    found = given_tests([str(root)])
     assert not found.problems
     (only,) = run_tests(found.tests, RunOptions(), lambda _: None).tests
     return only
@@ -74,6 +77,29 @@ def test_a_control_that_is_not_bound_is_named(tmp_path: Path) -> None:
     assert "object-selector" in [one.vacuity.value for one in only.doubts]
 
 
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [
+        ({**case("fail"), "param_template": "other-configuration.yaml"}, "failed"),
+        ({**case("pass"), "param_template": "other-configuration.yaml"}, "passed"),
+        ({**case("warn"), "binding_template": "policy-binding-warn.yaml"}, "passed"),
+        ({**case("warn", "data.x=ok"), "binding_template": "policy-binding-warn.yaml"}, "failed"),
+        (case("warn"), "failed"),
+    ],
+)
+def test_templates_of_a_test(tmp_path: Path, test: Json, status: str) -> None:
+    """They are the test's alone."""
+    found = ran(tmp_path, case("fail"), test, case("fail"), given=WITH_PARAMS)
+    assert not found.problems
+    assert [one.status.value for one in found.cases] == ["passed", status, "passed"]
+
+
+def test_a_test_that_cannot_be_said_stops_no_other(tmp_path: Path) -> None:
+    left_out, other = ran(tmp_path, {**case("pass"), "more": 1}, case("fail")).cases
+    assert left_out.case.skip == "`more` has no equal in a PolicyTest"
+    assert other.status.value == "passed"
+
+
 def test_places(tmp_path: Path) -> None:
     places = [one.case.place.line for one in ran(tmp_path, case("fail"), case("pass")).cases]
     assert places == [2, 8]
@@ -86,7 +112,6 @@ def test_places(tmp_path: Path) -> None:
         (case("pass", "data.x"), "no `=` in `data.x`"),
         (case("pass", template="none.yaml"), "none.yaml"),
         (case("pass", template="two.yaml"), "has several objects: one is expected"),
-        ({**case("pass"), "more": 1}, "`more` has no equal in a PolicyTest"),
     ],
 )
 def test_what_cannot_be_said(tmp_path: Path, test: Json, text: str) -> None:

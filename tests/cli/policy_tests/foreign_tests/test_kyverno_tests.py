@@ -122,10 +122,65 @@ def test_vacuity_is_named(tmp_path: Path) -> None:
     assert "only-audits" in [one.vacuity.value for one in only.doubts]
 
 
-def test_policies_of_other_kinds_are_seen(tmp_path: Path) -> None:
-    result = {"policy": "own", "rule": "r", "kind": "ConfigMap", "resources": ["good"]}
-    found = ran(tmp_path, {**result, "result": "pass"})
-    assert statuses(found) == [("own: ConfigMap good: pass", "skipped")]
+@pytest.mark.parametrize(
+    ("flags", "kind"),
+    [
+        ({}, "ClusterPolicy"),
+        ({"isValidatingPolicy": True}, "ValidatingPolicy"),
+        ({"isMUtatingPolicy": True}, "MutatingPolicy"),
+        ({"isImageValidatingPolicy": True, "isMutatingPolicy": False}, "ImageValidatingPolicy"),
+    ],
+)
+def test_policies_of_other_kinds_are_counted(tmp_path: Path, flags: Json, kind: str) -> None:
+    """Whatever else the file has: it is not read."""
+    result = {"policy": "own", "rule": "r", "kind": "ConfigMap", "resources": ["good", "other"]}
+    fields = {"exceptions": ["e.yaml"], "variables": 1, "clusterResources": ["gone.yaml"]}
+    found = ran(tmp_path, {**result, **flags, "generatedResource": "g", "result": "pass"}, **fields)
+    assert statuses(found) == [("own: good: pass", "skipped"), ("own: other: pass", "skipped")]
+    assert {one.case.skip for one in found.cases} == {
+        f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
+    }
+
+
+@pytest.mark.parametrize("version", ["cli.kyverno.io/v1alpha1", "kyverno.io/v1"])
+def test_both_versions_of_the_kind(tmp_path: Path, version: str) -> None:
+    result = {**OURS, "resources": ["good"], "result": "pass"}
+    assert statuses(ran(tmp_path, result, apiVersion=version)) == [
+        ("limit: ConfigMap good: pass", "passed")
+    ]
+
+
+@pytest.mark.parametrize(("operation", "wanted"), [("DELETE", "error"), ("UPDATE", "skipped")])
+def test_operations(tmp_path: Path, operation: str, wanted: str) -> None:
+    given = {**OURS, "resources": ["good"], "operation": operation, "result": "pass"}
+    (only,) = ran(tmp_path, given).cases
+    assert (only.outcome.verdict.value if only.outcome else only.status.value) == wanted
+
+
+def test_a_test_without_results_expects_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "kyverno-test.yaml", {**HEAD, "policies": ["p.yaml"]})
+    ((only,),) = (one.cases for one in given_tests([str(tmp_path)]).tests)
+    assert only.skip == "the test has no `results`: it expects nothing"
+
+
+def test_a_result_that_cannot_be_said_stops_no_other(tmp_path: Path) -> None:
+    given = {**OURS, "resources": ["good"], "result": "pass"}
+    found = ran(tmp_path, {**given, "generatedResource": "g.yaml"}, given)
+    assert [status for _, status in statuses(found)] == ["skipped", "passed"]
+    assert found.cases[0].case.skip == "`generatedResource` has no equal in a PolicyTest"
+    found = ran(tmp_path, given, more="x")
+    assert found.cases[0].case.skip == "`more` has no equal in a PolicyTest"
+
+
+def test_hidden_folders_are_searched(tmp_path: Path) -> None:
+    for folder in (".kyverno-test", ".git"):
+        (tmp_path / folder).mkdir()
+        ran(tmp_path / folder, {**OURS, "resources": ["good"], "result": "pass"})
+    found = given_tests([str(tmp_path)])
+    assert [one.file for one in found.tests] == [
+        str(tmp_path / ".kyverno-test" / "kyverno-test.yaml")
+    ]
+    assert not found.problems
 
 
 @pytest.mark.parametrize(("team", "status"), [("web", "passed"), ("db", "failed")])
@@ -167,8 +222,6 @@ def _values(kind: str, **fields: Any) -> Json:
 @pytest.mark.parametrize(
     ("fields", "result", "text"),
     [
-        ({"exceptions": ["e.yaml"]}, {}, "`exceptions` has no equal in a PolicyTest"),
-        ({}, {"generatedResource": "g.yaml"}, "`generatedResource` has no equal in a PolicyTest"),
         ({}, {"resources": ["none"]}, "no ConfigMap `none` among the resources"),
         ({}, {"result": "maybe"}, "`result`, one of pass, fail, skip, error, warn, is needed"),
         ({}, {"policy": None}, "`policy` is needed"),

@@ -114,6 +114,8 @@ class Bundle:
     """What our type check found."""
     problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
     """What the status controller's type check finds."""
+    definitions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    """CustomResourceDefinitions, with their numbers."""
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         """The schema of a kind, built in or defined in the input; None if nobody knows it."""

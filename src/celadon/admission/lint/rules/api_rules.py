@@ -10,6 +10,7 @@ from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_offset
 from celadon.admission.lint.model.subjects import Bundle, Registered
+from celadon.admission.lint.rules.definition_reports import definition_reports
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.library import environment, previous_minor
@@ -32,6 +33,8 @@ def _invalid(bundle: Bundle) -> Iterator[Report]:
         for error in one.errors:
             if not error.detail.startswith(_DENY_AND_WARN):
                 yield from _explained(one, error)
+    for number, definition in bundle.definitions:
+        yield from definition_reports(number, definition, bundle.settings.version)
 
 
 def _explained(given: Registered, error: FieldError) -> Iterator[Report]:
@@ -103,7 +106,8 @@ RULES: Final = (
         "invalid",
         Severity.ERROR,
         "The API server would refuse this object. The texts are the API server's; a mistake in an "
-        "expression is shown where it is.",
+        "expression is shown where it is. So are mistakes in the rules of "
+        "CustomResourceDefinitions.",
         "validations:\n- expression: object.spec.replicas =< 5\n",
         "validations:\n- expression: object.spec.replicas <= 5\n",
         _invalid,

@@ -63,12 +63,17 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.bootstrapping.bootstrap_report import simulate
     from celadon.cli.bootstrapping.step_tables import level_of
     from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.reading.other_files import summary
 
     if not options.paths:
         return output.usage_error("celadon simulate-bootstrap", "nothing to simulate: give PATHS")
     progress = output.Progress("documents read:")
     manifests = gather(options.paths, (), (), Parts(), progress.step)
     progress.done()
+    if manifests.others and options.strict:
+        manifests.problems += manifests.others
+    elif manifests.others:
+        output.complain(summary(manifests.others))
     report = simulate(
         manifests,
         options.kubernetes_version,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from celadon.cli.checking.check_report import Violation
@@ -36,6 +37,8 @@ def render(report: RunReport, look: Look) -> str:
         blocks += coverage_blocks(report.coverage, report.coverage_wanted, look)
     if report.alterations is not None:
         blocks += alteration_blocks(report.alterations, report.killed_wanted, look)
+    if look.verbosity == 0:
+        blocks += [[one] for one in _skipped(report, look)]
     if look.verbosity >= 0:
         blocks.append([_summary(report)])
     return "".join(_joined(blocks, look))
@@ -129,6 +132,15 @@ def _doubt(doubt: Doubt, look: Look) -> Iterator[str]:
     yield f"  {look.paint('notice', doubt.vacuity.value)}: {doubt.text}"
     if doubt.help:
         yield f"    help: {doubt.help}"
+
+
+def _skipped(report: RunReport, look: Look) -> Iterator[str]:
+    """One line for each reason, however many cases it is given for."""
+    reasons = Counter(one.case.skip for one in report.cases if one.status is Status.SKIPPED)
+    style, word = _WORDS[Status.SKIPPED]
+    for reason, count in reasons.items():
+        noun = "case" if count == 1 else "cases"
+        yield f"{look.paint(style, word)} {count} {noun}: {reason}"
 
 
 def _summary(report: RunReport) -> str:

@@ -1,10 +1,11 @@
 """The search for requests that a policy lets pass, and for one that each of its rules is against.
 
-It begins with a seed for each kind that the policy matches, and changes what the expressions read
-to what they compare with: one place at a time, then one more, up to `MOST_TRIALS` requests in all.
-Each trial is a case that is judged as any other, so whatever is found is so. Of a policy with
-several validations, each also gets a request that it lets pass for what it looks at: the refused
-one with one place changed.
+It begins with a seed for each kind that the policy matches. First the expressions are asked which
+values would make them true or false (`wanted_values`), and these are tried; then what the
+expressions read is changed to what they compare with: one place at a time, then one more, up to
+`MOST_TRIALS` requests in all. Each trial is a case that is judged as any other, so whatever is
+found is so. Of a policy with several validations, each also gets a request that it lets pass for
+what it looks at: the refused one with one place changed.
 """
 
 from __future__ import annotations
@@ -19,21 +20,27 @@ from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.questions import user_info
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
+from celadon.cli.policy_tests.first_tests.applied_ways import with_way
 from celadon.cli.policy_tests.first_tests.changed_values import with_value_at
 from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces
 from celadon.cli.policy_tests.first_tests.search_subject import Subject, subject_of
 from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects
+from celadon.cli.policy_tests.first_tests.value_ways import GONE, THERE, Way
+from celadon.cli.policy_tests.first_tests.wanted_values import Wanted
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest, plain_document
 from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
+from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
 from celadon.records import dataclass
 
-MOST_TRIALS: Final = 3000
+MOST_TRIALS: Final = 2000
+MOST_PARAMS: Final = 150
 _PLACE: Final = "search"
 _USERS: Final = ("", "alice")
+_MOST_KINDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,7 @@ class _Search:
     ) -> None:
         self._bench = bench
         self._documents: dict[str, Document] = {}
+        self._params_left = MOST_PARAMS
         self._alone: set[int] = set()
         """Validations of which a request is known that nothing else refuses."""
         probe = Case("", Place(), Expectation(CaseVerdict.ADMIT), plain_document(_NOTHING, _PLACE))
@@ -118,17 +126,83 @@ class _Search:
         """What the search comes to."""
         seeds = [replace(one, user=user) for user in _USERS for one in self._seeds()]
         seen: set[str] = set()
-        layer = [one for one in seeds if self._is_new(one, seen)]
-        for _ in range(3):
-            reached = [one for one in layer if self._try(one)]
+        reached = [one for one in seeds if self._is_new(one, seen) and self._try(one)]
+        for one in self._solved(seeds):
+            if self._is_new(one, seen):
+                self._try(one, alone=not self._subject.mutates)
+        first = self._first_kinds(seeds)
+        reached = [one for one in reached if one.object["kind"] in first]
+        for _ in range(2):
             layer = [
                 one
                 for seed in reached
                 for one in _changed(seed, self._read)
                 if self._is_new(one, seen)
             ]
+            reached = [one for one in layer if self._try(one)]
         self._find_passing()
         return self._found
+
+    @staticmethod
+    def _first_kinds(seeds: Sequence[Tried]) -> list[str]:
+        """Those for which every place is tried."""
+        return list(dict.fromkeys(one.object["kind"] for one in seeds))[:_MOST_KINDS]
+
+    def _solved(self, seeds: Sequence[Tried]) -> Iterator[Tried]:
+        """The seeds with values that let a request pass, and with those that each rule is against,
+        as long as that is looked for."""
+        subject, found = self._subject, self._found
+        conditions = [(one, True) for one in subject.conditions]
+        roots = [rule.root for rule in subject.rules if rule.root is not None]
+        passing = [(one, True) for one in roots]
+        for seed in seeds:
+            wanted = Wanted(subject.variables, _facts(seed))
+            if found.admitted is None and not subject.mutates:
+                yield from self._with_ways(seed, wanted.all_of([*conditions, *passing]))
+            if subject.mutates:
+                yield from self._with_ways(seed, wanted.all_of(conditions))
+                continue
+            for index, rule in enumerate(subject.rules):
+                if rule.root is None or index in self._alone:
+                    continue
+                others = [(one, True) for one in roots if one is not rule.root]
+                for asked in ([*conditions, (rule.root, False), *others], [(rule.root, False)]):
+                    ways = wanted.all_of([*conditions, *asked] if len(asked) == 1 else asked)
+                    for one in self._with_ways(seed, ways):
+                        yield one
+                        if index in self._alone:
+                            break
+
+    def _with_ways(self, seed: Tried, ways: Sequence[Way]) -> Iterator[Tried]:
+        """A seed with the values of each way in it."""
+        for way in ways:
+            made: Tried | None = seed
+            for root in ("object", "oldObject", "params"):
+                some = [(place[1:], value) for place, value in way.items() if place[0] == root]
+                if made is not None and some:
+                    made = self._with_values(made, root, some)
+            for place, value in way.items():
+                if made is not None and place[0] == "namespaceObject":
+                    given = None if value is GONE else "x" if value is THERE else value
+                    made = _with_label(made, place, given) or made
+            if made is not None:
+                yield made
+
+    def _with_values(
+        self, seed: Tried, root: str, values: Sequence[tuple[Path, Any]]
+    ) -> Tried | None:
+        given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
+        if given is None or any(not place for place, _ in values):
+            return None
+        api_version, kind = given["apiVersion"], given["kind"]
+        group, _, version = api_version.rpartition("/")
+        schema = self._seed.schema(GroupVersionKind(group, version, kind))
+        made = with_way(given, values, schema)
+        if made is None:
+            return None
+        if root == "object":
+            return replace(seed, object=made)
+        return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
 
     def _find_passing(self) -> None:
         """For each of several validations, what it lets pass that differs in what it reads, and is
@@ -173,10 +247,12 @@ class _Search:
         made = self._seed.of(subject.param_kind, subject.param_labels or {})
         return {**made, "metadata": {**made["metadata"], "name": subject.param_name}}
 
-    def _try(self, one: Tried) -> bool:
-        """Whether the policy looked at it, and there is something left to be looked for."""
+    def _try(self, one: Tried, *, alone: bool = False) -> bool:
+        """Whether the policy looked at it, and there is something left to be looked for: with
+        `alone`, requests that one rule refuses and no other, too."""
         found = self._found
-        if found.is_complete or found.trials >= MOST_TRIALS:
+        is_done = found.is_complete and not (alone and len(self._alone) < len(found.subject.rules))
+        if is_done or found.trials >= MOST_TRIALS or not self._may_take(one.params):
             return False
         found.trials += 1
         outcome = self._outcome(one)
@@ -189,6 +265,16 @@ class _Search:
             self._take_changes(one, outcome)
         else:
             self._take_violations(one, outcome)
+        return True
+
+    def _may_take(self, params: dict[str, Any] | None) -> bool:
+        """Other params are another world, which costs: they are not many."""
+        if params is None:
+            return True
+        key = json.dumps(params)
+        if key not in self._documents and self._params_left == 0:
+            return False
+        self._params_left -= key not in self._documents
         return True
 
     def _take_changes(self, one: Tried, outcome: CaseOutcome) -> None:
@@ -240,6 +326,24 @@ class _Search:
 
 
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}
+
+
+def _facts(seed: Tried) -> dict[Path, Any]:
+    """What is given with a request of a kind."""
+    value = seed.object
+    group, _, version = value["apiVersion"].rpartition("/")
+    operation = "CREATE" if seed.old is None else "UPDATE"
+    kind = {"group": group, "version": version, "kind": value["kind"]}
+    about: dict[Path, Any] = {
+        ("object", "kind"): value["kind"],
+        ("object", "apiVersion"): value["apiVersion"],
+        ("oldObject", "kind"): value["kind"],
+        ("request", "operation"): operation,
+        ("request", "dryRun"): False,
+        ("request", "namespace"): "default",
+        ("request", "userInfo", "username"): seed.user or "admin",
+    }
+    return about | {("request", "kind", name): text for name, text in kind.items()}
 
 
 def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:

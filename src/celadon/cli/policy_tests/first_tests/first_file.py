@@ -9,7 +9,7 @@ from typing import Any
 
 from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.first_tests.case_search import Found, Tried
-from celadon.cli.policy_tests.first_tests.first_policy import FirstPolicy
+from celadon.cli.policy_tests.first_tests.first_policy import MADE, FirstPolicy
 from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.kube.writes import patch_between
 
@@ -27,8 +27,10 @@ def _lines(found: Found, given: FirstPolicy, folder: str) -> Iterator[str]:
         spec = given.documents[-1].value["spec"]
         yield f"bindings: [{json.dumps(spec)}]"
     if given.definitions:
-        files = dict.fromkeys(os.path.relpath(one.file, folder or ".") for one in given.definitions)
-        yield f"crds: {json.dumps(list(files))}"
+        read = [one for one in given.definitions if one.file != MADE]
+        files = dict.fromkeys(os.path.relpath(one.file, folder or ".") for one in read)
+        made = [dict(one.value) for one in given.definitions if one.file == MADE]
+        yield f"crds: {json.dumps([*files, *made])}"
     base = found.admitted or next((one.tried for one in found.against.values()), None)
     if base is not None:
         yield "objects:"

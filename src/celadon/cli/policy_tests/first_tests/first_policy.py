@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -19,13 +19,19 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
+from celadon.kube import GroupVersionKind
+from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
+
+MADE: Final = ""
+"""Stands for the file of a definition that was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstPolicy:
     """`documents` are those of the file, and a binding if the policy has none (`bound`).
-    `definitions` are of the custom kinds that it is about, from the files beside it.
+    `definitions` are of the custom kinds that it is about, from the files beside it; one that takes
+    anything is made for params that have none.
     `is_broken`: no API server would take it."""
 
     documents: Sequence[Document] = ()
@@ -62,13 +68,17 @@ def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
     document = part.policies[name].document
     if not bound:
         documents.append(plain_document(short_binding(document, name), name))
-    return FirstPolicy(documents, tuple(_definitions(file, document)), name, bound)
+    definitions = [*_definitions(file, document)]
+    definitions += _open_definition(document, definitions)
+    return FirstPolicy(documents, tuple(definitions), name, bound)
 
 
 def short_binding(policy: Document, name: str) -> dict[str, Any]:
     """The binding that a policy gets that has none."""
     mutates = policy.value["kind"] == MUTATING_POLICY_KIND
     spec: dict[str, Any] = {"policyName": name}
+    if policy.value_at(("spec", "paramKind")) is not None:
+        spec["paramRef"] = {"name": "params", "parameterNotFoundAction": "Deny"}
     if not mutates:
         spec["validationActions"] = ["Deny"]
     return {
@@ -77,6 +87,34 @@ def short_binding(policy: Document, name: str) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": spec,
     }
+
+
+def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Document]:
+    """Of a kind of params that nobody defines: one that takes anything, so that there can be
+    params at all."""
+    kind = policy.value_at(("spec", "paramKind"))
+    if not isinstance(kind, Mapping):
+        return
+    group, _, version = str(kind["apiVersion"]).rpartition("/")
+    if schema_for(GroupVersionKind(group, version, str(kind["kind"]))) is not None or any(
+        one.value_at(("spec", "names", "kind")) == kind["kind"] for one in known
+    ):
+        return
+    plural = str(kind["kind"]).lower()
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = {"name": version, "served": True, "storage": True}
+    value = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Cluster",
+            "names": {"kind": kind["kind"], "plural": plural},
+            "versions": [{**served, "schema": {"openAPIV3Schema": anything}}],
+        },
+    }
+    yield plain_document(value, MADE)
 
 
 def _definitions(file: str, policy: Document) -> Iterator[Document]:

@@ -19,28 +19,34 @@ from celadon.kube.catalogue import Catalog, Resource
 from celadon.records import dataclass
 
 _RULES: Final = frozenset({"validations", "mutations"})
-_MOST_KINDS: Final = 3
+_MOST_KINDS: Final = 12
+_FIRST_KINDS: Final = ("Pod", "Deployment", "ConfigMap", "Namespace", "Service")
+"""Those that are tried where a policy matches anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A validation or a mutation: its expression, the path of that, and what it reads."""
+    """A validation or a mutation: its expression, the path of that, what it reads, and its tree
+    (None for what cannot be compiled)."""
 
     text: str
     field: str
     read: ReadPlaces
+    root: syntax.Expr | None
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """`read` is what all expressions read that decide, `param_kind` the kind of params and
     `param_name` and `param_labels` what bindings call them; labels are those that selectors ask
-    for."""
+    for. `conditions` are the trees of match conditions, `variables` those of variables."""
 
     name: str
     mutates: bool
     rules: tuple[Rule, ...]
     read: ReadPlaces
+    conditions: tuple[syntax.Expr, ...]
+    variables: Mapping[str, syntax.Expr]
     resources: tuple[tuple[Resource, frozenset[str]], ...]
     object_labels: Mapping[str, str]
     namespace_labels: Mapping[str, str]
@@ -53,7 +59,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
     """The policy of a name, and its bindings."""
     part = next(one for one in sets.all if name in one.policies)
     policy = part.policies[name].value
-    rules, read = _rules(policy, version)
+    rules, read, conditions, variables = _rules(policy, version)
     constraints = [policy.spec.match_constraints, *_match_resources(part, name)]
     kind = policy.spec.param_kind
     param_kind = None
@@ -70,7 +76,9 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         isinstance(policy, MutatingAdmissionPolicy),
         rules,
         read,
-        tuple(_resources(policy.spec.match_constraints, catalog))[:_MOST_KINDS],
+        conditions,
+        variables,
+        tuple(sorted(_resources(policy.spec.match_constraints, catalog), key=_rank))[:_MOST_KINDS],
         _wanted_labels(constraints, "object_selector"),
         _wanted_labels(constraints, "namespace_selector"),
         param_kind,
@@ -79,9 +87,14 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
     )
 
 
-def _rules(policy: Policy, version: str) -> tuple[tuple[Rule, ...], ReadPlaces]:
-    """The rules, and what they and the match conditions read."""
+_Read = tuple[tuple[Rule, ...], ReadPlaces, tuple[syntax.Expr, ...], dict[str, syntax.Expr]]
+
+
+def _rules(policy: Policy, version: str) -> _Read:
+    """The rules, and what they and the match conditions read; the trees of conditions and
+    variables."""
     deciding: list[syntax.Expr] = []
+    conditions: list[syntax.Expr] = []
     variables: dict[str, syntax.Expr] = {}
     rules: list[tuple[str, str, list[syntax.Expr]]] = []
     for one in policy_expressions(policy, version):
@@ -98,14 +111,24 @@ def _rules(policy: Policy, version: str) -> tuple[tuple[Rule, ...], ReadPlaces]:
             variables[policy.spec.variables[index].name] = root
         elif section in _RULES or section == "matchConditions":
             deciding.append(root)
-    found = tuple(Rule(text, field, read_places(roots, variables)) for text, field, roots in rules)
-    return found, read_places(deciding, variables)
+            conditions += [root] if section == "matchConditions" else []
+    found = tuple(
+        Rule(text, field, read_places(roots, variables), next(iter(roots), None))
+        for text, field, roots in rules
+    )
+    return found, read_places(deciding, variables), tuple(conditions), variables
 
 
 def _match_resources(part: PolicySet, name: str) -> Iterator[MatchResources | None]:
     for one in part.bindings.values():
         if one.value.spec.policy_name == name:
             yield one.value.spec.match_resources
+
+
+def _rank(found: tuple[Resource, frozenset[str]]) -> int:
+    """Kinds that many policies are about come first; the order is else that of the rules."""
+    kind = found[0].gvk.kind
+    return _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
 
 
 def _resources(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
+from celadon.kube.schemas import Schema, decode_schema, schema_for
 
 _NAME: Final = "example"
+_ANYTHING: Final = Schema(preserve_unknown=True)
 _POD: Final = {"containers": [{"name": "main", "image": "example.com/app:1"}]}
 _LABELS: Final = {"app": _NAME}
 _TEMPLATE: Final = {"metadata": {"labels": _LABELS}, "spec": _POD}
@@ -47,6 +50,31 @@ _REST: Final[dict[str, dict[str, Any]]] = {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _NAME}
     },
     "StorageClass": {"provisioner": "example.com/disk"},
+    "PriorityClass": {"value": 1},
+    "RuntimeClass": {"handler": _NAME},
+    "EndpointSlice": {"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]},
+    "PersistentVolume": {
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "hostPath": {"path": "/mnt"},
+        }
+    },
+    "CustomResourceDefinition": {
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Example", "plural": "examples"},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        }
+    },
 }
 """What objects of a kind need besides a name."""
 
@@ -56,8 +84,12 @@ def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, 
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
+_NAMES: Final = {"CustomResourceDefinition": "examples.example.com"}
+"""Of kinds whose names follow from what is in them."""
+
+
 def _head(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": _NAME}
+    about: dict[str, Any] = {"name": _NAMES.get(kind.kind, _NAME)}
     if labels:
         about["labels"] = dict(labels)
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": about}
@@ -74,6 +106,15 @@ class SeedObjects:
             for spec in (one["spec"] for one in definitions)
             for version in spec["versions"]
         }
+
+    def schema(self, kind: GroupVersionKind) -> Schema | None:
+        """That of a kind, where one is known."""
+        given = self._schemas.get(kind)
+        if given is None:
+            return schema_for(kind)
+        found = decode_schema(given)
+        about = dict.fromkeys(("apiVersion", "kind", "metadata"), _ANYTHING)
+        return replace(found, properties={**about, **found.properties})
 
     def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
         """An object of a kind, with these labels."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from celadon.cli.policy_tests.foreign_tests import (
     cel_go_tests,
+    chainsaw_tests,
     gator_suites,
     kaptest_tests,
     kubescape_tests,
@@ -21,19 +22,21 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 
 _Recognizes = Callable[[object], bool]
-_Rewrites = Callable[[Chunk, Any], Rewritten]
+_Rewrites = Callable[[Chunk, Any], Rewritten | list[Rewritten]]
 
 _FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
+    (chainsaw_tests.is_chainsaw_test, chainsaw_tests.rewritten),
     (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
     (kaptest_tests.is_kaptest, kaptest_tests.rewritten),
     (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten),
     (cel_go_tests.is_cel_go_test, cel_go_tests.rewritten),
     (gator_suites.is_gator_suite, gator_suites.rewritten),
 )
+"""How a test of each tool is known, and what makes one or several PolicyTests of it."""
 _NAMES: Final = frozenset(
     f"{name}.{ending}"
-    for name in ("kyverno-test", "kaptest", "suite", "tests")
-    for ending in ("yaml", "yml")
+    for name in ("kyverno-test", "chainsaw-test", "kaptest", "suite", "tests")
+    for ending in ("yaml", "yml", "json")
 )
 
 
@@ -52,5 +55,8 @@ def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
             continue
         if review_tests.is_review(one[1]):
             found.append(review_tests.rewritten(*one, expected))
-        found += [rewrites(*one) for recognizes, rewrites in _FORMATS if recognizes(one[1])]
+        for recognizes, rewrites in _FORMATS:
+            if recognizes(one[1]):
+                made = rewrites(*one)
+                found += made if isinstance(made, list) else [made]
     return found

@@ -1,24 +1,28 @@
 """Suites of gator (Gatekeeper) whose templates have CEL to PolicyTests.
 
-A suite names a ConstraintTemplate and a Constraint for each of its tests. A template with code for
+A suite names a ConstraintTemplate and a Constraint for each of its tests, and nothing else judges
+its cases: each test is a PolicyTest. A template with code for
 the engine `K8sNativeValidation` becomes a policy as Gatekeeper generates one: the constraint is its
 params, `variables.params` are the constraint's `spec.parameters`, `variables.anyObject` is the old
 object of a DELETE. What the constraint's `match` says becomes the rules, the match conditions and
 the selectors of a policy of its own; gator counts violations whatever the `enforcementAction`, so
 the binding always denies. Rego is not evaluated here: tests of templates that have nothing else are
-skipped. Format: github.com/open-policy-agent/gatekeeper `pkg/gator/verify/suite.go`, and
-frameworks/constraint `pkg/client/drivers/k8scel/schema`.
+left out, and so is each case that cannot be said. An ExpansionTemplate makes objects of others
+(`gator_expansion`), which are judged as well. Format: github.com/open-policy-agent/gatekeeper
+`pkg/gator/verify/suite.go` and `pkg/drivers/k8scel/schema`.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.cli.policy_tests.expectations import CaseVerdict
+from celadon.cli.policy_tests.foreign_tests.gator_expansion import expanded
 from celadon.cli.policy_tests.foreign_tests.review_tests import is_review, request_fields
 from celadon.cli.policy_tests.foreign_tests.rewriting import Rewriting, Rewritten
 from celadon.cli.reading.documents import Document
@@ -33,11 +37,18 @@ _CONSTRAINTS: Final = "constraints.gatekeeper.sh"
 _VERSION: Final = "v1beta1"
 _REGISTRATION: Final = f"{ADMISSION_REGISTRATION}/v1"
 _SUITE_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "tests", "skip"})
-_TEST_FIELDS: Final = frozenset({"name", "template", "constraint", "cases", "skip"})
+_TEST_FIELDS: Final = frozenset({"name", "template", "constraint", "expansion", "cases", "skip"})
 _CASE_FIELDS: Final = frozenset({"name", "object", "assertions", "inventory", "skip"})
 _ASSERTION_FIELDS: Final = frozenset({"violations", "message"})
 _SOURCE_FIELDS: Final = frozenset(
-    {"validations", "failurePolicy", "matchConditions", "variables", "generateVAP"}
+    {
+        "validations",
+        "failurePolicy",
+        "matchCondition",
+        "matchConditions",
+        "variables",
+        "generateVAP",
+    }
 )
 _MATCH_FIELDS: Final = frozenset(
     {
@@ -50,6 +61,7 @@ _MATCH_FIELDS: Final = frozenset(
         "name",
     }
 )
+_ENFORCEMENT_POINTS: Final = frozenset({"*", "gator.gatekeeper.sh"})
 _ANY_OBJECT: Final = (
     'has(request.operation) && request.operation == "DELETE" && object == null ? oldObject : object'
 )
@@ -67,109 +79,151 @@ def is_gator_suite(value: object) -> bool:
     )
 
 
-def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test."""
-    return _Gator(chunk, value).test()
+def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
+    """One test for each of the suite, as gator judges it: by its own template and constraint."""
+    suite = Rewriting(chunk, value)
+    found = [
+        _Gator(chunk, value, path).rewritten(test)
+        for path, test in suite.maps(("tests",))
+        if test.get("cases")
+    ]
+    if suite.objects.problems or not found:
+        found.append(suite.done(metadata.name(value)))
+    return found
 
 
 class _Gator:
-    def __init__(self, chunk: Chunk, value: Mapping[str, Any]) -> None:
-        self._value = value
+    """One test of a suite."""
+
+    def __init__(self, chunk: Chunk, suite: Mapping[str, Any], path: Path) -> None:
+        self._suite = suite
+        self._path = path
         self._folder = os.path.dirname(chunk.file)
-        self._way = Rewriting(chunk, value)
-        self._policies: list[dict[str, Any]] = []
-        self._definitions: dict[str, dict[str, Any]] = {}
+        self._way = Rewriting(chunk, suite)
+        self._policy = ""
+        self._constraint: Mapping[str, Any] = {}
+        self._expansions: list[Document] = []
+        self._reason = ""
+        """Why no case of it is run."""
 
-    def test(self) -> Rewritten:
+    def rewritten(self, test: Mapping[str, Any]) -> Rewritten:
+        """As a PolicyTest."""
         way = self._way
-        way.refuse_others((), _SUITE_FIELDS)
-        for number, (path, test) in enumerate(way.maps(("tests",))):
-            way.refuse_others(path, _TEST_FIELDS)
-            self._test(number, path, test)
-        way.fields["policies"] = self._policies
-        if self._definitions:
-            way.fields["crds"] = list(self._definitions.values())
-        return way.done(metadata.name(self._value))
+        name = str(test.get("name") or self._path[-1])
+        self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)
+        if self._suite.get("skip") or test.get("skip"):
+            self._reason = "the suite skips it"
+        if not self._reason:
+            self._prepare(test)
+        for path, case in way.maps((*self._path, "cases")):
+            self._case(path, case, f"{name}: {case.get('name') or 'case'}")
+        suite = metadata.name(self._suite)
+        return way.done(f"{suite}: {name}" if suite else name)
 
-    def _test(self, number: int, path: Path, test: Mapping[str, Any]) -> None:
-        template = self._named(path, test, "template")
-        constraint = self._named(path, test, "constraint")
+    def _prepare(self, test: Mapping[str, Any]) -> None:
+        """Reads the template, the constraint and what expands objects."""
+        template = self._named(self._path, test, "template")
+        constraint = self._named(self._path, test, "constraint")
         if template is None or constraint is None:
             return
-        skip = "the suite skips it" if self._value.get("skip") or test.get("skip") else ""
         source = _native_source(template.value)
         if source is None:
-            skip = skip or f"the template has no code for {ENGINE}"
-        name = f"{test.get('name') or metadata.name(constraint.value)}"
-        policy = f"gatekeeper-{metadata.name(constraint.value)}-{number}"
-        if source is not None:
-            self._refuse(template, source, _SOURCE_FIELDS)
-            match = constraint.value_at(("spec", "match")) or {}
-            assert isinstance(match, Mapping), "constraints have a map there"
-            self._refuse(constraint, match, _MATCH_FIELDS)
-            self._policies += _policy(policy, constraint.value, source, match)
-            kind = str(constraint.value["kind"])
-            self._definitions[kind] = _definition(kind)
-        for at, case in self._way.maps((*path, "cases")):
-            self._way.refuse_others(at, _CASE_FIELDS)
-            self._case(at, case, name, policy, constraint.value, skip)
+            self._reason = f"the template has no code for {ENGINE}"
+            return
+        match = constraint.value_at(("spec", "match")) or {}
+        assert isinstance(match, Mapping), "constraints have a map there"
+        self._reason = (
+            _unknown(template, source, _SOURCE_FIELDS)
+            or _unknown(constraint, match, _MATCH_FIELDS)
+            or _unenforced(constraint.value)
+        )
+        if "expansion" in test:
+            self._expansions = self._read(str(test["expansion"]))
+        self._constraint = constraint.value
+        self._policy = f"gatekeeper-{metadata.name(constraint.value)}"
+        self._way.fields["policies"] = list(_policy(self._policy, constraint.value, source, match))
+        self._way.fields["crds"] = [_definition(str(constraint.value["kind"]))]
 
-    def _refuse(self, document: Document, given: Mapping[str, Any], known: frozenset[str]) -> None:
-        for field in given:
-            if field not in known:
-                whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
-                self._way.say((), f"`{field}` of {whose} has no equal in a PolicyTest")
-
-    def _case(
-        self,
-        path: Path,
-        case: Mapping[str, Any],
-        test: str,
-        policy: str,
-        constraint: Mapping[str, Any],
-        skip: str,
-    ) -> None:
+    def _case(self, path: Path, case: Mapping[str, Any], name: str) -> None:
+        way = self._way
+        reason = self._reason or way.others(path, _CASE_FIELDS)
+        if case.get("skip"):
+            reason = "the suite skips it"
+        if reason:
+            way.leave_out(name, path, reason)
+            return
         about = self._named(path, case, "object")
         if about is None:
             return
-        others = [one for name in self._way.files((*path, "inventory")) for one in self._read(name)]
-        given: dict[str, Any] = {"policy": policy, "params": [dict(constraint)]}
-        if is_review(about.value):
-            given |= request_fields(about.value["request"])
-        else:
-            given["object"] = self._way.reference(about, [])
+        given: dict[str, Any] = {"policy": self._policy, "params": [dict(self._constraint)]}
+        files = way.files((*path, "inventory"))
+        others = [dict(one.value) for file in files for one in self._read(file)]
         if others:
-            given["resources"] = [dict(one.value) for one in others]
-        if skip or case.get("skip"):
-            given["skip"] = skip or "the suite skips it"
-        name = f"{test}: {case.get('name') or metadata.name(about.value)}"
-        assertions = list(self._way.maps((*path, "assertions")))
+            given["resources"] = others
+        assertions = list(way.maps((*path, "assertions")))
         if not assertions:
-            self._way.say(path, "no assertion in this case")
+            way.say(path, "no assertion in this case")
         for number, (at, assertion) in enumerate(assertions, 1):
-            self._way.refuse_others(at, _ASSERTION_FIELDS)
             more = f", assertion {number}" if number > 1 else ""
-            expect = self._expected(at, assertion)
-            if expect is not None:
-                self._way.add({"name": name + more, **given, "expect": expect}, at)
+            reason = way.others(at, _ASSERTION_FIELDS)
+            if reason:
+                way.leave_out(name + more, at, reason)
+            else:
+                self._assertion(at, assertion, name + more, about, given)
 
-    def _expected(self, path: Path, assertion: Mapping[str, Any]) -> dict[str, Any] | None:
-        """None, and a problem, for numbers that are more than yes and no."""
-        wanted = assertion.get("violations", "yes")
-        message = assertion.get("message")
-        if wanted in ("no", False) or (wanted == 0 and not isinstance(wanted, bool)):
-            if message is None:
-                return {"verdict": CaseVerdict.ADMIT.value}
-            self._way.say((*path, "message"), "no message is expected of what is admitted")
-            return None
-        if wanted in ("yes", True) or wanted == 1:
-            found: dict[str, Any] = {"verdict": CaseVerdict.DENY.value}
-            return found | ({} if message is None else {"message": {"matches": str(message)}})
-        self._way.say(
-            (*path, "violations"),
-            f"`violations: {wanted}` has no equal in a PolicyTest: `yes`, `no`, 0 or 1 has",
-        )
-        return None
+    def _assertion(
+        self,
+        path: Path,
+        assertion: Mapping[str, Any],
+        name: str,
+        about: Document,
+        given: Mapping[str, Any],
+    ) -> None:
+        """One case, or one for each object that is judged."""
+        expect = _expected(assertion)
+        if isinstance(expect, str):
+            self._way.leave_out(name, path, expect)
+            return
+        if is_review(about.value):
+            self._review(path, name, about.value["request"], given, expect)
+            return
+        made = list(expanded(about.value, self._expansions))
+        matched = [one for one in (about.value, *made) if _is_matched(one, self._constraint)]
+        if expect["verdict"] == CaseVerdict.DENY.value:
+            if len(matched) > 1:
+                text = f"violations of {len(matched)} objects are counted together"
+                self._way.leave_out(name, path, text)
+                return
+            judged = matched or [about.value]
+        else:
+            judged = [about.value, *made]
+        for one in judged:
+            wanted = expect
+            if one not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
+                wanted = {"verdict": CaseVerdict.NO_MATCH.value}
+            whose = "" if one is about.value else f", as {one['kind']}"
+            of_it = self._way.reference(about, []) if one is about.value else dict(one)
+            self._way.add({"name": name + whose, **given, "object": of_it, "expect": wanted}, path)
+
+    def _review(
+        self,
+        path: Path,
+        name: str,
+        request: Mapping[str, Any],
+        given: Mapping[str, Any],
+        expect: Mapping[str, Any],
+    ) -> None:
+        """A case about a request, as far as an API server would send it."""
+        fields = request_fields(request)
+        if fields.get("operation") == "UPDATE" and "oldObject" not in fields:
+            text = "an UPDATE without an `oldObject`: no API server sends such a request"
+            self._way.leave_out(name, path, text)
+            return
+        if isinstance(expect, dict) and expect["verdict"] == CaseVerdict.ADMIT.value:
+            one = fields.get("object")
+            if isinstance(one, Mapping) and not _is_matched(one, self._constraint):
+                expect = {"verdict": CaseVerdict.NO_MATCH.value}
+        self._way.add({"name": name, **given, **fields, "expect": expect}, path)
 
     def _named(self, path: Path, given: Mapping[str, Any], field: str) -> Document | None:
         """The one object of the file that a field names."""
@@ -185,6 +239,46 @@ class _Gator:
 
     def _read(self, file: str) -> list[Document]:
         return self._way.objects.beside([os.path.join(self._folder, file)])
+
+
+def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]) -> str:
+    """Why what a template or a constraint says cannot be said in a policy; empty if it can."""
+    for field in given:
+        if field not in known:
+            whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
+            return f"`{field}` of {whose} has no equal in a PolicyTest"
+    return ""
+
+
+def _unenforced(constraint: Mapping[str, Any]) -> str:
+    """Why gator itself does not ask a constraint; empty if it does."""
+    spec = constraint.get("spec") or {}
+    if spec.get("enforcementAction") != "scoped":
+        return ""
+    points = {
+        point.get("name")
+        for action in spec.get("scopedEnforcementActions") or ()
+        for point in action.get("enforcementPoints") or ()
+    }
+    return "" if points & _ENFORCEMENT_POINTS else "the constraint is not enforced by gator"
+
+
+def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
+    """What a PolicyTest has for an assertion, or why it has nothing."""
+    wanted = assertion.get("violations", "yes")
+    message = assertion.get("message")
+    if wanted in ("no", False) or (wanted == 0 and not isinstance(wanted, bool)):
+        if message is None:
+            return {"verdict": CaseVerdict.ADMIT.value}
+        return "no violation with some message: whether there are others is not said"
+    found: dict[str, Any] = {"verdict": CaseVerdict.DENY.value}
+    if message is not None:
+        found["message"] = {"matches": str(message)}
+    if wanted == "yes" or wanted is True:
+        return found
+    if isinstance(wanted, int) and wanted > 0:
+        return {**found, "violations": wanted}
+    return f"`violations: {wanted}` is neither `yes`, `no` nor a number"
 
 
 def _native_source(template: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -227,7 +321,11 @@ def _policy(
             "failurePolicy": source.get("failurePolicy", "Fail"),
             "paramKind": {"apiVersion": f"{_CONSTRAINTS}/{_VERSION}", "kind": constraint["kind"]},
             "matchConstraints": constraints,
-            "matchConditions": [*conditions, *source.get("matchConditions", ())],
+            "matchConditions": [
+                *conditions,
+                *source.get("matchCondition", ()),
+                *source.get("matchConditions", ()),
+            ],
             "variables": [
                 {"name": "anyObject", "expression": _ANY_OBJECT},
                 {"name": "params", "expression": _PARAMETERS},
@@ -290,6 +388,29 @@ def _matches(value: str, pattern: str) -> str:
     if begins:
         return f"{value}.startsWith({plain})"
     return f"{value}.endsWith({plain})" if ends else f"{value} == {plain}"
+
+
+def _is_matched(one: Mapping[str, Any], constraint: Mapping[str, Any]) -> bool:
+    """Whether a constraint is about an object, by kind and namespace; what is not sees no
+    violation, which is another thing than to be admitted."""
+    match = (constraint.get("spec") or {}).get("match") or {}
+    group, _, _ = str(one.get("apiVersion", "")).rpartition("/")
+    kinds = match.get("kinds") or [{}]
+    if not any(
+        {"*", group} & set(kind.get("apiGroups") or "*")
+        and {"*", one.get("kind")} & set(kind.get("kinds") or "*")
+        for kind in kinds
+    ):
+        return False
+    namespace = metadata.namespace(one)
+    if not namespace:
+        return True
+    wanted, excluded = match.get("namespaces"), match.get("excludedNamespaces") or ()
+    return not (wanted and not _is_any(namespace, wanted)) and not _is_any(namespace, excluded)
+
+
+def _is_any(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, str(one)) for one in patterns)
 
 
 def _definition(kind: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 It stands in the folder of the control, beside `policy.yaml`. Each test is a template of the folder
 `test-resources`, two folders up, with fields changed (`spec.containers.[0].image=nginx`); `pass` is
-admit, `fail` deny. Binding and params are made of templates there, too, with names of the policy's.
+admit, `fail` deny, `warn` warn. Binding and params are made of templates there, too, with names of
+the policy's; a test may name others (`binding_template`, `param_template`).
 Format: controls/*/tests.json in github.com/kubescape/cel-admission-library.
 """
 
@@ -26,11 +27,17 @@ from celadon.patterns import late_pattern
 
 _TEMPLATES: Final = os.path.join("..", "..", "test-resources")
 _POLICY: Final = "policy.yaml"
-_BINDING: Final = os.path.join(_TEMPLATES, "policy-binding.yaml")
-_PARAMS: Final = os.path.join(_TEMPLATES, "default-control-configuration.yaml")
+_BINDING: Final = "policy-binding.yaml"
+_PARAMS: Final = "default-control-configuration.yaml"
 _CRDS: Final = os.path.join("..", "..", "configuration", "policy-configuration-definition.yaml")
-_FIELDS: Final = frozenset({"name", "template", "expected", "field_change_list"})
-_VERDICTS: Final = {"pass": CaseVerdict.ADMIT, "fail": CaseVerdict.DENY}
+_FIELDS: Final = frozenset(
+    {"name", "template", "expected", "field_change_list", "binding_template", "param_template"}
+)
+_VERDICTS: Final = {
+    "pass": CaseVerdict.ADMIT,
+    "fail": CaseVerdict.DENY,
+    "warn": CaseVerdict.WARN,
+}
 _STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
 
 
@@ -57,36 +64,43 @@ class _Kubescape:
         self._way = Rewriting(chunk, value)
         self._folder = os.path.dirname(chunk.file)
         self._templates: dict[str, Document | None] = {}
+        self._unbound: list[Document] = []
 
     def test(self) -> Rewritten:
         way = self._way
         way.fields["policies"] = [_POLICY]
-        for policy in way.unbound(self._read(_POLICY)):
-            self._bind(policy)
+        self._unbound = way.unbound(self._read(_POLICY))
+        way.fields |= self._bound(_BINDING, _PARAMS)
         if os.path.isfile(os.path.join(self._folder, _CRDS)):
             way.fields["crds"] = [_CRDS]
         for path, test in way.maps(()):
-            way.refuse_others(path, _FIELDS)
-            self._test(path, test)
+            reason = way.others(path, _FIELDS)
+            if reason:
+                way.leave_out(str(test.get("name", "")), path, reason)
+            else:
+                self._test(path, test)
         return way.done(os.path.basename(os.path.abspath(self._folder)))
 
-    def _bind(self, policy: Document) -> None:
-        """As the library's own runner binds a policy."""
-        name = metadata.name(policy.value)
-        template = self._only(_BINDING)
-        if template is None:
-            return
-        spec = {**(template.value.get("spec") or {}), "policyName": name}
-        spec.pop("paramRef", None)
-        if policy.value_at(("spec", "paramKind")) is not None:
-            params = self._only(_PARAMS)
-            if params is None:
-                return
-            given = copy.deepcopy(params.value)
-            given.setdefault("metadata", {})["name"] = f"{name}-params"
-            self._way.fields["params"] = [given]
-            spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
-        self._way.fields["bindings"] = [spec]
+    def _bound(self, binding: str, configuration: str) -> dict[str, Any]:
+        """Bindings and params of templates, as the library's own runner makes them."""
+        found: dict[str, Any] = {}
+        for policy in self._unbound:
+            name = metadata.name(policy.value)
+            template = self._only(os.path.join(_TEMPLATES, binding))
+            if template is None:
+                continue
+            spec = {**(template.value.get("spec") or {}), "policyName": name}
+            spec.pop("paramRef", None)
+            if policy.value_at(("spec", "paramKind")) is not None:
+                params = self._only(os.path.join(_TEMPLATES, configuration))
+                if params is None:
+                    continue
+                given = copy.deepcopy(params.value)
+                given.setdefault("metadata", {})["name"] = f"{name}-params"
+                found.setdefault("params", []).append(given)
+                spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
+            found.setdefault("bindings", []).append(spec)
+        return found
 
     def _test(self, path: Path, test: Mapping[str, Any]) -> None:
         verdict = _VERDICTS.get(str(test["expected"]))
@@ -105,8 +119,11 @@ class _Kubescape:
             return
         name = str(test.get("name") or f"{test['template']}: {test['expected']}")
         patch = patch_between(template.value, after)
-        given = {"file": file, **({"patch": patch} if patch else {})}
-        self._way.add({"name": name, "object": given, "expect": verdict.value}, path)
+        given: dict[str, Any] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
+        binding, params = test.get("binding_template"), test.get("param_template")
+        if binding or params:
+            given |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
+        self._way.add({"name": name, **given, "expect": verdict.value}, path)
 
     def _only(self, file: str) -> Document | None:
         """The one object of a file."""

@@ -1,8 +1,10 @@
 """`kyverno-test.yaml` to a PolicyTest: results for admission policies of Kubernetes itself.
 
 A result names a policy and resources, each of which makes a case: `pass` is admit, `fail` deny,
-`skip` no match. Results for policies of Kyverno's own kinds are cases that are skipped, so that
-they are seen. Format: kyverno.io/docs/kyverno-cli/usage/test, `cli.kyverno.io/v1alpha1`.
+`skip` no match. Results for policies of Kyverno's own kinds are left out, one case for each
+resource that they name, so that they are counted; files that have nothing else are not read
+further. Format: kyverno.io/docs/kyverno-cli/usage/test, `cli.kyverno.io/v1alpha1`; Kyverno takes
+`kyverno.io/v1` as well.
 """
 
 from __future__ import annotations
@@ -17,7 +19,18 @@ from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
 
-_GROUP: Final = "cli.kyverno.io"
+_GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
+_FOR_OWN_POLICIES: Final = (
+    "apiCallResponses",
+    "context",
+    "envoyPayloads",
+    "exceptions",
+    "globalContextEntries",
+    "httpPayloads",
+    "jsonPayloads",
+    "targetResources",
+)
+"""What only policies of Kyverno's own kinds ever see."""
 _FIELDS: Final = frozenset(
     {
         "apiVersion",
@@ -32,6 +45,7 @@ _FIELDS: Final = frozenset(
         "variables",
         "values",
         "results",
+        *_FOR_OWN_POLICIES,
     }
 )
 _RESULT_FIELDS: Final = frozenset(
@@ -45,6 +59,7 @@ _RESULT_FIELDS: Final = frozenset(
         "kind",
         "result",
         "status",
+        "operation",
         "patchedResource",
         "patchedResources",
         "isValidatingAdmissionPolicy",
@@ -59,7 +74,15 @@ _VERDICTS: Final = {
     "error": CaseVerdict.ERROR,
     "warn": CaseVerdict.WARN,
 }
-_OTHER_POLICY: Final = "a policy of Kyverno's own: only those of Kubernetes are evaluated"
+_KUBERNETES: Final = ("isValidatingAdmissionPolicy", "isMutatingAdmissionPolicy")
+_OTHER_KINDS: Final = {
+    "isvalidatingpolicy": "ValidatingPolicy",
+    "ismutatingpolicy": "MutatingPolicy",
+    "isgeneratingpolicy": "GeneratingPolicy",
+    "isdeletingpolicy": "DeletingPolicy",
+    "isimagevalidatingpolicy": "ImageValidatingPolicy",
+}
+_FIRST_KIND: Final = "ClusterPolicy"
 _ALL_PARAMS: Final = {"selector": {}, "parameterNotFoundAction": "Deny"}
 
 
@@ -69,7 +92,7 @@ def is_kyverno_test(value: object) -> bool:
         return False
     version = value.get("apiVersion")
     if isinstance(version, str):
-        return version.startswith(f"{_GROUP}/") and value.get("kind") == "Test"
+        return version.startswith(_GROUPS) and value.get("kind") == "Test"
     return "kind" not in value and {"policies", "resources", "results"} <= set(value)
 
 
@@ -86,7 +109,27 @@ class _Kyverno:
 
     def test(self) -> Rewritten:
         way, given = self._way, self._given
-        way.refuse_others((), _FIELDS)
+        results = list(way.maps(("results",)))
+        unsaid = way.others((), _FIELDS)
+        if not unsaid and any(_is_of_kubernetes(one) for _, one in results):
+            self._read()
+        for path, result in results:
+            reason = unsaid or way.others(path, _RESULT_FIELDS)
+            if not _is_of_kubernetes(result):
+                self._leave_out(path, result, _other_kind(result))
+            elif reason:
+                self._leave_out(path, result, reason)
+            else:
+                self._result(path, result)
+        if not results and "results" not in given:
+            way.leave_out("results", (), "the test has no `results`: it expects nothing")
+        title = given.get("metadata")
+        name = title.get("name") if isinstance(title, Mapping) else given.get("name")
+        return way.done(name if isinstance(name, str) else "")
+
+    def _read(self) -> None:
+        """Policies, resources, and what stands around them."""
+        way = self._way
         policies = way.manifests(("policies",))
         self._resources = way.manifests(("resources",))
         way.fields["policies"] = way.files(("policies",))
@@ -98,12 +141,13 @@ class _Kyverno:
             way.fields["bindings"] = bindings
         self._namespaces()
         self._user()
-        for path, result in way.maps(("results",)):
-            way.refuse_others(path, _RESULT_FIELDS)
-            self._result(path, result)
-        title = given.get("metadata")
-        name = title.get("name") if isinstance(title, Mapping) else given.get("name")
-        return way.done(name if isinstance(name, str) else "")
+
+    def _leave_out(self, path: Path, result: Mapping[str, Any], reason: str) -> None:
+        """A case for each resource that is named, as if it were run."""
+        policy = result.get("policy", "policy")
+        names = result.get("resources")
+        for name in names if isinstance(names, list) and names else [result.get("kind", "")]:
+            self._way.leave_out(f"{policy}: {name}: {result.get('result', '')}", path, reason)
 
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
@@ -166,6 +210,10 @@ class _Kyverno:
             what = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
             way.say(path, f"{what} is needed")
             return
+        operation = result.get("operation") or "CREATE"
+        if operation not in ("CREATE", "DELETE"):
+            self._leave_out(path, result, f"{operation} without an old object")
+            return
         found = self._named(path, result)
         after = self._after(path, result)
         for one, subresource in found:
@@ -177,10 +225,8 @@ class _Kyverno:
             }
             if subresource:
                 case["subresource"] = subresource
-            if not (
-                result.get("isValidatingAdmissionPolicy") or result.get("isMutatingAdmissionPolicy")
-            ):
-                case["skip"] = _OTHER_POLICY
+            if operation != "CREATE":
+                case["operation"] = operation
             way.add({**case, "expect": self._expected(path, one, verdict, after)}, path)
 
     def _named(self, path: Path, result: Mapping[str, Any]) -> list[tuple[Document, str]]:
@@ -230,6 +276,18 @@ class _Kyverno:
             self._way.say(path, text)
             return verdict.value
         return {"verdict": verdict.value, "object": after_mutation(one.value, mine[0].value)}
+
+
+def _is_of_kubernetes(result: Mapping[str, Any]) -> bool:
+    return any(result.get(name) for name in _KUBERNETES)
+
+
+def _other_kind(result: Mapping[str, Any]) -> str:
+    """Why a result for a policy of Kyverno's own is left out. Go reads names of fields in any
+    case."""
+    given = {str(name).lower() for name, value in result.items() if value is True}
+    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in given), _FIRST_KIND)
+    return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
 
 
 def _binding(policy: Document) -> dict[str, Any]:

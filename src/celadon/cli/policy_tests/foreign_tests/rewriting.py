@@ -1,8 +1,8 @@
 """A file of another tool on its way to a PolicyTest.
 
 A `Rewriting` gathers the document of kind PolicyTest, and where each of its cases stood in the
-original: places in reports are those of the file that the author knows. What has no equal is said
-(`say`), at its place.
+original: places in reports are those of the file that the author knows. What is wrong is said
+(`say`), and nothing is run; a case that has no equal is left out (`leave_out`), and the others run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from celadon.admission.registration import (
 )
 from celadon.cli.checking.check_report import Place
 from celadon.cli.own_files.own_documents import API_VERSION, problem_at
-from celadon.cli.policy_tests.policy_test import PolicyTest
+from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation
+from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.vacuities import Doubt, Vacuity
 from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.policy_tests.written_tests.file_tests import read_test
@@ -62,10 +63,12 @@ class _Original(Chunk):
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     """A test of another tool: as it is run, and the document of kind PolicyTest that says the same
-    beside the original. Where the test has problems, the document may be less than it."""
+    beside the original. Where the test has problems, the document may be less than it; `left_out`
+    are cases that it cannot have, which the test skips."""
 
     test: PolicyTest
     document: Mapping[str, Any]
+    left_out: tuple[Case, ...] = ()
 
 
 class Rewriting:
@@ -77,6 +80,8 @@ class Rewriting:
         self._folder = os.path.dirname(chunk.file)
         self._cases: list[dict[str, Any]] = []
         self._origins: dict[Path, Path] = {}
+        self._left_out: list[tuple[int, Case]] = []
+        """And how many cases stand before each of them."""
         self._assumed: list[Doubt] = []
         self.file = chunk.file
         self.objects = ObjectReader(self._source)
@@ -85,6 +90,14 @@ class Rewriting:
     def say(self, path: Path, text: str, help: str = "") -> None:
         """Something that cannot be said in a PolicyTest, or is wrong: the test is not run."""
         self.objects.problems.append(problem_at(self._source, path, text, help))
+
+    def leave_out(self, name: str, path: Path, reason: str) -> None:
+        """A case that cannot be said in a PolicyTest: it is skipped, for a reason that the report
+        names; the others are run."""
+        place = Place(self.file, self._source.line(path))
+        expect = Expectation(CaseVerdict.ADMIT, place)
+        case = Case(name, place, expect, self._source, skip=reason)
+        self._left_out.append((len(self._cases), case))
 
     def refuse_others(self, path: Path, known: Collection[str]) -> None:
         """Says which fields of a map are not known."""
@@ -95,6 +108,15 @@ class Rewriting:
         for name in given:
             if name not in known:
                 self.say((*path, name), f"`{name}` has no equal in a PolicyTest")
+
+    def others(self, path: Path, known: Collection[str]) -> str:
+        """Which field of a map is not known, as a reason to leave something out; empty if all
+        are."""
+        given = self._source.value_at(path)
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in known:
+                return f"`{name}` has no equal in a PolicyTest"
+        return ""
 
     def maps(self, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """The maps of a list, and their paths; what is none is said."""
@@ -176,21 +198,26 @@ class Rewriting:
             "cases": _told_apart(self._cases),
         }
         problems = self.objects.problems
+        left_out = tuple(case for _, case in self._left_out)
         if not self._cases:
-            if not problems:
+            if not problems and not left_out:
                 self.say((), "no case in this test")
-            return Rewritten(
-                PolicyTest(name, self.file, (), (), problems=tuple(problems)), document
-            )
+            files = (self.file, *self.objects.files)
+            test = PolicyTest(name, self.file, (), left_out, files=files, problems=tuple(problems))
+            return Rewritten(test, document, left_out)
         chunk = _Original(self._source.chunk, self._origins)
         test = read_test(Document(chunk, (), document))
+        cases = list(test.cases)
+        for position, case in reversed(self._left_out):
+            cases.insert(position, case)
         found = replace(
             test,
+            cases=tuple(cases),
             problems=tuple(dict.fromkeys((*problems, *test.problems))),
             files=tuple(dict.fromkeys((*test.files, *self.objects.files))),
             assumed=tuple(self._assumed),
         )
-        return Rewritten(found, document)
+        return Rewritten(found, document, left_out)
 
 
 def _told_apart(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -74,6 +74,12 @@ def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         return
     if expect.message is not None:
         yield from _message(expect.message, decisive(expect, outcome), outcome)
+    if expect.violations is not None:
+        wanted = expect.message
+        texts = [one.message for one in decisive(expect, outcome)]
+        count = sum(wanted is None or wanted.holds(text) for text in texts)
+        if count != expect.violations:
+            yield Mismatch("violations", str(expect.violations), str(count), expect.place)
 
 
 def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:

@@ -48,6 +48,7 @@ class ExpectationReader:
             code=given.get("code", 0),
             policy=given.get("policy", ""),
             validation=given.get("validation"),
+            violations=given.get("violations"),
             warnings=None
             if warnings is None
             else tuple(self._text((*path, "warnings", i)) for i in range(len(warnings))),

@@ -194,6 +194,11 @@ EXPECTATION_FIELDS: Final = {
             _text("Its expression."),
         ]
     },
+    "violations": {
+        "description": "How many validations decide, of those that have the `message`.",
+        "type": "integer",
+        "minimum": 1,
+    },
     "reason": _text("The reason of the answer."),
     "code": {"description": "The code of the answer.", "type": "integer"},
     "because": {
