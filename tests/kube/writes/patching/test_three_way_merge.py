@@ -257,6 +257,6 @@ def test_containers_are_there_afterwards(last: Any, wanted: Any, live: Any) -> N
     for one in wanted:
         there = found[one["name"]]
         assert there.get("image") == one.get("image", there.get("image"))
-        variables = {each["name"]: each for each in there.get("env", ())}
+        variables = {each["name"]: each for each in there.get("env") or ()}
         for variable in one.get("env", ()):
             assert contains(variables[variable["name"]], variable)
