@@ -197,7 +197,6 @@ def test_the_next_member_goes_on_where_one_dies() -> None:
 
 
 def test_without_etcd_reads_go_on_and_writes_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("celadon.store.etcd.etcd_connections.CALL_SECONDS", 0.5)
     monkeypatch.setattr("celadon.store.etcd.etcd_store.MOST_SILENCE", 0.0)
     with cluster() as members:
 
@@ -205,6 +204,7 @@ def test_without_etcd_reads_go_on_and_writes_fail(monkeypatch: pytest.MonkeyPatc
             store = await opened()
             await written(store, "/a", b"1")
             members.members[0].kill()
+            monkeypatch.setattr("celadon.store.etcd.etcd_connections.CALL_SECONDS", 0.5)
             with pytest.raises(ServiceUnavailable):
                 await written(store, "/a", b"2")
             with pytest.raises(ServiceError):
@@ -249,11 +249,12 @@ def test_certificates_on_both_sides(tmp_path: Path) -> None:
             assert await written(store, "/a") == 2
         finally:
             await store.aclose()
-        with pytest.raises(ServiceUnavailable):
-            await open_etcd(EtcdSettings(endpoint, ca))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("celadon.store.etcd.etcd_connections.CALL_SECONDS", 1.0)
+            with pytest.raises(ServiceUnavailable):
+                await open_etcd(EtcdSettings(endpoint, ca))
 
-    with memory_folder() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("celadon.store.etcd.etcd_connections.CALL_SECONDS", 5.0)
+    with memory_folder() as folder:
         (port,) = free_ports(1)
         member = planned_cluster(1, (*ONE_QUICK, *options), Path(folder)).members[0]
         url = f"https://127.0.0.1:{port}"

@@ -186,7 +186,7 @@ def test_a_pause_that_takes_all_the_time_that_is_left(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Connection, "call", call)
     monkeypatch.setattr(etcd_connections, "CALL_SECONDS", 0.15)
-    monkeypatch.setattr(etcd_connections.asyncio, "sleep", overslept)
+    monkeypatch.setattr("celadon.store.etcd.etcd_connections.asyncio.sleep", overslept)
 
     async def work() -> None:
         connections = EtcdConnections(EtcdSettings((Endpoint("127.0.0.1:1", is_secure=False),)))
