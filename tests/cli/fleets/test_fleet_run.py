@@ -228,16 +228,23 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[i
     options += ["--no-dashboard", "--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
     begun += [_started("dask_worker", *options) for _ in range(2)]
     try:
-        deadline = time.monotonic() + 120
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        address = json.loads(file.read_text())["address"].replace("tcp://", "dask://")
+        address = _written_address(file, begun[0]).replace("tcp://", "dask://")
         _wait_for_workers(address, 2)
         yield address, [one.pid for one in begun[1:]]
     finally:
         for one in begun:
             one.kill()
             one.wait()
+
+
+def _written_address(file: Path, scheduler: subprocess.Popen[bytes]) -> str:
+    """When the scheduler has written it; for a moment the file is there and not whole."""
+    while scheduler.poll() is None:
+        try:
+            return str(json.loads(file.read_text())["address"])
+        except (FileNotFoundError, ValueError):
+            time.sleep(0.1)
+    raise AssertionError(f"the scheduler ended with {scheduler.returncode}")
 
 
 def _started(command: str, *options: str) -> subprocess.Popen[bytes]:
@@ -249,7 +256,7 @@ def _wait_for_workers(address: str, count: int) -> None:
     from distributed import Client
 
     with Client(address.replace("dask://", "tcp://"), set_as_default=False) as client:
-        client.wait_for_workers(count, timeout=120)
+        client.wait_for_workers(count, timeout=600)
 
 
 def test_a_cluster_of_dask_says_the_same(

@@ -10,6 +10,7 @@ from celadon.kube.status import StatusError
 from celadon.kube.writes.preconditions import (
     require_deletable,
     require_state,
+    require_uid,
     require_unversioned,
     storage_key,
 )
@@ -20,8 +21,6 @@ LEASES = target("coordination.k8s.io/v1/leases", "a")
 OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
 REFUSED: list[tuple[dict[str, Any], bool, int, str]] = [
     ({"resourceVersion": "8"}, False, 409, "the object has been modified; please apply"),
-    ({"resourceVersion": "7", "uid": "x"}, False, 409, "UID in precondition: x, UID in object "
-     "meta: u"),
     ({}, True, 422, 'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid '
      "value: 0: must be specified for an update"),
 ]  # fmt: skip
@@ -30,21 +29,42 @@ REFUSED: list[tuple[dict[str, Any], bool, int, str]] = [
 @pytest.mark.parametrize(("meta", "needs_version", "code", "text"), REFUSED)
 def test_refused_updates(meta: dict[str, Any], needs_version: bool, code: int, text: str) -> None:
     with pytest.raises(StatusError) as caught:
-        require_state(
-            {"metadata": meta}, OLD, LEASES, needs_version=needs_version, uid=meta.get("uid", "")
-        )
+        require_state({"metadata": meta}, OLD, LEASES, needs_version=needs_version)
     assert caught.value.code == code
     assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("meta", [{}, {"resourceVersion": "7", "uid": "u"}])
 def test_accepted_updates(meta: dict[str, Any]) -> None:
-    require_state({"metadata": meta}, OLD, MAPS, needs_version=False, uid=meta.get("uid", ""))
+    require_state({"metadata": meta}, OLD, MAPS, needs_version=False)
 
 
 def test_a_uid_that_the_client_did_not_say_is_for_validation() -> None:
     made = {"metadata": {"uid": "x", "resourceVersion": "7"}}
     require_state(made, OLD, MAPS, needs_version=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "dry_run", "key", "found"),
+    [
+        (OLD, False, "/registry/configmaps/ns/a", "u"),
+        (None, False, "/registry/configmaps/ns/a", ""),
+        (None, True, "/configmaps/ns/a", ""),
+    ],
+)
+def test_an_object_that_the_client_takes_for_another(
+    old: Any, dry_run: bool, key: str, found: str
+) -> None:
+    require_uid("", old, MAPS)
+    require_uid(found, old, MAPS)
+    with pytest.raises(StatusError) as caught:
+        require_uid("x", old, MAPS, dry_run=dry_run)
+    assert caught.value.code == 409
+    assert str(caught.value) == (
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, '
+        f"Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+        f"precondition: x, UID in object meta: {found}"
+    )
 
 
 def test_new_objects_have_no_version() -> None:
@@ -66,7 +86,13 @@ def test_deletions() -> None:
 
 def test_keys() -> None:
     assert storage_key(MAPS) == "/registry/configmaps/ns/a"
-    assert storage_key(target("v1/nodes", "n")) == "/registry/nodes/n"
+    assert storage_key(target("v1/nodes", "n")) == "/registry/minions/n"
+    assert storage_key(target("v1/services", "a")) == "/registry/services/specs/ns/a"
+    ingress = target("networking.k8s.io/v1/ingresses", "a")
+    assert storage_key(ingress, dry_run=True) == "/ingress/ns/a"
+    definition = target("apiextensions.k8s.io/v1/customresourcedefinitions", "a.b")
+    prefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+    assert storage_key(definition) == f"{prefix}a.b"
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,11 @@ def certificate(
     common_name: str = "",
     end: datetime.datetime = NOW + DAY,
     issuer: x509.Name = AUTHORITY_NAME,
+    usage: x509.ObjectIdentifier | None = None,
+    has_names: bool | None = None,
 ) -> x509.Certificate:
-    """One of `AUTHORITY`'s, for hosts and addresses."""
+    """One of `AUTHORITY`'s, for hosts and addresses. `has_names`: there is a list of names, perhaps
+    an empty one; `usage` is the only extended one."""
     attributes = [x509.NameAttribute(x509.NameOID.COMMON_NAME, common_name)] if common_name else []
     builder = (
         x509.CertificateBuilder()
@@ -40,7 +43,9 @@ def certificate(
         .not_valid_before(NOW - 2 * DAY)
         .not_valid_after(end)
     )
-    if names:
+    if usage is not None:
+        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    if names or has_names:
         named = x509.SubjectAlternativeName([_general_name(name) for name in names])
         builder = builder.add_extension(named, critical=not attributes)
     return builder.sign(AUTHORITY_KEY, hashes.SHA256())
@@ -53,21 +58,36 @@ def _general_name(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _authority() -> x509.Certificate:
+def authority(
+    name: x509.Name = AUTHORITY_NAME,
+    key: ec.EllipticCurvePrivateKey = AUTHORITY_KEY,
+    issuer: x509.Name = AUTHORITY_NAME,
+    signer: ec.EllipticCurvePrivateKey = AUTHORITY_KEY,
+    end: datetime.datetime = NOW + DAY,
+    *,
+    is_authority: bool = True,
+) -> x509.Certificate:
+    """The one that `certificate` is signed by, or another."""
     return (
         x509.CertificateBuilder()
-        .subject_name(AUTHORITY_NAME)
-        .issuer_name(AUTHORITY_NAME)
-        .public_key(AUTHORITY_KEY.public_key())
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
         .serial_number(1)
         .not_valid_before(NOW - 2 * DAY)
-        .not_valid_after(NOW + DAY)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(AUTHORITY_KEY, hashes.SHA256())
+        .not_valid_after(end)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        .sign(signer, hashes.SHA256())
     )
 
 
-CA_BUNDLE = base64.b64encode(_authority().public_bytes(serialization.Encoding.PEM)).decode()
+def bundle(*certificates: x509.Certificate) -> str:
+    """A `caBundle` of them."""
+    texts = (one.public_bytes(serialization.Encoding.PEM) for one in certificates)
+    return base64.b64encode(b"".join(texts)).decode()
+
+
+CA_BUNDLE = bundle(authority())
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.admission.webhooks import Call, NoReply, Reply
 from celadon.serve.calling.webhook_client import WebhookClient
@@ -18,6 +21,8 @@ from tests.serve.calling.loopback import (
     DAY,
     NOW,
     Server,
+    authority,
+    bundle,
     certificate,
     http,
     server_context,
@@ -175,6 +180,68 @@ def test_certificates(tmp_path: Path) -> None:
     assert told(legacy) == (
         f"{said}certificate relies on legacy Common Name field, use SANs instead"
     )
+
+
+def test_whatever_is_in_a_bundle_is_trusted(tmp_path: Path) -> None:
+    """The certificate of the server itself, which is no authority, and one between it and a root
+    that nobody has."""
+    leaf = certificate("127.0.0.1")
+    shown = server_context(leaf, tmp_path)
+    root = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "root")])
+    between = authority(issuer=root, signer=ec.generate_private_key(ec.SECP256R1()))
+    for trusted in (leaf, between):
+        [reply], _ = called(lambda _: http(b"{}"), shown, ca_bundle=bundle(trusted))
+        assert reply == Reply(200, b"{}", None)
+
+
+LEGACY = "certificate relies on legacy Common Name field, use SANs instead"
+WRONG_USAGE = "certificate specifies an incompatible key usage"
+NO_ADDRESSES = "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs"
+UNTRUSTED = "certificate signed by unknown authority"
+UNTRUSTED_BECAUSE = f"{UNTRUSTED} (possibly because of "
+CANDIDATE = 'while trying to verify candidate authority certificate "authority")'
+CLIENTS = ExtendedKeyUsageOID.CLIENT_AUTH
+OTHER_KEY = ec.generate_private_key(ec.SECP256R1())
+
+UNFIT = [
+    (certificate(common_name="127.0.0.1"), authority(), LEGACY),
+    (certificate(common_name="127.0.0.1", has_names=True), authority(), NO_ADDRESSES),
+    (certificate(common_name="elsewhere"), authority(), NO_ADDRESSES),
+    (
+        certificate("127.0.0.2", "127.0.0.3"),
+        authority(),
+        "certificate is valid for 127.0.0.2, 127.0.0.3, not 127.0.0.1",
+    ),
+    (certificate("127.0.0.1", usage=CLIENTS), authority(), WRONG_USAGE),
+    (certificate("127.0.0.1", usage=CLIENTS), None, WRONG_USAGE),
+    (certificate("127.0.0.1"), certificate("127.0.0.1"), UNTRUSTED),
+    (
+        certificate("127.0.0.1"),
+        authority(key=OTHER_KEY, signer=OTHER_KEY),
+        f'{UNTRUSTED_BECAUSE}"x509: ECDSA verification failure" {CANDIDATE}',
+    ),
+    (
+        certificate("127.0.0.1"),
+        authority(end=NOW - DAY),
+        f'{UNTRUSTED_BECAUSE}"x509: certificate has expired or is not yet valid: current time ',
+    ),
+    (
+        certificate("127.0.0.1"),
+        authority(is_authority=False),
+        f'{UNTRUSTED_BECAUSE}"x509: invalid signature: parent certificate cannot sign this kind of '
+        f'certificate" {CANDIDATE}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("shown", "trusted", "why"), UNFIT)
+def test_certificates_that_are_not_fit(
+    tmp_path: Path, shown: x509.Certificate, trusted: x509.Certificate | None, why: str
+) -> None:
+    context = server_context(shown, tmp_path)
+    told = failure(lambda _: http(b"{}"), context, ca_bundle=bundle(trusted or shown))
+    assert told.startswith(f"tls: failed to verify certificate: x509: {why}")
+    assert told.endswith((why, CANDIDATE))
 
 
 def test_a_stranger_is_not_trusted(good: ssl.SSLContext) -> None:

@@ -16,6 +16,9 @@ def test_a_bundle_is_all_that_is_trusted() -> None:
     assert [one["serialNumber"] for one in context.get_ca_certs()] == ["01"]
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
+    assert not context.hostname_checks_common_name
+    assert [one.serial_number for one in context.pool] == [1]
+    assert tls_context("", []).pool == ()
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,9 @@ def test_the_end_lets_requests_finish_and_ends_streams() -> None:
         assert until_closed(two).endswith(b"0\r\n\r\n")
 
 
-def test_the_certificate_of_a_client_comes_with_its_requests(tmp_path: Path) -> None:
+@pytest.mark.parametrize("trusted", ["ca.crt", "alice.crt"])
+def test_the_certificate_of_a_client_comes_with_its_requests(tmp_path: Path, trusted: str) -> None:
+    """That of the client itself may be what is trusted."""
     seen: list[bytes | None] = []
 
     async def look(request: HttpRequest) -> HttpAnswer:
@@ -228,7 +230,7 @@ def test_the_certificate_of_a_client_comes_with_its_requests(tmp_path: Path) -> 
     shown = client_pair(authority, "alice", "devs")
     (tmp_path / "alice.crt").write_bytes(shown.certificate)
     (tmp_path / "alice.key").write_bytes(shown.key)
-    settings = TlsSettings(client_authorities=tmp_path / "ca.crt")
+    settings = TlsSettings(client_authorities=tmp_path / trusted)
     tls = server_tls(settings, Address(), kept, now)
     assert tls is not None
     client = ssl.create_default_context(cadata=authority.certificate.decode())

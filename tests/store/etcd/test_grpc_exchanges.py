@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
@@ -13,9 +14,11 @@ from h2.errors import ErrorCodes
 from h2.events import DataReceived, RequestReceived, StreamEnded
 
 from celadon.store.errors import ServiceError, ServiceUnavailable, TooLarge
-from celadon.store.etcd.etcd_connections import Connection
+from celadon.store.etcd import etcd_connections
+from celadon.store.etcd.etcd_connections import Connection, EtcdConnections
 from celadon.store.etcd.etcd_refusals import NotBegun
 from celadon.store.etcd.etcd_settings import Endpoint, EtcdSettings
+from celadon.store.etcd.grpc_exchanges import SILENT
 from tests.etcd.etcd_members import free_ports
 
 METHOD = "/etcdserverpb.KV/Txn"
@@ -118,7 +121,7 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
 
 def run(work: Awaitable[None]) -> None:
     async def bounded() -> None:
-        await asyncio.wait_for(work, 20)
+        await asyncio.wait_for(work, 120)
 
     asyncio.run(bounded())
 
@@ -131,17 +134,68 @@ def run(work: Awaitable[None]) -> None:
         (refused(7, "a %25 and %C3%A9"), ServiceError, "a % and é"),
         (refused(2, ""), ServiceUnavailable, "UNKNOWN"),
         (no_etcd, ServiceUnavailable, "answers with 404, and not as etcd"),
-        (silent, ServiceUnavailable, "did not answer in time"),
     ],
 )
 def test_refusals_are_told_apart(answer: Answer, kind: type[ServiceError], text: str) -> None:
     async def work() -> None:
         async with connected([answer], []) as connection:
             with pytest.raises(ServiceError, match=text) as caught:
-                await connection.call(METHOD, b"request", 0.5)
+                await connection.call(METHOD, b"request", 60)
             assert type(caught.value) is kind
 
     run(work())
+
+
+def test_a_member_that_is_silent() -> None:
+    """However busy the machine is, at some time the member has taken the request."""
+
+    async def work() -> None:
+        seconds = 0.1
+        while True:
+            async with connected([silent], []) as connection:
+                with pytest.raises(ServiceUnavailable, match=SILENT) as caught:
+                    await connection.call(METHOD, b"request", seconds)
+            if type(caught.value) is ServiceUnavailable:
+                return
+            assert type(caught.value) is NotBegun
+            seconds *= 2
+
+    run(work())
+
+
+@pytest.mark.parametrize("seconds", [0.0, -0.25, 0.0004])
+def test_a_deadline_that_has_passed(seconds: float) -> None:
+    async def work() -> None:
+        async with connected([silent], []) as connection:
+            with pytest.raises(ServiceUnavailable, match=SILENT):
+                await connection.call(METHOD, b"request", seconds)
+
+    run(work())
+
+
+def test_a_pause_that_takes_all_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next member is not asked any more, so it is not taken for a silent one either."""
+    asked: list[float] = []
+
+    async def call(_: Connection, _method: str, _request: bytes, seconds: float) -> bytes:
+        asked.append(seconds)
+        raise NotBegun("etcdserver: no leader")
+
+    async def overslept(seconds: float) -> None:
+        time.sleep(0.2)
+
+    monkeypatch.setattr(Connection, "call", call)
+    monkeypatch.setattr(etcd_connections, "CALL_SECONDS", 0.15)
+    monkeypatch.setattr("celadon.store.etcd.etcd_connections.asyncio.sleep", overslept)
+
+    async def work() -> None:
+        connections = EtcdConnections(EtcdSettings((Endpoint("127.0.0.1:1", is_secure=False),)))
+        with pytest.raises(ServiceUnavailable, match="no leader"):
+            await connections.call(METHOD, b"request", repeatable=True)
+        await connections.close()
+
+    run(work())
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("death", [killed, hung_up, gone, refusing])
@@ -151,9 +205,9 @@ def test_a_call_whose_connection_dies_is_sent_once(death: Answer) -> None:
 
     async def work() -> None:
         async with connected([well, death, well], taken) as connection:
-            assert await connection.call(METHOD, b"first", 5) == b"answer"
+            assert await connection.call(METHOD, b"first", 60) == b"answer"
             with pytest.raises(ServiceUnavailable) as caught:
-                await connection.call(METHOD, b"second", 5)
+                await connection.call(METHOD, b"second", 60)
             assert type(caught.value) is ServiceUnavailable  # it may have happened
 
     run(work())
@@ -166,10 +220,10 @@ def test_what_nobody_has_taken_has_not_begun() -> None:
         endpoint = Endpoint(f"127.0.0.1:{port}", is_secure=False)
         connection = Connection(endpoint, EtcdSettings(()))
         with pytest.raises(NotBegun):
-            await connection.call(METHOD, b"request", 5)
+            await connection.call(METHOD, b"request", 60)
         await connection.leave()
         with pytest.raises(NotBegun):
-            await connection.call(METHOD, b"request", 5)
+            await connection.call(METHOD, b"request", 60)
 
     run(work())
 
@@ -180,7 +234,7 @@ def test_calls_share_one_connection_and_large_requests_are_whole() -> None:
     async def work() -> None:
         async with connected([well] * 200, taken) as connection:
             requests = [bytes([number]) * 10_000 for number in range(200)]
-            answers = await asyncio.gather(*(connection.call(METHOD, r, 10) for r in requests))
+            answers = await asyncio.gather(*(connection.call(METHOD, r, 60) for r in requests))
             assert set(answers) == {b"answer"}
             assert sorted(one[5:] for one in taken) == requests
 

@@ -89,6 +89,10 @@ class Mismatch(KubeError):
         return f"json: cannot unmarshal {kind} into Go {place} of type {wanted}"
 
 
+class ReadMismatch(Mismatch):
+    """The same of a value that Go's type reads by itself: what it says names no field."""
+
+
 def locate(error: DecodeError | Mismatch, step: Step) -> None:
     """Called once per field, item and member, innermost first."""
     error.path = FieldPath(step, *error.path.steps)
@@ -152,9 +156,9 @@ def bytes_text(value: object) -> Any:
 
 def _base64_of_items(items: list[Any]) -> str:
     for item in items:
-        if item.__class__ is not int or not 0 <= item <= 255:
+        if item is not None and (item.__class__ is not int or not 0 <= item <= 255):
             raise Mismatch(item, "byte")
-    return base64.b64encode(bytes(items)).decode()
+    return base64.b64encode(bytes(item or 0 for item in items)).decode()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -184,14 +188,14 @@ def int_or_string(value: object) -> Any:
         return value
     low, high = INT_RANGES["i"]
     if value.__class__ is not int or not low <= value <= high:
-        raise Mismatch(value, "i")
+        raise ReadMismatch(value, "i")
     return value
 
 
 def time(value: object) -> Any:
     """RFC 3339 in seconds and UTC; DecodeError for what is none."""
     if value.__class__ is not str:
-        raise Mismatch(value, "s")
+        raise ReadMismatch(value, "s")
     try:
         return canonical_time(value)
     except TimeError as error:
@@ -201,7 +205,7 @@ def time(value: object) -> Any:
 def micro_time(value: object) -> Any:
     """The same in microseconds."""
     if value.__class__ is not str:
-        raise Mismatch(value, "s")
+        raise ReadMismatch(value, "s")
     try:
         return canonical_micro_time(value)
     except TimeError as error:

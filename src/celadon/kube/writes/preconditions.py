@@ -6,7 +6,7 @@ As k8s.io/apiserver `pkg/registry/generic/registry/store.go` and `pkg/storage`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.fieldpath import FieldPath
@@ -15,27 +15,40 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.kube.writes.write_targets import Target
 
+_OWN_FOLDERS: Final[Mapping[tuple[str, str], str]] = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Where upstream keeps what has a folder of its own. As k8s.io/kubernetes
+`pkg/kubeapiserver/default_storage_factory_builder.go`."""
+_GROUP_FOLDERS: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups of other servers than kube-apiserver's own, which keep theirs under their names."""
+
+
+def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bool = False) -> None:
+    """Of an update: 409 when the client says (`uid`) that the object is another. This is the first
+    that is looked at, also of an object that there is not; a patch says nothing."""
+    found = "" if old is None else metadata.uid(old)
+    if uid and uid != found:
+        raise status.conflict(
+            target.group_resource,
+            target.name,
+            "StorageError: invalid object, Code: 4, Key: "
+            f"{storage_key(target, dry_run=dry_run)}, ResourceVersion: 0, AdditionalErrorMsg: "
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}",
+        )
+
 
 def require_state(
-    made: JsonObject,
-    old: JsonObject,
-    target: Target,
-    *,
-    needs_version: bool,
-    uid: str = "",
+    made: JsonObject, old: JsonObject, target: Target, *, needs_version: bool
 ) -> None:
-    """Of an update: 409 when the object is not the one it was made for. `needs_version` says
+    """Of an update: 409 when the object is not in the state it was made for. `needs_version` says
     whether the kind refuses (422) an update that does not say so. `made` is as mutating admission
-    has left it, `uid` what the client said; a patch says none."""
+    has left it."""
     resource, name = target.group_resource, target.name
-    if uid and uid != metadata.uid(old):
-        raise status.conflict(
-            resource,
-            name,
-            f"StorageError: invalid object, Code: 4, Key: {storage_key(target)}, "
-            "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-            f"precondition: {uid}, UID in object meta: {metadata.uid(old)}",
-        )
     try:
         version = _number(metadata.resource_version(made))
     except ValueError as why:
@@ -56,14 +69,15 @@ def _number(version: str) -> int:
     return parse_uint(version) if version else 0
 
 
-def storage_key(target: Target) -> str:
-    """Where upstream keeps the object, as its messages show it."""
-    resource = target.resource
-    folder = resource.gvr.resource
-    if resource.custom:
-        folder = f"{resource.gvr.group}/{folder}"
+def storage_key(target: Target, *, dry_run: bool = False) -> str:
+    """Where upstream keeps the object, as its messages show it; those of a dry run leave out the
+    root."""
+    group, folder = target.group_resource
+    if target.resource.custom or group in _GROUP_FOLDERS:
+        folder = f"{group}/{folder}"
+    folder = _OWN_FOLDERS.get((group, folder), folder)
     space = f"{target.namespace}/" if target.is_namespaced else ""
-    return f"/registry/{folder}/{space}{target.name}"
+    return f"{'' if dry_run else '/registry'}/{folder}/{space}{target.name}"
 
 
 def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:

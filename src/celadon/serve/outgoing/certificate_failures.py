@@ -3,32 +3,56 @@
 OpenSSL decides whether a certificate is good; what it says about a bad one is less than Go does. So
 after a failed verification the certificate is fetched once more, by a handshake that verifies
 nothing and over which nothing is sent, to be looked at for the reason. As Go's `crypto/x509`, in
-its order: dates, names, authority.
+its order: dates, names, authority, usages.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, TypeVar
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID
+
+from celadon.kube.go import quote
 
 LOOK_SECONDS: Final = 5.0
 """How long the second look may take."""
 _PREFIX: Final = "tls: failed to verify certificate: x509: "
 UNKNOWN_AUTHORITY: Final = "certificate signed by unknown authority"
+WRONG_USAGE: Final = "certificate specifies an incompatible key usage"
+_WRONG_PURPOSE: Final = 26
+"""What OpenSSL calls X509_V_ERR_INVALID_PURPOSE."""
+_SERVING: Final = frozenset(
+    {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
+)
+_MAX_SHOWN: Final = 100
+"""Go counts names from so many on."""
+
+_Extension = TypeVar("_Extension", bound=x509.ExtensionType)
 
 
-async def handshake_failure(error: ssl.SSLError, host: str, port: int, name: str) -> str:
-    """The text about a handshake with `host:port` that was to prove the name `name`."""
+async def handshake_failure(
+    error: ssl.SSLError,
+    address: tuple[str, int],
+    name: str,
+    pool: Sequence[x509.Certificate] = (),
+) -> str:
+    """The text about a handshake with `address` that was to prove the name `name`. `pool` is what
+    was trusted, as far as it is known."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        certificate = await _certificate_of(host, port)
+        certificate = await _certificate_of(*address)
         why = UNKNOWN_AUTHORITY
         if certificate is not None:
-            why = certificate_failure(certificate, name, datetime.now(UTC))
+            why = certificate_failure(certificate, name, datetime.now(UTC), pool)
+            if why == UNKNOWN_AUTHORITY and error.verify_code == _WRONG_PURPOSE:
+                why = WRONG_USAGE
         return _PREFIX + why
     if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"}:
         return "http: server gave HTTP response to HTTPS client"
@@ -56,60 +80,135 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
         writer.transport.abort()
 
 
-def certificate_failure(certificate: x509.Certificate, name: str, now: datetime) -> str:
+def certificate_failure(
+    certificate: x509.Certificate,
+    name: str,
+    now: datetime,
+    pool: Sequence[x509.Certificate] = (),
+) -> str:
     """What is wrong with it for a server of that name, all after `x509: `."""
-    if now > certificate.not_valid_after_utc:
-        return _out_of_date(now, "after", certificate.not_valid_after_utc)
-    if now < certificate.not_valid_before_utc:
-        return _out_of_date(now, "before", certificate.not_valid_before_utc)
-    return _wrong_name(certificate, name) or UNKNOWN_AUTHORITY
-
-
-def _out_of_date(now: datetime, side: str, bound: datetime) -> str:
-    times = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (now, bound)]
     return (
-        f"certificate has expired or is not yet valid: current time {times[0]} is {side} {times[1]}"
+        _out_of_date(certificate, now)
+        or _wrong_name(certificate, name)
+        or _no_chain(certificate, now, pool)
     )
+
+
+def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
+    """Empty if the certificate is valid now."""
+    for side, bound, is_outside in (
+        ("before", certificate.not_valid_before_utc, now < certificate.not_valid_before_utc),
+        ("after", certificate.not_valid_after_utc, now > certificate.not_valid_after_utc),
+    ):
+        if is_outside:
+            times = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (now, bound)]
+            return (
+                "certificate has expired or is not yet valid: current time "
+                f"{times[0]} is {side} {times[1]}"
+            )
+    return ""
 
 
 def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     """Empty if the certificate is for that name."""
-    try:
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        names = x509.SubjectAlternativeName([])
-    hosts = names.get_values_for_type(x509.DNSName)
-    addresses = [str(one) for one in names.get_values_for_type(x509.IPAddress)]
-    if not hosts and not addresses and _has_common_name(certificate):
-        return "certificate relies on legacy Common Name field, use SANs instead"
-    if _is_address(name):
-        if not addresses:
-            return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
-        fits, shown = name in addresses, addresses
-    else:
-        fits, shown = any(_covers(host, name) for host in hosts), hosts
-    if fits:
+    names = _extension(certificate, x509.SubjectAlternativeName)
+    given = names or x509.SubjectAlternativeName([])
+    hosts = given.get_values_for_type(x509.DNSName)
+    addresses = [str(one) for one in given.get_values_for_type(x509.IPAddress)]
+    address = _address(name)
+    name = address or name
+    shown, kind = (addresses, "IP SANs") if address else (hosts, "names")
+    if name in addresses if address else any(_covers(host, name) for host in hosts):
         return ""
+    if names is None and any(_covers(one, name) for one in _common_names(certificate)[-1:]):
+        return "certificate relies on legacy Common Name field, use SANs instead"
+    if address and not addresses:
+        return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
+    if len(shown) >= _MAX_SHOWN:
+        return f"certificate is valid for {len(shown)} {kind}, but none matched {name}"
     if not shown:
         return f"certificate is not valid for any names, but wanted to match {name}"
     return f"certificate is valid for {', '.join(shown)}, not {name}"
 
 
-def _has_common_name(certificate: x509.Certificate) -> bool:
-    return bool(certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME))
+def _no_chain(
+    certificate: x509.Certificate, now: datetime, pool: Sequence[x509.Certificate]
+) -> str:
+    """Why no certificate of the pool stands behind it, as far as that can be told: the first that
+    has the issuer's name is named."""
+    if certificate in pool:
+        return UNKNOWN_AUTHORITY if _serves(certificate) else WRONG_USAGE
+    for one in pool:
+        if one.subject == certificate.issuer:
+            why = _not_signed(certificate, one) or _out_of_date(one, now)
+            if why:
+                why = why if why.startswith("crypto/") else f"x509: {why}"
+                return (
+                    f"{UNKNOWN_AUTHORITY} (possibly because of {quote(why)} while trying to verify "
+                    f"candidate authority certificate {quote(_shown_name(one))})"
+                )
+            return UNKNOWN_AUTHORITY if _serves(certificate) and _serves(one) else WRONG_USAGE
+    return UNKNOWN_AUTHORITY
 
 
-def _is_address(name: str) -> bool:
+def _not_signed(certificate: x509.Certificate, authority: x509.Certificate) -> str:
+    """Empty if the authority has signed it, and may."""
+    constraints = _extension(authority, x509.BasicConstraints)
+    usage = _extension(authority, x509.KeyUsage)
+    if constraints is None or not constraints.ca or (usage and not usage.key_cert_sign):
+        return "invalid signature: parent certificate cannot sign this kind of certificate"
     try:
-        ip_address(name)
+        certificate.verify_directly_issued_by(authority)
+    except InvalidSignature:
+        return _bad_signature(authority.public_key())
+    except (TypeError, ValueError, KeyError):
+        return "cannot verify signature: algorithm unimplemented"
+    return ""
+
+
+def _bad_signature(key: object) -> str:
+    if isinstance(key, rsa.RSAPublicKey):
+        return "crypto/rsa: verification error"
+    kind = "Ed25519" if isinstance(key, ed25519.Ed25519PublicKey) else "ECDSA"
+    return f"{kind} verification failure"
+
+
+def _serves(certificate: x509.Certificate) -> bool:
+    """Whether it may stand for a server: its usages say so, or there are none."""
+    usages = _extension(certificate, x509.ExtendedKeyUsage)
+    return usages is None or not _SERVING.isdisjoint(usages)
+
+
+def _extension(certificate: x509.Certificate, kind: type[_Extension]) -> _Extension | None:
+    try:
+        return certificate.extensions.get_extension_for_class(kind).value
+    except (x509.ExtensionNotFound, ValueError):
+        return None
+
+
+def _common_names(certificate: x509.Certificate) -> list[str]:
+    found = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return [str(one.value) for one in found]
+
+
+def _shown_name(authority: x509.Certificate) -> str:
+    common = _common_names(authority)[-1:]
+    found = authority.subject.get_attributes_for_oid(x509.NameOID.ORGANIZATION_NAME)
+    organizations = [str(one.value) for one in found]
+    return next(filter(None, [*common, *organizations[:1]]), f"serial:{authority.serial_number}")
+
+
+def _address(name: str) -> str:
+    """As Go writes it; empty for what is a name."""
+    try:
+        return str(ip_address(name.removeprefix("[").removesuffix("]")))
     except ValueError:
-        return False
-    return True
+        return ""
 
 
 def _covers(pattern: str, name: str) -> bool:
     """A star stands for the whole first label."""
-    wanted, given = pattern.lower().split("."), name.lower().rstrip(".").split(".")
+    wanted, given = pattern.lower().split("."), name.lower().removesuffix(".").split(".")
     if len(wanted) != len(given):
         return False
     return wanted[0] in {"*", given[0]} and wanted[1:] == given[1:]

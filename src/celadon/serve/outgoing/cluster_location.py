@@ -18,6 +18,7 @@ from celadon.serve.outgoing.kubeconfig_file import (
     KubeconfigUser,
     read_kubeconfigs,
 )
+from celadon.serve.tls.go_trust import trust_as_go
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod finds its token, its namespace and the authority of its cluster."""
@@ -103,8 +104,7 @@ async def tls_to_cluster(location: ClusterLocation) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=authority.decode() if authority else None)
     except (ssl.SSLError, UnicodeDecodeError, ValueError):
         raise KubeconfigError("the authority of the cluster is not a certificate") from None
-    # Go trusts what it is told to, also an authority whose certificate lacks some extension.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    trust_as_go(context)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if location.cluster.insecure:
         context.check_hostname = False

@@ -20,6 +20,7 @@ import httpcore
 from celadon.serve.network_failures import NetworkFailure
 from celadon.serve.outgoing.certificate_failures import handshake_failure
 from celadon.serve.outgoing.go_response_head import head_complaint
+from celadon.serve.outgoing.trusted_roots import RootedContext
 
 READ_BYTES: Final = 65536
 _ERROR_NAMES: Final = {
@@ -159,12 +160,13 @@ class GoStream(httpcore.AsyncNetworkStream):
     ) -> httpcore.AsyncNetworkStream:
         """The same connection, encrypted. Raises NetworkFailure."""
         host, port = self._writer.get_extra_info("peername")[:2]
+        pool = ssl_context.pool if isinstance(ssl_context, RootedContext) else ()
         try:
             await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
         except ssl.SSLError as error:
             self._writer.transport.abort()
             raise NetworkFailure(
-                await handshake_failure(error, host, port, server_hostname or "")
+                await handshake_failure(error, (host, port), server_hostname or "", pool)
             ) from None
         except ConnectionResetError as error:
             raise self._broken("read", error) from None

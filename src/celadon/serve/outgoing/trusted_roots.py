@@ -11,8 +11,10 @@ import ssl
 from typing import Final
 
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from celadon.patterns import late_pattern
+from celadon.serve.tls.go_trust import trust_as_go
 
 _BLOCK: Final = late_pattern(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
 _UNUSABLE: Final = "unable to load root certificates: "
@@ -22,19 +24,30 @@ class UnusableRoots(Exception):
     """A bundle without a certificate that could be trusted."""
 
 
-def tls_context(ca_bundle: str, protocols: list[str]) -> ssl.SSLContext:
+class RootedContext(ssl.SSLContext):
+    """A client's context that knows its pool, for who has to say what is wrong with a certificate.
+    Empty: the system's."""
+
+    pool: tuple[x509.Certificate, ...] = ()
+
+
+def tls_context(ca_bundle: str, protocols: list[str]) -> RootedContext:
     """`ca_bundle` is base64 as in the configuration; empty for the system's. `protocols` are those
     offered to the server. Raises UnusableRoots."""
-    context = ssl.create_default_context(cadata=_certificates(ca_bundle) if ca_bundle else None)
+    context = RootedContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_bundle:
+        context.pool = _certificates(ca_bundle)
+        ders = {one.public_bytes(Encoding.DER): None for one in context.pool}
+        context.load_verify_locations(cadata=b"".join(ders))
+    else:
+        context.load_default_certs()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # Go trusts what it is told to, also an authority whose certificate lacks some extension.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    trust_as_go(context)
     context.set_alpn_protocols(protocols)
     return context
 
 
-def _certificates(ca_bundle: str) -> bytes:
-    """The certificates, one behind the other, as DER."""
+def _certificates(ca_bundle: str) -> tuple[x509.Certificate, ...]:
     text = base64.b64decode(ca_bundle)
     blocks = _BLOCK.findall(text)
     if not blocks:
@@ -42,14 +55,12 @@ def _certificates(ca_bundle: str) -> bytes:
     found = [_certificate(body) for label, body in blocks if label == b"CERTIFICATE"]
     if not found:
         raise UnusableRoots(f"{_UNUSABLE}no valid certificate authority data seen")
-    return b"".join(found)
+    return tuple(found)
 
 
-def _certificate(body: bytes) -> bytes:
+def _certificate(body: bytes) -> x509.Certificate:
     try:
-        der = base64.b64decode(body)
-        x509.load_der_x509_certificate(der)
+        return x509.load_der_x509_certificate(base64.b64decode(body))
     except ValueError:
         text = f"{_UNUSABLE}failed to parse certificate: x509: malformed certificate"
         raise UnusableRoots(text) from None
-    return der

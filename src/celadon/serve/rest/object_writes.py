@@ -99,6 +99,7 @@ class Writer:
         write_path.begin_update(read.draft, call.target)
         creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
+            _require_uid(call, read, None)
             return await self._created(call)
         return await self._changed(call, lambda _: self._for_update(call), is_patch=False)
 
@@ -224,6 +225,8 @@ class Writer:
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
         read = incoming(old)
+        if not is_patch:
+            _require_uid(call, read, old)
         self._managers.updated(call, read, old)
         before = write_path.shown(old, target)
         managers = _set_aside(read.draft.made) if target.subresource == SCALE else None
@@ -232,7 +235,7 @@ class Writer:
             call.notes.warnings += write_path.resume(draft, target, creates=False)
         if managers is not None:
             draft.made["metadata"]["managedFields"] = managers
-        made, kept = self._updated(call, old, replace(read, draft=draft), is_patch=is_patch)
+        made, kept = self._updated(call, old, replace(read, draft=draft))
         if managers is not None:
             _set_aside(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)
@@ -254,16 +257,13 @@ class Writer:
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
 
     def _updated(
-        self, call: Call, old: JsonObject, read: Incoming, *, is_patch: bool
+        self, call: Call, old: JsonObject, read: Incoming
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What validating admission sees, and what shall be stored."""
         target = call.target
         before = write_path.shown(old, target)
         needs_version = strategy_of(target, STRATEGIES).needs_version
-        uid = "" if is_patch else metadata.uid(read.sent)
-        preconditions.require_state(
-            read.draft.made, before, target, needs_version=needs_version, uid=uid
-        )
+        preconditions.require_state(read.draft.made, before, target, needs_version=needs_version)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
         context = read.draft.run.context
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
@@ -319,6 +319,11 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
     """What was given to a Service that nobody else may have."""
     network = context.network
     return network.claims if isinstance(network, LiveNetwork) else ()
+
+
+def _require_uid(call: Call, read: Incoming, old: JsonObject | None) -> None:
+    uid = metadata.uid(read.sent)
+    preconditions.require_uid(uid, old, call.target, dry_run=call.dry_run)
 
 
 def _set_aside(scale: dict[str, Any]) -> object:

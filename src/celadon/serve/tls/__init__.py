@@ -1,7 +1,8 @@
 """Contexts of TLS, whatever they are for.
 
-`changing_tls` lets a listener change its certificate, `private_files` keeps keys from others;
-`issuing`, a door of its own, signs certificates.
+`changing_tls` lets a listener change its certificate, `private_files` keeps keys from others,
+`go_trust` says what of a pool of certificates is trusted; `issuing`, a door of its own, signs
+certificates.
 """
 
 from celadon.serve.tls.changing_tls import ChangingTls, context_with, server_context

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from celadon.serve.operation import log_lines
 from celadon.serve.tls.changing_tls import ChangingTls, server_context
+from celadon.serve.tls.go_trust import trust_as_go
 from celadon.serve.tls.private_files import load_pair
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.server_settings import Address, StartError, TlsSettings
@@ -95,6 +96,7 @@ def _context(authorities: Path | None) -> ssl.SSLContext:
 def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
     """A client may show a certificate; one that the authorities did not sign is refused."""
     context.verify_mode = ssl.CERT_OPTIONAL
+    trust_as_go(context)
     try:
         context.load_verify_locations(authorities)
     except (OSError, ssl.SSLError) as error:

@@ -171,8 +171,11 @@ class EtcdConnections:
         nobody has taken it. Raises ServiceError."""
         loop = asyncio.get_running_loop()
         end = loop.time() + CALL_SECONDS
+        failed = SILENT
         while True:
             connection, left = self.current, end - loop.time()
+            if left <= 0:  # a busy machine may have taken what was left, and the member none of it
+                raise ServiceUnavailable(failed)
             seconds = min(left, ATTEMPT_SECONDS) if repeatable else left
             try:
                 return await connection.call(method, request, seconds)
@@ -180,8 +183,9 @@ class EtcdConnections:
                 self.leave(connection)
                 if not (repeatable or isinstance(error, NotBegun)):
                     raise
+                failed = str(error)
                 if loop.time() + PAUSE_SECONDS >= end:
-                    raise ServiceUnavailable(str(error)) from None
+                    raise ServiceUnavailable(failed) from None
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:

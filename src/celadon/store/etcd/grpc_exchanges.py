@@ -55,16 +55,22 @@ class Exchange:
         self._heard: Callable[[], object] | None = None
 
     def prepare(
-        self, request: bytes, seconds: float = 0.0, heard: Callable[[], object] | None = None
+        self,
+        request: bytes,
+        seconds: float | None = None,
+        heard: Callable[[], object] | None = None,
     ) -> None:
-        """For the next call, which may last so long (0: for ever). `heard` when something came."""
+        """For the next call, which may last so long (None: for ever; none at all: it times out
+        before it is sent). `heard` when something came."""
         self._left = bytes(1) + len(request).to_bytes(4, "big") + request
         self._is_taken = False
         self._came = bytearray()
         self._status, self._text = -1, ""
         self._heard = heard
         self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._left))
-        self.handle.setopt(pycurl.TIMEOUT_MS, int(seconds * 1000))
+        # To libcurl, 0 is for ever.
+        milliseconds = 0 if seconds is None else max(1, int(seconds * 1000))
+        self.handle.setopt(pycurl.TIMEOUT_MS, milliseconds)
 
     def _read(self, most: int) -> bytes:
         self._is_taken = True

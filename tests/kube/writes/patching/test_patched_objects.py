@@ -198,14 +198,40 @@ BAD_RESULTS = [
     ),
     (
         {"kind": "Secret"},
-        STRATEGIC_PATCH,
-        '"map[kind:Secret]": converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Secret\",\"metadata\":'
+        r'{\"name\":\"a\"}}": converting (v1.Secret) to (core.ConfigMap): unknown conversion',
     ),
     (
         {"kind": "Gone"},
-        STRATEGIC_PATCH,
-        '"map[kind:Gone]": no kind "Gone" is registered for version "v1" in scheme '
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Gone\",\"metadata\":'
+        r'{\"name\":\"a\"}}": no kind "Gone" is registered for version "v1" in scheme '
         '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    ({"kind": 5}, STRATEGIC_PATCH, '"map[kind:5]": cannot convert int64 to string'),
+    ({"data": {"k": True}}, STRATEGIC_PATCH, '"map[data:map[k:true]]": unrecognized type: string'),
+    ({"immutable": "x"}, STRATEGIC_PATCH, '"map[immutable:x]": unrecognized type: bool'),
+    (
+        {"metadata": {"generation": 1.5}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[generation:1.5]]": cannot convert float64 to int64',
+    ),
+    (
+        {"metadata": {"deletionTimestamp": True}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[deletionTimestamp:true]]": json: cannot unmarshal bool into Go value of '
+        "type string",
+    ),
+    (
+        {"binaryData": {"b": "*"}},
+        STRATEGIC_PATCH,
+        '"map[binaryData:map[b:*]]": error decoding from json: illegal base64 data at input byte 0',
+    ),
+    (
+        {"binaryData": {"b": 5}},
+        STRATEGIC_PATCH,
+        '"map[binaryData:map[b:5]]": cannot restore slice from int64',
     ),
 ]
 
@@ -241,3 +267,64 @@ def test_a_removed_default_comes_back() -> None:
     found = patched(old, b'{"spec":{"restartPolicy":null}}', MERGE_PATCH, PODS)
     made = read_patched(found, PODS, CONTEXT).draft.made
     assert made["spec"]["restartPolicy"] == "Always"
+
+
+@pytest.mark.parametrize("said", [{"kind": "Secret"}, {"apiVersion": "v2"}, {"kind": None}])
+def test_a_strategic_merge_does_not_change_the_kind(said: Any) -> None:
+    found = result({**said, "data": {"k": "w"}}, STRATEGIC_PATCH)
+    made = read_patched(found, CONFIG_MAPS, CONTEXT).draft.made
+    assert (made["apiVersion"], made["kind"], made["data"]) == ("v1", "ConfigMap", {"k": "w"})
+
+
+def test_directives_that_are_left_are_unknown_fields() -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "a"}]},
+    }
+    new = {"name": "b", "env": [{"name": "E", "$patch": "delete"}]}
+    body = json.dumps({"spec": {"containers": [new]}}).encode()
+    found = patched(pod, body, STRATEGIC_PATCH, PODS)
+    text = 'unknown field "spec.containers[0].env[0].$patch"'
+    assert read_patched(found, PODS, CONTEXT).warnings == (text,)
+    with pytest.raises(StatusError) as caught:
+        read_patched(found, PODS, CONTEXT, "Strict")
+    assert str(caught.value) == (
+        ' "" is invalid: patch: Invalid value: "map[spec:map[containers:[map[env:[map'
+        f'[$patch:delete name:E]] name:b]]]]": strict decoding error: {text}'
+    )
+
+
+@pytest.mark.parametrize("media_type", [MERGE_PATCH, STRATEGIC_PATCH])
+def test_what_a_patch_repeats_comes_before_what_the_object_does_not_have(media_type: str) -> None:
+    body = b'{"data":{"k":"w"},"data":{"k":"w"},"zip":1}'
+    found = patched(OLD, body, media_type, CONFIG_MAPS)
+    texts = ('duplicate field "data"', 'unknown field "zip"')
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).warnings == texts
+    assert read_patched(found, CONFIG_MAPS, CONTEXT, "Ignore").warnings == ()
+    with pytest.raises(StatusError, match=f"strict decoding error: {', '.join(texts)}$"):
+        read_patched(found, CONFIG_MAPS, CONTEXT, "Strict")
+
+
+def test_a_refusal_shows_the_object_as_the_library_writes_it() -> None:
+    """Sorted where it was looked into."""
+    shown = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "labels": {}}}
+    patch = b'[{"op":"add","path":"/immutable","value":"x"}]'
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(shown, patch, JSON_PATCH, CONFIG_MAPS), CONFIG_MAPS, CONTEXT)
+    written = (
+        '{"apiVersion":"v1","immutable":"x","kind":"ConfigMap","metadata":{"name":"a","labels":{}}}'
+    )
+    assert json.dumps(written) in str(caught.value)
+
+
+def test_lists_of_lists_are_refused() -> None:
+    with pytest.raises(StatusError) as caught:
+        result(
+            {"metadata": {"$setElementOrder/finalizers": [], "finalizers": [[1]]}}, STRATEGIC_PATCH
+        )
+    assert (caught.value.code, str(caught.value)) == (
+        422,
+        "the server rejected our request due to an error in our request",
+    )

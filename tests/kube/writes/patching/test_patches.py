@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.go.go_text import json_text
 from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     JsonPatchTestFailed,
@@ -208,3 +209,56 @@ def test_merging_twice_changes_nothing_more(document: Any, patch: Any) -> None:
     """True only without lists: objects in a list keep their nulls when they replace an object."""
     once = apply_merge_patch(document, patch)
     assert apply_merge_patch(once, patch) == once
+
+
+UNSORTED: dict[str, Any] = {"b": {"d": {"z": 1, "a": 2}, "c": 1}, "a": [{"y": 1, "x": 2}]}
+
+ORDERS = [
+    ([], '{"a":[{"y":1,"x":2}],"b":{"d":{"z":1,"a":2},"c":1}}'),
+    (
+        [{"op": "remove", "path": "/b/c"}],
+        '{"a":[{"y":1,"x":2}],"b":{"d":{"z":1,"a":2}}}',
+    ),
+    (
+        [{"op": "add", "path": "/b/d/m", "value": {"q": 1, "p": 2}}],
+        '{"a":[{"y":1,"x":2}],"b":{"c":1,"d":{"a":2,"m":{"q":1,"p":2},"z":1}}}',
+    ),
+    (
+        [{"op": "test", "path": "/a", "value": [{"x": 2, "y": 1}]}],
+        '{"a":[{"x":2,"y":1}],"b":{"d":{"z":1,"a":2},"c":1}}',
+    ),
+    (
+        [{"op": "remove", "path": "/a/0/x"}, {"op": "copy", "from": "/b", "path": "/a/-"}],
+        '{"a":[{"y":1},{"d":{"z":1,"a":2},"c":1}],"b":{"d":{"z":1,"a":2},"c":1}}',
+    ),
+    (
+        [{"op": "remove", "path": "/b/d/z"}, {"op": "move", "from": "/b", "path": "/0"}],
+        '{"0":{"c":1,"d":{"a":2}},"a":[{"y":1,"x":2}]}',
+    ),
+    ([{"op": "replace", "path": "", "value": UNSORTED["b"]}], '{"c":1,"d":{"z":1,"a":2}}'),
+    (
+        [{"op": "test", "path": "", "value": UNSORTED}],
+        '{"a":[{"x":2,"y":1}],"b":{"c":1,"d":{"a":2,"z":1}}}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("operations", "written"), ORDERS)
+def test_objects_are_sorted_if_they_were_looked_into(operations: Any, written: str) -> None:
+    assert json_text(apply_json_patch(UNSORTED, operations)) == written
+
+
+@pytest.mark.parametrize(
+    ("patch", "written"),
+    [
+        ({}, '{"a":[{"y":1,"x":2}],"b":{"d":{"z":1,"a":2},"c":1}}'),
+        ({"b": {"c": 2}}, '{"a":[{"y":1,"x":2}],"b":{"c":2,"d":{"z":1,"a":2}}}'),
+        ({"b": None, "a": [{"n": {"y": 1, "x": 2}}]}, '{"a":[{"n":{"x":2,"y":1}}]}'),
+        ({"b": None, "0": {"y": 1, "x": 2}}, '{"0":{"x":2,"y":1},"a":[{"y":1,"x":2}]}'),
+        ({"b": [{"y": 1, "x": 2}]}, '{"a":[{"y":1,"x":2}],"b":[{"y":1,"x":2}]}'),
+        ([{"b": None, "a": 1}], '[{"a":1}]'),
+    ],
+)
+def test_a_merge_sorts_what_it_looks_into(patch: Any, written: str) -> None:
+    """A list in the place of an object is taken as it comes; anything else loses nulls."""
+    assert json_text(apply_merge_patch(UNSORTED, patch)) == written

@@ -13,7 +13,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.writes.patching.merge_strategies import MergeError
 from celadon.kube.writes.patching.patches import apply_merge_patch
-from celadon.kube.writes.patching.strategic_merge import strategic_merge
+from celadon.kube.writes.patching.strategic_merge import merge_into
 from celadon.kube.writes.patching.three_way_merge import ThreeWays
 
 DEPLOYMENT = schema_for(GroupVersionKind("apps", "v1", "Deployment"))
@@ -245,7 +245,7 @@ def test_containers_are_there_afterwards(last: Any, wanted: Any, live: Any) -> N
 
     assert POD is not None
     patch = ThreeWays(pod(last), pod(wanted), pod(live)).strategic_patch(POD)
-    made = strategic_merge(pod(live), patch, POD)["spec"]["containers"]
+    made = merge_into(pod(live), patch, POD)["spec"]["containers"]
     found = {one["name"]: one for one in made}
     names = [one["name"] for one in wanted]
     assert [name for name in found if name in names] == names
@@ -257,6 +257,6 @@ def test_containers_are_there_afterwards(last: Any, wanted: Any, live: Any) -> N
     for one in wanted:
         there = found[one["name"]]
         assert there.get("image") == one.get("image", there.get("image"))
-        variables = {each["name"]: each for each in there.get("env", ())}
+        variables = {each["name"]: each for each in there.get("env") or ()}
         for variable in one.get("env", ()):
             assert contains(variables[variable["name"]], variable)

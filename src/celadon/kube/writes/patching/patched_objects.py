@@ -9,7 +9,8 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -38,7 +39,7 @@ from celadon.kube.writes.patching.merge_strategies import MergeError
 from celadon.kube.writes.patching.patch_documents import read_patch
 from celadon.kube.writes.patching.patches import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.writes.patching.restoring import restore_error
-from celadon.kube.writes.patching.strategic_merge import strategic_merge
+from celadon.kube.writes.patching.strategic_merge import merge_into
 from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
@@ -59,16 +60,16 @@ _GO_MAP: Final = "map[string]interface {}"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """`shown` is what a refusal of the result prints; `complaints` are about the patch itself."""
+    """`show` makes what a refusal of the result prints; `complaints` are about the patch itself."""
 
     document: Any
-    shown: str
+    show: Callable[[], str]
     complaints: tuple[str, ...] = ()
     is_strategic: bool = False
 
     def refusal(self, why: str) -> StatusError:
         """422 for a result that is not taken."""
-        error = fieldpath.invalid(FieldPath("patch"), self.shown, why)
+        error = fieldpath.invalid(FieldPath("patch"), self.show(), why)
         return status.invalid(GroupKind("", ""), "", [error])
 
 
@@ -100,17 +101,20 @@ def patched(
     StatusError when the patch cannot be read or does not apply."""
     is_strict = field_validation != IGNORE
     if media_type == STRATEGIC_PATCH:
-        return _strategic(current, _read(body, ""), target)
+        return _strategic(current, _read(body, ""), target, is_strict=is_strict)
     try:
         if media_type == JSON_PATCH:
-            made, complaints = _operated(current, body, is_strict=is_strict)
-        else:
-            made, complaints = _merged(current, body, is_strict=is_strict)
+            return _operated(current, body, is_strict=is_strict)
+        return _merged(current, body, is_strict=is_strict)
     except JsonPatchError:
-        message = "the server rejected our request due to an error in our request"
-        failed = Status(message=message, reason="Invalid", details=StatusDetails(), code=422)
-        raise StatusError(failed) from None
-    return Patched(made, json_text(made), tuple(complaints))
+        raise _rejected() from None
+
+
+def _rejected() -> StatusError:
+    """422 without a word about why."""
+    message = "the server rejected our request due to an error in our request"
+    failed = Status(message=message, reason="Invalid", details=StatusDetails(), code=422)
+    return StatusError(failed)
 
 
 def _read(body: bytes, prefix: str, read: Callable[[str], Document] = read_json) -> Document:
@@ -126,9 +130,7 @@ def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING)
         raise status.bad_request(f"{prefix}{why}")
 
 
-def _merged(
-    current: Mapping[str, Any], body: bytes, *, is_strict: bool
-) -> tuple[Any, Sequence[str]]:
+def _merged(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
     """Without field validation only the library reads the patch, and says less about it."""
     try:
         patch = _read(body, _DECODING)
@@ -140,14 +142,12 @@ def _merged(
         _require(patch.value, dict, _GO_MAP)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
-    return apply_merge_patch(dict(current), patch.value), [
-        one.text for one in repeated_fields(patch)
-    ]
+    made = apply_merge_patch(dict(current), patch.value)
+    complaints = tuple(one.text for one in repeated_fields(patch)) if is_strict else ()
+    return Patched(made, partial(json_text, made), complaints)
 
 
-def _operated(
-    current: Mapping[str, Any], body: bytes, *, is_strict: bool
-) -> tuple[Any, Sequence[str]]:
+def _operated(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
     patch = _read(body, _DECODING if is_strict else "", read_patch)
     complaints = _complaints_of(patch) if is_strict else []
     _require(patch.value, list, "jsonpatch.Patch", "")
@@ -159,7 +159,8 @@ def _operated(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
             f"{len(operations)}"
         )
-    return apply_json_patch(dict(current), [one or {} for one in operations]), complaints
+    made = apply_json_patch(dict(current), [one or {} for one in operations])
+    return Patched(made, partial(json_text, made), tuple(complaints))
 
 
 def _complaints_of(patch: Document) -> list[str]:
@@ -184,21 +185,31 @@ def _require_text(member: str, value: Any) -> None:
         raise status.bad_request(f"{_DECODING}{why} of type string")
 
 
-def _strategic(current: Mapping[str, Any], read: Document, target: Target) -> Patched:
+def _strategic(
+    current: Mapping[str, Any], read: Document, target: Target, *, is_strict: bool
+) -> Patched:
     patch = read.value
     if patch is None:
-        return Patched(dict(current), plain_text(patch), is_strategic=True)
+        return Patched(dict(current), lambda: "map[]", is_strategic=True)
     if not isinstance(patch, dict):
         kind = json_kind(patch)
         raise status.bad_request(f"json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
+    complaints = tuple(one.text for one in repeated_fields(read)) if is_strict else ()
     try:
-        made = strategic_merge(current, patch, schema_for(target.kind))
-        made.setdefault("apiVersion", target.kind.api_version)
-        made.setdefault("kind", target.kind.kind)
+        made = merge_into(current, patch, schema_for(target.kind))
     except MergeError as error:
-        refuse = status.bad_request if error.is_malformed else status.plain_error
-        raise refuse(str(error)) from None
-    return Patched(made, plain_text(patch), is_strategic=True)
+        raise _unmerged(error) from None
+    return Patched(made, partial(plain_text, patch), complaints, is_strategic=True)
+
+
+def _unmerged(error: MergeError) -> StatusError:
+    match error.code:
+        case 400:
+            return status.bad_request(str(error))
+        case 422:
+            return _rejected()
+        case _:
+            return status.plain_error(str(error))
 
 
 def three_way_patched(
@@ -223,36 +234,49 @@ def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
     """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
-    if result.complaints and field_validation == STRICT:
-        raise result.refusal(request_bodies.strict_decoding_error(list(result.complaints)))
     document = _typed(result, target)
     found = metadata.gvk(document)
-    if found != target.kind:
+    if found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
         draft = draft_of(document, target, context)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
-    complaints = [] if field_validation == IGNORE else _complaints(result, target)
+    if field_validation == IGNORE:
+        return Incoming(found, draft, document)
+    complaints = (*result.complaints, *_complaints(result, target))
     if complaints and field_validation == STRICT:
-        raise result.refusal(request_bodies.strict_decoding_error(complaints))
-    noticed = result.complaints if field_validation == WARN else ()
-    return Incoming(found, draft, document, (*noticed, *complaints))
+        raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
+    return Incoming(found, draft, document, complaints)
 
 
 def _typed(result: Patched, target: Target) -> dict[str, Any]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
     document = result.document
+    if result.is_strategic:
+        return _of_kind(document, target)
     if not isinstance(document, dict):
         raise result.refusal(request_bodies.not_an_object(document))
     if not document.get("kind"):
         if target.schema is not None:
-            raise result.refusal(f"Object 'Kind' is missing in '{result.shown}'")
+            raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
         document = {**document, "kind": target.kind.kind}
     if not document.get("apiVersion") and target.schema is None:
         raise object_places.undeterminable(target)
     return document
+
+
+def _of_kind(document: dict[str, Any], target: Target) -> dict[str, Any]:
+    """What a strategic merge says about the kind and the version does not matter, if it is text:
+    the result is put into the struct of the endpoint's kind."""
+    kind = target.kind
+    said = {"apiVersion": kind.api_version, "kind": kind.kind}
+    return document | {
+        key: value
+        for key, value in said.items()
+        if document.get(key) is None or isinstance(document[key], str)
+    }
 
 
 def _complaints(result: Patched, target: Target) -> list[str]:

@@ -5,7 +5,8 @@ member of an object adds it, `test` of a missing member against null holds, nega
 from the end, and what stands before the first slash of a path is ignored. Error texts are those of
 the library.
 
-Documents and patches are JSON values; neither is changed.
+Documents and patches are JSON values; neither is changed. Of the result, the members of each object
+that the library has looked into come sorted, as it writes them; those of all others as they came.
 """
 
 from __future__ import annotations
@@ -92,22 +93,6 @@ def _unescape(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
-def _find(document: object, path: str) -> tuple[Any, str] | None:
-    """The container that a path's last part is a key of; None when there is none."""
-    parts = path.split("/")[1:]
-    if not parts:
-        return None
-    *way, key = map(_unescape, parts)
-    for part in way:
-        try:
-            document = _get(document, part)
-        except JsonPatchError:
-            return None
-        if not isinstance(document, (dict, list)):
-            return None
-    return document, key
-
-
 def same_json(a: object, b: object) -> bool:
     """Equality of JSON, scalars by their text: neither are 1 and true the same, nor 1 and 1.0."""
     if a.__class__ is not b.__class__:
@@ -127,6 +112,39 @@ class _Application:
         self.copy_limit = copy_limit
         self.raw_nulls = raw_nulls
         self.copied = 0
+        self.opened = {id(document): document}
+
+    def _find(self, path: str) -> tuple[Any, str] | None:
+        """The container that a path's last part is a key of; None when there is none."""
+        parts = path.split("/")[1:]
+        if not parts:
+            return None
+        *way, key = map(_unescape, parts)
+        found = self.document
+        for part in way:
+            try:
+                found = _get(found, part)
+            except JsonPatchError:
+                return None
+            if not isinstance(found, (dict, list)):
+                return None
+            self.opened[id(found)] = found
+        return found, key
+
+    def _open_all(self, value: object) -> None:
+        """The library has looked into all of it."""
+        if isinstance(value, dict | list):
+            self.opened[id(value)] = value
+            for one in value.values() if isinstance(value, dict) else value:
+                self._open_all(one)
+
+    def written(self, value: Any) -> Any:
+        """A value as the library writes it."""
+        if id(value) not in self.opened:
+            return value
+        if isinstance(value, dict):
+            return {key: self.written(value[key]) for key in sorted(value)}
+        return list(map(self.written, value)) if isinstance(value, list) else value
 
     def _path(self, operation: Mapping[str, Any], kind: str) -> str:
         path = operation.get("path")
@@ -143,7 +161,7 @@ class _Application:
         return path
 
     def _place(self, path: str, refusal: str) -> tuple[Any, str]:
-        found = _find(self.document, path)
+        found = self._find(path)
         if found is None:
             raise JsonPatchError(f"{refusal}: {_MISSING}")
         return found
@@ -169,6 +187,7 @@ class _Application:
             if not isinstance(value, (dict, list)):
                 raise JsonPatchError("replace operation value must be object or array: %!w(<nil>)")
             self.document = value
+            self.opened[id(value)] = value
             return
         refusal = f"replace operation does not apply: doc is missing path: {path}"
         container, key = self._place(path, refusal)
@@ -201,6 +220,7 @@ class _Application:
         if path == "":
             if not same_json(self.document, operation.get("value")):
                 raise JsonPatchTestFailed(path)
+            self._open_all(self.document)
             return
         refusal = f"test operation does not apply: is missing path: {path}"
         container, key = self._place(path, refusal)
@@ -210,6 +230,7 @@ class _Application:
         is_raw_null = self.raw_nulls and wanted is None and "value" in operation
         if is_raw_null or not same_json(value, wanted):
             raise JsonPatchTestFailed(path)
+        self._open_all(value)
 
     def copy(self, operation: Mapping[str, Any]) -> None:
         source = self._from(operation, "copy")
@@ -227,7 +248,7 @@ class _Application:
                 f"{self.copied}, exceeding the limit {self.copy_limit}"
             )
         with _Prefix("error while adding value during copy"):
-            _add(container, key, fresh(value))
+            _add(container, key, fresh(self.written(value)))
 
 
 class _Prefix:
@@ -277,13 +298,13 @@ def _applied(application: _Application, operations: Sequence[Mapping[str, Any]])
         if kind not in apply:
             raise JsonPatchError(f"Unexpected kind: {kind}")
         apply[kind](operation)
-    return application.document
+    return application.written(application.document)
 
 
 def _without_nulls(value: object) -> Any:
     """Without the null members of objects, at any depth; null items of lists stay."""
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: _without_nulls(value[key]) for key in sorted(value) if value[key] is not None}
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
     return value
@@ -292,7 +313,7 @@ def _without_nulls(value: object) -> Any:
 def apply_merge_patch(document: object, patch: object) -> Any:
     """The document with the patch merged into it; null removes a member."""
     try:
-        return _merged(document, patch)
+        return _merged(document, patch) if isinstance(patch, dict) else _without_nulls(patch)
     except RecursionError:
         raise JsonPatchError("exceeded max depth") from None
 
@@ -310,4 +331,4 @@ def _merged(document: object, patch: object) -> Any:
             merged[key] = _without_nulls(value)
         else:
             merged[key] = _merged(merged[key], value)
-    return merged
+    return {key: merged[key] for key in sorted(merged)}

@@ -6,78 +6,113 @@ any other list is replaced. Directives inside the patch change that: `$patch` (`
 `pkg/util/strategicpatch`, with the options of a server: nulls for what is not there are ignored,
 lists of patch and order are parallel.
 
-Documents and patches are JSON values; neither is changed.
+Directives count only where something is merged. In what is taken as a whole, such as a new item of
+a list, they stay, and are fields that the kind does not have.
+
+Documents and patches are JSON values. A document is not changed; of a patch is left what
+refusals print.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from celadon.kube.go.go_text import plain_text
-from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.writes.patching.element_order import ordered, require_in_order
 from celadon.kube.writes.patching.merge_strategies import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     ELEMENT_ORDER,
     RETAIN_KEYS,
     MergeError,
+    bad_argument,
+    field_of,
+    go_type,
     item_mark,
     items_of,
-    key_text,
-    member_of,
+    list_field_of,
     merge_strategy,
+    require_key,
     shape_of,
 )
 
+_DELETE_PREFIX: Final = DELETE_FROM_LIST[:-1]
+_ORDER_PREFIX: Final = ELEMENT_ORDER[:-1]
 
-def strategic_merge(
-    document: JsonObject, patch: JsonObject, schema: Schema | None
+_MAP: Final = go_type({})
+
+_MALFORMED: Final = 400
+_NOT_SUPPORTED: Final = 422
+
+
+def merge_into(
+    document: JsonObject, patch: dict[str, Any], schema: Schema | None
 ) -> dict[str, Any]:
-    """The document with the patch merged into it. MergeError when a directive is wrong."""
+    """The document with the patch merged into it, and parts of the patch inside. The patch loses
+    directives and nulls, as far as they are used up. MergeError when a directive is wrong."""
     try:
-        made: dict[str, Any] = _merged(dict(document), fresh(patch), schema)
+        return _merged(dict(document), patch, schema)
     except RecursionError:
         raise MergeError("exceeded max depth") from None
-    return made
 
 
-def _merged(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> Any:
-    """`patch` is ours to take apart; `original` is a new dict with members that are not ours."""
+# --- objects ---
+
+
+def _merged(
+    original: dict[str, Any], patch: dict[str, Any], schema: Schema | None
+) -> dict[str, Any]:
+    """`patch` is taken apart; `original` is a new dict with members that are not ours."""
     if DIRECTIVE in patch:
         return _directed(patch)
     _retain(original, patch)
     _merge_ordered(original, patch, schema)
     for key, value in patch.items():
-        if key.startswith(DELETE_FROM_LIST):
-            field = key.removeprefix(DELETE_FROM_LIST)
-            mine, gone = original.get(field), _list(value)
-            if isinstance(mine, list):
-                original[field] = _without(mine, gone, member_of(schema, field))
-        elif value is None:
-            original.pop(key, None)
-        elif key not in original:
-            original[key] = _taken(value)
-        else:
-            original[key] = _value(original[key], value, key, schema)
+        deletes = key.startswith(_DELETE_PREFIX)
+        field = (_field(key, "primitive list") or key) if deletes else key
+        if value is None:
+            original.pop(field, None)
+        elif field in original and go_type(original[field]) == go_type(value):
+            original[field] = _value(original[field], value, field, schema, deletes=deletes)
+        elif not deletes:
+            _take(original, field, value)
     return original
 
 
 def _directed(patch: dict[str, Any]) -> dict[str, Any]:
-    match patch.pop(DIRECTIVE):
+    match patch[DIRECTIVE]:
         case "replace":
+            del patch[DIRECTIVE]
             return patch
         case "delete":
             return {}
-        case other:
-            raise _bad_directive(other, patch)
+        case _:
+            raise _bad_directive(patch)
 
 
-def _bad_directive(directive: object, patch: JsonObject) -> MergeError:
-    shown = plain_text({**patch, DIRECTIVE: directive})
-    return MergeError(f"unknown patch type: {plain_text(directive)} in map: {shown}")
+def _bad_directive(patch: dict[str, Any]) -> MergeError:
+    directive = _as_text(patch[DIRECTIVE])
+    return MergeError(f"unknown patch type: {directive} in map: {plain_text(patch)}")
+
+
+def _as_text(directive: object) -> str:
+    """As Go prints what should be a text."""
+    return directive if isinstance(directive, str) else f"%!s({_with_type(directive)})"
+
+
+def _with_type(value: object) -> str:
+    return "<nil>" if value is None else f"{go_type(value)}={plain_text(value)}"
+
+
+def _field(directive: str, named: str) -> str:
+    """The field that a directive is about."""
+    _, slash, field = directive.partition("/")
+    if not slash or directive.partition("/")[0] not in {_DELETE_PREFIX, _ORDER_PREFIX}:
+        raise MergeError(f"invalid patch format of {named}", code=_MALFORMED)
+    return field
 
 
 def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -87,188 +122,190 @@ def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
     set_there = [
         key
         for key, value in patch.items()
-        if value is not None and not key.startswith((ELEMENT_ORDER, DELETE_FROM_LIST))
+        if value is not None and not key.startswith((_ORDER_PREFIX, _DELETE_PREFIX))
     ]
-    if not isinstance(kept, list) or any(key not in kept for key in set_there):
-        raise MergeError("invalid patch format of retainKeys", is_malformed=True)
-    for key in [key for key in original if key not in kept]:
+    if not isinstance(kept, list):
+        raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
+    names = {one for one in kept if isinstance(one, str)}
+    if not names.issuperset(set_there):
+        raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
+    for key in [key for key in original if key not in names]:
         del original[key]
 
 
-def _value(mine: object, theirs: object, key: str, schema: Schema | None) -> Any:
-    """What becomes of a member that both sides have."""
-    member = member_of(schema, key)
-    if isinstance(mine, dict) and isinstance(theirs, dict):
+def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: bool) -> Any:
+    """What becomes of a member that both sides have, in the same JSON type."""
+    if isinstance(mine, dict):
+        member = field_of(schema, key)
         if merge_strategy(member) == "replace":
             return theirs
         return _merged(dict(mine), theirs, shape_of(member))
-    if isinstance(mine, list) and isinstance(theirs, list):
-        if merge_strategy(member) == "merge" and member is not None:
-            return _merged_list(mine, theirs, member)
-        return theirs
-    return _taken(theirs)
+    if isinstance(mine, list):
+        return _list_value(list(mine), theirs, list_field_of(schema, key), deletes=deletes)
+    return theirs
 
 
-def _without(mine: list[Any], gone: list[Any], member: Schema | None) -> list[Any]:
-    """A list of scalars without some of them; a list that is not merged is replaced even so."""
-    if merge_strategy(member) != "merge":
-        return gone
-    _require_one_kind(mine, gone)
-    return [one for one in mine if not _holds(gone, one)]
+def _take(original: dict[str, Any], key: str, value: object) -> None:
+    """A value of the patch where the document has none, or one of another type."""
+    _drop_nulls(value)
+    taken = _without_directives(value)
+    if taken is _DROPPED:
+        original.pop(key, None)
+    else:
+        original[key] = taken
 
 
-def _taken(value: object) -> Any:
-    """A value of the patch where the document has none: without nulls and directives."""
+_DROPPED: Final = object()
+
+
+def _drop_nulls(value: object) -> None:
+    """Null members of objects go, at any depth."""
     if isinstance(value, dict):
-        return {
-            key: _taken(item)
-            for key, item in value.items()
-            if item is not None and not _is_directive(key)
-        }
+        for key in [key for key, item in value.items() if item is None]:
+            del value[key]
+        for item in value.values():
+            _drop_nulls(item)
+    elif isinstance(value, list):
+        for item in value:
+            _drop_nulls(item)
+
+
+def _without_directives(value: object) -> Any:
+    """Without objects that have a `$patch`, whatever it says; `_DROPPED` for one itself. Objects
+    lose members, lists are made anew."""
+    if isinstance(value, dict):
+        if DIRECTIVE in value:
+            return _DROPPED
+        for key, item in list(value.items()):
+            kept = _without_directives(item)
+            if kept is _DROPPED:
+                del value[key]
+            else:
+                value[key] = kept
+        return value
     if isinstance(value, list):
-        return [
-            _taken(item) for item in value if not (isinstance(item, dict) and DIRECTIVE in item)
-        ]
+        return [one for one in map(_without_directives, value) if one is not _DROPPED]
     return value
 
 
-def _is_directive(key: str) -> bool:
-    return key in {DIRECTIVE, RETAIN_KEYS} or key.startswith((ELEMENT_ORDER, DELETE_FROM_LIST))
+# --- lists ---
 
 
-def _list(value: object) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    raise MergeError(f"expected a []interface {{}}, but received a {_go_kind(value)}")
-
-
-def _go_kind(value: object) -> str:
-    if isinstance(value, dict):
-        return "map[string]interface {}"
-    kinds = {str: "string", bool: "bool", int: "int64", float: "float64", type(None): "<nil>"}
-    return kinds.get(value.__class__, "[]interface {}")
-
-
-def _merged_list(mine: list[Any], theirs: list[Any], member: Schema) -> list[Any]:
-    """A list with the strategy `merge`, ordered by the patch where it says anything."""
+def _list_value(
+    mine: list[Any], theirs: list[Any], member: Schema | None, *, deletes: bool
+) -> list[Any]:
+    """`mine` is a new list. Whatever the strategy, items to delete are deleted."""
+    if merge_strategy(member) != "merge" and not deletes:
+        return theirs
     if not mine and not theirs:
         return mine
-    key = member.merge_key
-    _require_one_kind(mine, theirs)
-    if not isinstance((mine or theirs)[0], dict):
-        return _ordered(_union(mine, theirs), theirs, mine, "")
-    if not key:
-        raise MergeError("cannot merge lists without merge key for []interface {}")
-    kept, rest = _special(mine, theirs, key)
-    return _ordered(_by_key(kept, rest, key, items_of(member)), rest, mine, key)
+    key = "" if member is None else member.merge_key
+    kind = _kind_of_items(mine, theirs)
+    if kind == _MAP:
+        if not key:
+            raise MergeError(f"cannot merge lists without merge key for {_go_kind(member)}")
+        return _merged_by_key(mine, theirs, key, None if member is None else items_of(member))
+    if deletes:
+        gone = {item_mark(one, "") for one in theirs}
+        return [one for one in mine if item_mark(one, "") not in gone]
+    union = {item_mark(one, ""): one for one in (*theirs, *mine)}
+    return ordered(list(union.values()), theirs, mine, key, lambda: False)
 
 
-def _require_one_kind(mine: list[Any], theirs: list[Any]) -> None:
-    if len(set(map(_go_kind, (*mine, *theirs)))) > 1:
-        raise MergeError(f"list element types are not identical: {plain_text([mine, theirs])}")
+def _kind_of_items(*lists: list[Any]) -> str:
+    """The one Go type of all items."""
+    kinds = {go_type(one): None for items in lists for one in items}
+    if not kinds:
+        raise MergeError("no elements in any of the given slices")
+    if next(iter(kinds)) == go_type([]):
+        raise MergeError("lists of lists are not supported", code=_NOT_SUPPORTED)
+    if len(kinds) > 1:
+        raise MergeError(f"list element types are not identical: {plain_text(list(lists))}")
+    return next(iter(kinds))
 
 
-def _union(mine: list[Any], theirs: list[Any]) -> list[Any]:
-    found: list[Any] = []
-    for one in (*mine, *theirs):
-        if not _holds(found, one):
-            found.append(one)
-    return found
+def _are_maps(*lists: list[Any]) -> bool:
+    return _kind_of_items(*lists) == _MAP
 
 
-def _holds(items: Sequence[Any], value: object) -> bool:
-    return any(one.__class__ is value.__class__ and one == value for one in items)
+def _go_kind(member: Schema | None) -> str:
+    items = None if member is None else items_of(member)
+    return items.type if items is not None and items.type == "string" else "struct"
 
 
-def _special(
+def _merged_by_key(
+    mine: list[Any], theirs: list[Any], key: str, schema: Schema | None
+) -> list[Any]:
+    """`mine` becomes what Go leaves of the array: items move up where others are deleted, and new
+    ones take the places that are free behind them. The order of a patch looks there."""
+    end, rest, replaces = _without_special(mine, theirs, key)
+    if replaces:
+        return ordered(rest, [], rest, key, lambda: True)
+    before, made = mine[:end], mine[:end]
+    places = {item_mark(one, key): i for i, one in reversed(list(enumerate(made))) if key in one}
+    for item in rest:
+        require_key(item, key)
+        at = places.get(item_mark(item, key))
+        if at is None:
+            places[item_mark(item, key)] = len(made)
+            mine[len(made) : len(made) + 1] = [item] if len(made) < len(mine) else []
+            made.append(item)
+        else:
+            made[at] = _merged(dict(made[at]) if at < end else made[at], item, schema)
+    return ordered(made, rest, before, key, lambda: True)
+
+
+def _without_special(
     mine: list[Any], theirs: list[Any], key: str
-) -> tuple[list[Any], list[dict[str, Any]]]:
-    """The document's items that no directive takes away, and the patch's that are no directive."""
+) -> tuple[int, list[dict[str, Any]], bool]:
+    """How many of `mine` no directive takes away (they come first, then), the items of the patch
+    that are no directive, and whether these are all."""
     rest: list[dict[str, Any]] = []
+    gone = set()
     replaces = False
     for item in theirs:
         directive = item.get(DIRECTIVE)
         if DIRECTIVE not in item:
             rest.append(item)
         elif directive == "delete":
-            wanted = key_text(item, key)
-            mine = [one for one in mine if plain_text(one.get(key)) != wanted]
+            require_key(item, key)
+            gone.add(item_mark(item, key))
         elif directive == "replace":
             replaces = True
         elif directive == "merge":
             raise MergeError("merging lists cannot yet be specified in the patch")
         else:
-            raise _bad_directive(directive, item)
-    return ([] if replaces else mine), rest
-
-
-def _by_key(
-    mine: list[Any], theirs: list[dict[str, Any]], key: str, schema: Schema | None
-) -> list[Any]:
-    made = list(mine)
-    for item in theirs:
-        wanted = key_text(item, key)
-        at = [i for i, one in enumerate(made) if plain_text(one.get(key)) == wanted]
-        if at:
-            made[at[0]] = _merged(dict(made[at[0]]), item, schema)
-        else:
-            made.append(_taken(item))
-    return made
+            raise _bad_directive(item)
+    kept = [one for one in mine if key not in one or item_mark(one, key) not in gone]
+    mine[: len(kept)] = kept
+    return len(kept), rest, replaces
 
 
 def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> None:
     """The lists of which the patch says the order: merged and ordered, and out of the patch."""
-    for directive in [key for key in patch if key.startswith(ELEMENT_ORDER)]:
+    for directive in [key for key in patch if key.startswith(_ORDER_PREFIX)]:
         order = _list(patch.pop(directive))
-        field = directive.removeprefix(ELEMENT_ORDER)
-        member = member_of(schema, field)
+        field = _field(directive, "setElementOrder list")
+        mine = _list(original[field]) if field in original else None
+        theirs = _list(patch[field]) if field in patch else None
+        member = list_field_of(schema, field)
         key = "" if member is None else member.merge_key
-        theirs = _list(patch[field]) if patch.get(field) is not None else None
-        mine = original.get(field)
-        if theirs is not None:
-            _check_order(theirs, order, key)
-        if isinstance(mine, list) and theirs is not None:
-            found = _value(mine, theirs, field, schema)
-        elif isinstance(mine, list):
-            found = mine
+        require_in_order(theirs or [], order, key)
+        before = list(mine or ())
+        if mine is not None and theirs is not None:
+            found = _list_value(before, theirs, member, deletes=False)
         elif theirs is not None:
-            found = _taken(theirs)
+            found = _without_directives(theirs)
+        elif mine is not None:
+            found = mine
         else:
             continue
+        of_maps = partial(_are_maps, mine or [], theirs or [])
+        original[field] = ordered(found, order, before, key, of_maps)
         patch.pop(field, None)
-        original[field] = _ordered(found, order, mine if isinstance(mine, list) else [], key)
 
 
-def _check_order(theirs: list[Any], order: list[Any], key: str) -> None:
-    """The items of the patch stand in its order, in the same sequence."""
-    wanted = [item_mark(one, key) for one in theirs if not _is_deletion(one)]
-    position = 0
-    for mark in (item_mark(one, key) for one in order):
-        if position < len(wanted) and wanted[position] == mark:
-            position += 1
-    if position < len(wanted):
-        raise MergeError(
-            f"The order in patch list:\n{plain_text(theirs)}\n doesn't match {ELEMENT_ORDER[:-1]} "
-            f"list:\n{plain_text(order)}\n"
-        )
-
-
-def _is_deletion(item: object) -> bool:
-    return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
-
-
-def _ordered(found: list[Any], order: Sequence[Any], before: Sequence[Any], key: str) -> list[Any]:
-    """Items that `order` names in its sequence, the others in the one they had, the two merged by
-    where they stood before."""
-    ranks = {item_mark(one, key): i for i, one in reversed(list(enumerate(order)))}
-    places = {item_mark(one, key): i for i, one in reversed(list(enumerate(before)))}
-    named = [one for one in found if item_mark(one, key) in ranks]
-    named.sort(key=lambda one: ranks[item_mark(one, key)])
-    others = [one for one in found if item_mark(one, key) not in ranks]
-    others.sort(key=lambda one: places.get(item_mark(one, key), len(places)))
-    made: list[Any] = []
-    while named and others:
-        left, right = places.get(item_mark(others[0], key)), places.get(item_mark(named[0], key))
-        comes_first = left is not None and right is not None and left < right
-        made.append(others.pop(0) if comes_first else named.pop(0))
-    return [*made, *named, *others]
+def _list(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise bad_argument(go_type([]), value)

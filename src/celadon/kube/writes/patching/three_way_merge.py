@@ -12,7 +12,7 @@ An empty patch says that there is nothing to do. Nothing that is given is change
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from celadon.kube.json_types import JsonObject
@@ -199,7 +199,7 @@ def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
     return sorted(keyed, key=lambda pair: pair[0])
 
 
-def _marks(items: Sequence[Any], merge_key: str) -> list[str]:
+def _marks(items: Sequence[Any], merge_key: str) -> list[Hashable]:
     return [item_mark(one, merge_key) for one in items]
 
 
