@@ -26,8 +26,9 @@ policies match, two replicas with what is around them, and the least rights they
 EPILOG: Final = """\
 examples:
   celadon webhook manifest -f policies/ | kubectl apply -f -
-  celadon webhook manifest -f policies/ --only ValidatingWebhookConfiguration --ca-bundle ca.crt
-  celadon webhook manifest --from-cluster --certificates own
+  celadon webhook manifest -f policies/ --except ValidatingWebhookConfiguration
+  celadon webhook manifest -f policies/ --certificates secret --ca-bundle ca.crt
+  celadon webhook manifest --from-cluster --certificates cert-manager
 
 exit codes:
   0  the manifests were printed
@@ -36,13 +37,20 @@ exit codes:
 """
 
 POLICY_FILE: Final = "policies.yaml"
+CONFIGURATIONS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 KINDS: Final = (
+    "Namespace",
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     *("ConfigMap", "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"),
     *("ServiceMonitor", "Issuer", "Certificate"),
-    *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+    *CONFIGURATIONS,
 )
-"""All that there can be; which of them there are is up to the options."""
+"""All that there can be; which of them there are is up to the options. Where they are applied one
+after the other, a failure leaves no configuration without what stands before it."""
+CANNOT_BE_ASKED: Final = (
+    "the API server would refuse everything that it cannot ask the webhook about: give the "
+    "authority of the Secret's certificate with `--ca-bundle`, or take `--certificates own` or `cert-manager`"
+)
 MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 """What a ConfigMap may hold (k8s.io/kubernetes `pkg/apis/core/types.go`, MaxSecretSize)."""
 
@@ -57,6 +65,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="KIND[,KIND]", help="print only these"
+    )
+    parser.add_argument(
+        "--except", action="append", default=[], metavar="KIND[,KIND]", help="print all but these"
     )
     parser.add_argument(
         "-o",
@@ -84,13 +95,16 @@ def _add_place(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="where it is (default: celadon)",
     )
+    group.add_argument(
+        "--no-namespace", action="store_true", help="no Namespace, which is there and yours to keep"
+    )
     group.add_argument("--image", metavar="IMAGE", help="(default: celadon and its version)")
     group.add_argument("--replicas", type=count, default=2, metavar="N", help="(default: 2)")
     group.add_argument(
         "--certificates",
         choices=("secret", "cert-manager", "own"),
-        default="secret",
-        help="a Secret NAME-tls that you keep, or cert-manager, or the webhook (default: secret)",
+        default="own",
+        help="a Secret NAME-tls that you keep, or cert-manager, or the webhook (default: own)",
     )
     group.add_argument(
         "--ca-bundle", type=Path, metavar="FILE", help="the authority of that certificate, PEM"
@@ -98,9 +112,10 @@ def _add_place(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--audit-only", action="store_true", help="deny nothing")
     group.add_argument("--events", action="store_true", help="denials become Events")
     group.add_argument(
-        "--no-service-monitor",
-        action="store_true",
-        help="no ServiceMonitor, for clusters without the Prometheus operator",
+        "--service-monitor",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="a ServiceMonitor, for clusters with the Prometheus operator",
     )
 
 
@@ -164,17 +179,23 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "`--timeout` is 1 to 30 seconds"
     if options.audit_only and options.failure_policy == "Fail":
         return "`--audit-only` and `--failure-policy Fail` exclude each other"
-    unknown = sorted(set(map(str.lower, _only(options))) - set(map(str.lower, KINDS)))
-    if unknown:
-        return f"`--only {unknown[0]}`: there are {', '.join(KINDS)}"
+    for option in ("only", "except"):
+        unknown = sorted(_kinds(options, option) - set(map(str.lower, KINDS)))
+        if unknown:
+            return f"`--{option} {unknown[0]}`: there are {', '.join(KINDS)}"
     if options.events and not options.from_cluster:
         return "`--events` goes with `--from-cluster`"
     return ""
 
 
-def _only(options: argparse.Namespace) -> list[str]:
-    """The kinds that are to be printed; none for all."""
-    return [kind for option in options.only for kind in option.split(",")]
+def _kinds(options: argparse.Namespace, option: str) -> set[str]:
+    """The kinds that an option names, in lower case."""
+    return {kind.lower() for words in getattr(options, option) for kind in words.split(",")}
+
+
+def _is_printed(kind: str, options: argparse.Namespace) -> bool:
+    only = _kinds(options, "only")
+    return (not only or kind.lower() in only) and kind.lower() not in _kinds(options, "except")
 
 
 def _settings(options: argparse.Namespace, policies: PolicySets) -> InstallationSettings:
@@ -198,7 +219,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
         params=_params(policies),
         events=options.events,
         audit_only=options.audit_only,
-        service_monitor=not options.no_service_monitor,
+        service_monitor=options.service_monitor,
     )
 
 
@@ -230,6 +251,7 @@ def _printed(
         access_manifests,
         chart_values,
         coverages,
+        namespace_manifests,
         policy_configuration,
         workload_manifests,
     )
@@ -252,6 +274,10 @@ def _printed(
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
     if not covered and not mutating:
         covered = [EVERYTHING]
+    policies_of = {settings.failure_policy_of(one.failure_policy) for one in (*covered, *mutating)}
+    shows_configurations = any(_is_printed(kind, options) for kind in CONFIGURATIONS)
+    if shows_configurations and "Fail" in policies_of and not settings.can_be_asked:
+        return output.usage_error("celadon webhook manifest", CANNOT_BE_ASKED)
     files = {POLICY_FILE: text}
     if options.output == "values":
         output.write(yaml_text(chart_values(settings, files, covered, mutating)))
@@ -261,9 +287,13 @@ def _printed(
         for found, changes in ((covered, False), (mutating, True))
         if found
     ]
-    documents = [*access_manifests(settings), *workload_manifests(settings, files), *configurations]
-    only = {kind.lower() for kind in _only(options)}
-    shown = [one for one in documents if not only or one["kind"].lower() in only]
+    documents = [
+        *(() if options.no_namespace else namespace_manifests(settings)),
+        *access_manifests(settings),
+        *workload_manifests(settings, files),
+        *configurations,
+    ]
+    shown = [one for one in documents if _is_printed(one["kind"], options)]
     if options.output == "json":
         found = {"apiVersion": "v1", "kind": "List", "items": shown}
         output.write(json.dumps(found, indent=2) + "\n")
