@@ -49,7 +49,8 @@ KINDS: Final = (
 after the other, a failure leaves no configuration without what stands before it."""
 CANNOT_BE_ASKED: Final = (
     "the API server would refuse everything that it cannot ask the webhook about: give the "
-    "authority of the Secret's certificate with `--ca-bundle`, or take `--certificates own` or `cert-manager`"
+    "authority of the Secret's certificate with `--ca-bundle`, or take `--certificates own` or "
+    "`cert-manager`"
 )
 MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 """What a ConfigMap may hold (k8s.io/kubernetes `pkg/apis/core/types.go`, MaxSecretSize)."""
