@@ -21,6 +21,11 @@ from celadon.admission.lint import Severity, TypedScope
 from celadon.cli.language_server import margin_notes, variable_names
 from celadon.cli.language_server.code_actions import CodeAction, code_actions
 from celadon.cli.language_server.completions import Sort, completions
+from celadon.cli.language_server.document_outline import (
+    OutlinePart,
+    OutlineSort,
+    document_outline,
+)
 from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
 from celadon.cli.language_server.hovers import hover
 from celadon.cli.language_server.signature_help import signatures
@@ -50,6 +55,14 @@ _SORTS: Final = {
     Sort.NAMESPACE: lsp.CompletionItemKind.Module,
     Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
     Sort.TYPE: lsp.CompletionItemKind.Struct,
+}
+
+_OUTLINED: Final = {
+    OutlineSort.OBJECT: lsp.SymbolKind.Class,
+    OutlineSort.SECTION: lsp.SymbolKind.Array,
+    OutlineSort.ITEM: lsp.SymbolKind.Function,
+    OutlineSort.FIELD: lsp.SymbolKind.Field,
+    OutlineSort.VARIABLE: lsp.SymbolKind.Variable,
 }
 
 
@@ -167,6 +180,7 @@ def language_server() -> CeladonServer:
     _answer_about_variables(server)
     _change_files(server)
     _annotate_files(server)
+    _outline_files(server)
     _run_tests(server)
     return server
 
@@ -376,6 +390,24 @@ def _annotate_files(server: CeladonServer) -> None:
             )
             for one in found
         ]
+
+
+def _outline_files(server: CeladonServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def outline(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        file = server.files.files.get(_path(params.text_document.uri))
+        return [] if file is None else [_symbol(one) for one in document_outline(file)]
+
+
+def _symbol(one: OutlinePart) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        one.name,
+        _OUTLINED[one.sort],
+        _range(one.span),
+        _range(one.chosen),
+        detail=one.detail or None,
+        children=[_symbol(part) for part in one.parts],
+    )
 
 
 def _action(uri: str, one: CodeAction) -> lsp.CodeAction:
