@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -14,9 +14,11 @@ from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from celadon.cli.checking.manifests import Manifests
     from celadon.cli.checking.policy_set import PolicySets
-    from celadon.webhook.installation import InstallationSettings
+    from celadon.webhook.installation import Coverage, InstallationSettings
 
 DESCRIPTION: Final = """\
 Print the manifests of `celadon webhook`: webhook configurations that cover just what the given
@@ -253,7 +255,6 @@ def _printed(
         chart_values,
         coverages,
         namespace_manifests,
-        policy_configuration,
         workload_manifests,
     )
 
@@ -283,16 +284,11 @@ def _printed(
     if options.output == "values":
         output.write(yaml_text(chart_values(settings, files, covered, mutating)))
         return Exit.OK
-    configurations = [
-        policy_configuration(found, settings, mutating=changes)
-        for found, changes in ((covered, False), (mutating, True))
-        if found
-    ]
     documents = [
         *(() if options.no_namespace else namespace_manifests(settings)),
         *access_manifests(settings),
         *workload_manifests(settings, files),
-        *configurations,
+        *_configurations(settings, covered, mutating),
     ]
     shown = [one for one in documents if _is_printed(one["kind"], options)]
     if options.output == "json":
@@ -301,6 +297,17 @@ def _printed(
     else:
         output.write("---\n".join(yaml_text(one) for one in shown))
     return Exit.OK
+
+
+def _configurations(
+    settings: InstallationSettings, covered: list[Coverage], mutating: list[Coverage]
+) -> Iterator[dict[str, Any]]:
+    from celadon.webhook.installation import policy_configuration
+
+    if covered:
+        yield policy_configuration(covered, settings)
+    if mutating:
+        yield policy_configuration(mutating, settings, mutating=True)
 
 
 def _given(manifests: Manifests) -> list[dict[str, object]]:

@@ -18,18 +18,19 @@ from pygls.lsp.server import LanguageServer
 
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
-from celadon.cli.language_server import margin_notes, variable_names
+from celadon.cli.language_server import variable_names
 from celadon.cli.language_server.code_actions import CodeAction, code_actions
 from celadon.cli.language_server.completions import Sort, completions
-from celadon.cli.language_server.document_outline import (
-    OutlinePart,
-    OutlineSort,
-    document_outline,
-)
 from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
 from celadon.cli.language_server.hovers import hover
 from celadon.cli.language_server.signature_help import signatures
 from celadon.cli.language_server.text_positions import Position, Span
+from celadon.cli.language_server.whole_files import margin_notes
+from celadon.cli.language_server.whole_files.document_outline import (
+    OutlinePart,
+    OutlineSort,
+    document_outline,
+)
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
 from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.lint_config import find_config

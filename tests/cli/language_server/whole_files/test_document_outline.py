@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from celadon.cli.language_server.document_outline import OutlinePart, document_outline
 from celadon.cli.language_server.text_positions import Span
+from celadon.cli.language_server.whole_files.document_outline import OutlinePart, document_outline
 from celadon.cli.language_server.workspace_files import edited_file
 
 POLICIES = """\

@@ -14,17 +14,17 @@ from typing import Any, Final
 
 from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.workspace_files import EditedFile
-from celadon.cli.laying_out.expression_fields import DEFINITION_KIND, expression_fields
+from celadon.cli.laying_out.expression_fields import expression_fields
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.kube import metadata
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.records import dataclass
 
 MAX_NAME: Final = 80
 """Characters of a name or a detail: expressions are cut."""
 
-_BOUND: Final = ("policyName", "paramRef", "matchResources", "validationActions")
+_BOUND: Final = frozenset({"policyName", "paramRef", "matchResources", "validationActions"})
 _NAMES: Final = ("name", "key", "message")
 _ROOT: Final = "self"
 
@@ -123,9 +123,8 @@ class _Outliner:
 
     def _bound(self) -> Iterator[OutlinePart]:
         spec = self._document.value.get("spec")
-        for name in _BOUND if isinstance(spec, dict) else ():
-            value = spec.get(name)
-            if value is not None:
+        for name, value in spec.items() if isinstance(spec, dict) else ():
+            if name in _BOUND and value is not None:
                 yield self._part(("spec", name), name, _shown(value), OutlineSort.FIELD)
 
     # --- definitions of custom resources ---
