@@ -105,7 +105,10 @@ def test_events_rename_their_members() -> None:
         "deprecatedCount": 2,
         "type": "Normal",
     }
-    assert convert(shown, GroupVersionKind("", "v1", "Event")) == core
+    said = {"reportingComponent": "", "reportingInstance": ""}
+    back = convert(shown, GroupVersionKind("", "v1", "Event"))
+    assert back == {**core, **said}
+    assert convert(back, GroupVersionKind("events.k8s.io", "v1", "Event")) == shown
 
 
 def test_v1_always_tells_how_many_there_are() -> None:

@@ -45,7 +45,7 @@ def test_who_may_not(running: Running, token: str, code: int, message: str) -> N
         (f"{MAPS}/..", 400, "Name parameter invalid: \"..\": may not be '..'"),
         (f"{MAPS}/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
         (f"{MAPS}/a%2Fb", 404, "the server could not find the requested resource"),
-        ("/api/v1/namespaces//configmaps", 404, "the server could not find the requested resource"),
+        ("/api/v1/namespaces//configmaps/x", 400, "Namespace parameter required."),
         ("/api/v1//configmaps", 404, "the server could not find the requested resource"),
         (
             f"{MAPS}/x?export=1",

@@ -7,6 +7,7 @@ import { Asker } from "./asker.js";
 import { completer } from "./completion.js";
 import { Editors } from "./editors.js";
 import { element } from "./elements.js";
+import { KeptModes } from "./kept_modes.js";
 import { MODES, panesOf, RELEASES } from "./modes.js";
 import { details, marks, verdict } from "./results.js";
 import { fragmentOf, stateOf } from "./state_link.js";
@@ -30,6 +31,7 @@ let asking = false;
 let changed = false;
 let timer = 0;
 let last = {};
+let modes = new KeptModes([]);
 
 // --- deciding ---------------------------------------------------------------------------------
 
@@ -134,6 +136,7 @@ function go(file, line, column) {
 
 /** Another state: the first panes are shown, whatever was shown before. */
 function replace(next) {
+  modes.forget();
   for (const group of GROUPS) delete selected[group];
   open(next);
 }
@@ -166,12 +169,13 @@ for (const one of RELEASES) $("release").append(element("option", one));
 $("compared").append(element("option", { value: "" }, "none"), ...RELEASES.map((one) => element("option", one)));
 $("question").addEventListener("submit", (event) => event.preventDefault());
 $("question").addEventListener("input", () => {
-  const mode = $("mode").value;
   Object.assign(state, {
-    mode, release: $("release").value, compared: $("compared").value, operation: $("operation").value,
+    release: $("release").value, compared: $("compared").value, operation: $("operation").value,
     subresource: $("subresource").value.trim(), dryRun: $("dryRun").checked,
   });
-  open(state);
+  const next = modes.changed(state, $("mode").value);
+  if (next !== state) $("gallery").value = "";
+  open(next);
 });
 
 $("copy-link").addEventListener("click", async () => {
@@ -249,6 +253,7 @@ paint();
 async function begin() {
   for (const group of GROUPS) editors.mount(group, $(`editor-${group}`));
   const gallery = await (await fetch(`${HERE}gallery.json`)).json();
+  modes = new KeptModes(gallery);
   $("gallery").replaceChildren(element("option", { value: "" }, "choose one …"),
     ...gallery.map((one) => element("option", { value: one.id }, one.title)));
   $("gallery").addEventListener("change", () => {

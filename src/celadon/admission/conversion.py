@@ -31,6 +31,7 @@ _EVENT_FIELDS: Final = {
     "count": "deprecatedCount",
     "reportingComponent": "reportingController",
 }
+_ALWAYS_IN_CORE: Final = ("reportingComponent", "reportingInstance")
 _CORE_FIELDS: Final = {new: old for old, new in _EVENT_FIELDS.items()}
 
 
@@ -48,12 +49,22 @@ def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
     have = metadata.gvk(obj)
     renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
     if kind.kind == "Event" and have.group != kind.group:
-        fields = _EVENT_FIELDS if kind.group == EVENTS_GROUP else _CORE_FIELDS
-        return {fields.get(key, key): value for key, value in renamed.items()}
+        return _event(renamed, to_core=kind.group != EVENTS_GROUP)
     if kind.group_kind == HPA and have.kind == kind.kind:
         change = _HPA_CHANGES.get((have.version, kind.version))
         return renamed if change is None else _changed(change, renamed)
     return renamed
+
+
+def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Any]:
+    """The core version always says who reports, if only with an empty text; the other leaves out
+    what is empty."""
+    fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
+    shown = {fields.get(key, key): value for key, value in obj.items()}
+    if to_core:
+        return {**shown, **{one: shown.get(one, "") for one in _ALWAYS_IN_CORE}}
+    absent = {_EVENT_FIELDS.get(one, one) for one in _ALWAYS_IN_CORE if not obj.get(one)}
+    return {key: value for key, value in shown.items() if key not in absent}
 
 
 def _changed(

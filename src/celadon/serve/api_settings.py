@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from celadon.admission.plugins import PluginSettings
-from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog, known_resources
+from celadon.kube.catalogue import DEFAULT_PLUGINS, Catalog
 from celadon.records import dataclass
 from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
 from celadon.serve.access.credentials.token_file import TokenFile
@@ -16,7 +16,7 @@ from celadon.serve.controllers.garbage_collection import LAG_SECONDS
 from celadon.serve.controllers.namespace_lifecycle.namespace_deletion import GRACE_SECONDS
 from celadon.serve.objects.object_store import EVENT_SECONDS
 from celadon.serve.operation.request_limits import RequestLimits
-from celadon.serve.operation.runtime_config import RuntimeConfig
+from celadon.serve.operation.runtime_config import ALL, RuntimeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,21 @@ class Settings:
 
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""
-        if self.all_versions and not self.runtime_config.switches:
-            return known_resources(all_versions=True)
-        return self.runtime_config.catalog()
+        config = self.runtime_config
+        if self.all_versions and not config.switches:
+            config = RuntimeConfig({ALL: True})
+        return config.catalog(self.gates)
+
+    def as_flags(self, issuer: str) -> dict[str, str]:
+        """What kube-apiserver would have been told, of what there is to tell."""
+        config = {ALL: True} if self.all_versions else self.runtime_config.switches
+        return {
+            "enable-admission-plugins": ",".join(sorted(self.plugins)),
+            "feature-gates": _pairs(self.gates),
+            "runtime-config": _pairs(config),
+            "service-account-issuer": issuer,
+        }
+
+
+def _pairs(switches: Mapping[str, bool]) -> str:
+    return ",".join(f"{name}={str(on).lower()}" for name, on in sorted(switches.items()))

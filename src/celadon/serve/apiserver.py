@@ -20,9 +20,7 @@ from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest
 from celadon.serve.initial_state import create_initial_objects, objects_of_server
-from celadon.serve.publication.health import HealthCheck
-from celadon.serve.publication.publication_answers import Publications
-from celadon.serve.publication.server_version import ServerVersion
+from celadon.serve.publication.server_pages.health import HealthCheck, checks_of
 from celadon.serve.request_layers import RequestLayers
 from celadon.serve.rest.calls import Notes
 from celadon.serve.server_core import core_on
@@ -57,23 +55,13 @@ class ApiServer:
             core,
             authenticator,
             self.controllers,
-            Publications(
-                ServerVersion(settings.version),
-                settings.address,
-                self._health_checks,
-                core.metrics.answer,
-                sources.seconds,
-            ),
+            assembly.publications_of(core, access, self._health_checks),
             assembly.verbs_of(core, access, authenticator, admission),
         )
 
     def _health_checks(self, root: str) -> Sequence[HealthCheck]:
-        """Upstream's names; a server that is about to end is alive, but no longer ready."""
-        etcd = HealthCheck("etcd", self.objects.store.trouble())
-        checks = (HealthCheck("ping"), HealthCheck("log"), etcd)
-        if root != "readyz":
-            return checks
-        return (*checks, HealthCheck("shutdown", "process is shutting down" * self.is_ending))
+        ending = "process is shutting down" if self.is_ending else ""
+        return checks_of(root, self.objects.store.trouble(), ending)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, PluginChain
 from celadon.admission.static import StaticObjects
 from celadon.kube import User
+from celadon.kube.library import parse_version
 from celadon.kube.well_known_values import SERVICES
 from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
@@ -32,6 +33,11 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.leading.leader_election import LeaderElection, leases_path
 from celadon.serve.leading.served_leases import ServedLeases
 from celadon.serve.operation.policy_timer import MutationTimer, PolicyTimer
+from celadon.serve.publication.publication_answers import Publications
+from celadon.serve.publication.server_pages.debugging_pages import KINDS, SINCE, SelfPortrait
+from celadon.serve.publication.server_pages.health import HealthCheck
+from celadon.serve.publication.server_pages.openid_documents import OpenId
+from celadon.serve.publication.server_pages.server_version import ServerVersion
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.image_policy import ImagePolicy
@@ -71,6 +77,22 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
     accounts = ServiceAccountTokens((access.issuer,), audiences, access.signer, core.world)
     return Authenticator(
         audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+    )
+
+
+def publications_of(
+    core: ServerCore, access: AccessSettings, checks: Callable[[str], Sequence[HealthCheck]]
+) -> Publications:
+    """What is answered beside the resources."""
+    settings, seconds = core.settings, core.sources.seconds
+    version = ServerVersion(settings.version)
+    return Publications(
+        settings.address,
+        checks,
+        core.metrics.answer,
+        OpenId(access.issuer, settings.address, access.signer),
+        SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
+        KINDS if parse_version(settings.version) >= SINCE else (),
     )
 
 

@@ -17,6 +17,7 @@ from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.roles import bootstrap_roles
 from celadon.kube.writes import Target, draft_of, write_path
+from celadon.serve.access.api_service_objects import api_services
 from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 from celadon.serve.access.initial_objects import (
     authentication_config_map,
@@ -65,7 +66,7 @@ async def create_initial_objects(
     """`new_context` gives a new uid each time, `of_server` are those of this one. All are written
     at once: with one flush to disk."""
     writes = []
-    for obj in (*initial_objects(), *of_server):
+    for obj in (*initial_objects(), *api_services(catalog), *of_server):
         resource = catalog.by_gvk(metadata.gvk(obj))
         if resource is None:  # a version that is not to be served
             continue

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from celadon.kube import GroupVersionKind, parse_api_version
+from celadon.kube.catalogue import known_resources
 from tests.cli.files import binding, config_map, policy, run, write
 
 WORDS = ("webhook", "manifest", "-f", "policies.json")
@@ -29,16 +31,20 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def test_everything(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys)
-    assert set(found) == {
+    assert list(found) == [
+        "Namespace",
         "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
         "ConfigMap",
         "Deployment",
         "Service",
         "PodDisruptionBudget",
         "NetworkPolicy",
-        "ServiceMonitor",
         "ValidatingWebhookConfiguration",
-    }
+    ]
     (hook,) = found["ValidatingWebhookConfiguration"]["webhooks"]
     assert hook["rules"] == [
         {
@@ -58,15 +64,17 @@ def test_the_policies_go_along_and_can_be_read_again(capsys: pytest.CaptureFixtu
     Path("again.yaml").write_text(files["policies.yaml"], encoding="utf-8")
     code, out, _ = run(capsys, "webhook", "manifest", "-f", "again.yaml")
     assert code == 0
-    assert list(yaml.safe_load_all(out))[1]["data"] == files
+    again = {one["kind"]: one for one in yaml.safe_load_all(out)}
+    assert again["ConfigMap"]["data"] == files
 
 
 def test_options(capsys: pytest.CaptureFixture[str]) -> None:
     Path("ca.crt").write_text("PEM", encoding="utf-8")
     words = "--name n -n ns --image i --replicas 3 --timeout 9 --failure-policy Ignore"
     more = "--exclude-namespace a --exclude-namespace b --ca-bundle ca.crt --audit-only"
-    found = printed(capsys, *words.split(), *more.split(), "--no-service-monitor")
-    assert "ServiceMonitor" not in found
+    found = printed(capsys, *words.split(), *more.split(), "--service-monitor")
+    assert "ServiceMonitor" in found
+    assert found["Namespace"]["metadata"]["name"] == "ns"
     spec = found["Deployment"]["spec"]
     assert (spec["replicas"], found["Deployment"]["metadata"]["namespace"]) == (3, "ns")
     container = spec["template"]["spec"]["containers"][0]
@@ -88,6 +96,38 @@ def test_some_kinds_and_other_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert [one["kind"] for one in json.loads(out)["items"]] == ["Service"]
     _, out, _ = run(capsys, *WORDS, "-o", "values")
     assert yaml.safe_load(out)["webhooks"][0]["rules"][0]["resources"] == ["configmaps"]
+
+
+@pytest.mark.parametrize("words", [["-n", "kube-system"], ["-n", "default"], ["--no-namespace"]])
+def test_a_namespace_that_is_there(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert "Namespace" not in printed(capsys, *words)
+
+
+def test_a_bare_cluster_knows_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing that fails there can leave a configuration behind."""
+    for words in ([], ["--certificates", "own"], ["--from-cluster", "--events"]):
+        found = printed(capsys, *words)
+        versions = [(one["apiVersion"], one["kind"]) for one in found.values()]
+        known = known_resources()
+        assert all(known.by_gvk(GroupVersionKind(*parse_api_version(a), k)) for a, k in versions)
+        assert versions[0] == ("v1", "Namespace")
+        assert versions[-1][1] == "ValidatingWebhookConfiguration"
+
+
+def test_first_everything_but_the_configurations(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--certificates", "secret", "--except", "validatingwebhookconfiguration")
+    found = printed(capsys, *words, "--except", "MutatingWebhookConfiguration,Service")
+    assert "Deployment" in found
+    assert not {"ValidatingWebhookConfiguration", "Service"} & set(found)
+
+
+@pytest.mark.parametrize("words", [["--audit-only"], ["--failure-policy", "Ignore"]])
+def test_what_may_fail_needs_no_authority(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    found = printed(capsys, "--certificates", "secret", *words)
+    (hook,) = found["ValidatingWebhookConfiguration"]["webhooks"]
+    assert "caBundle" not in hook["clientConfig"]
 
 
 def test_policies_of_the_cluster(capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,8 +182,11 @@ def test_mutating_policies(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["-f", "policies.json", "--only", "Deployment,Foo"],
-            "`--only foo`: there are ServiceAccount, ClusterRole, ",
+            "`--only foo`: there are Namespace, ServiceAccount, ClusterRole, ",
         ),
+        (["-f", "policies.json", "--except", "Foo"], "`--except foo`: there are Namespace, "),
+        (["-f", "policies.json", "--certificates", "secret"], "give the authority"),
+        (["--from-cluster", "--certificates", "secret", "-o", "values"], "give the authority"),
         (["-f", "policies.json", "--ca-bundle", "nope"], "No such file"),
         (["-f", "nope.yaml"], "cannot be read"),
         (["-f", "unbound.json"], "no policy with a binding is given"),

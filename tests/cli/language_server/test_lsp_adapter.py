@@ -143,6 +143,9 @@ async def about_the_file(it: Session) -> dict[str, Any]:
         "hints": await client.text_document_inlay_hint_async(
             lsp.InlayHintParams(document, everything)
         ),
+        "outline": await client.text_document_document_symbol_async(
+            lsp.DocumentSymbolParams(document)
+        ),
         "lenses": lenses,
         "tests": await client.workspace_execute_command_async(
             lsp.ExecuteCommandParams(command.command, command.arguments)
@@ -227,6 +230,16 @@ def test_layout(answers: dict[str, Any]) -> None:
 def test_costs_beside_expressions(answers: dict[str, Any]) -> None:
     assert [one.position.line for one in answers["hints"]] == [13, 15]
     assert all(one.label.startswith("cost ") for one in answers["hints"])
+
+
+def test_the_outline(answers: dict[str, Any]) -> None:
+    top = answers["outline"][0]
+    assert (top.name, top.detail, top.kind) == (
+        "limit",
+        "ValidatingAdmissionPolicy",
+        lsp.SymbolKind.Class,
+    )
+    assert {one.name for one in top.children} == {"variables", "validations"}
 
 
 def test_the_tests_of_a_policy(answers: dict[str, Any]) -> None:

@@ -9,7 +9,15 @@ import pytest
 
 from celadon.cli.playing.deciding_desk import Desk, decide
 from tests.cli.files import run
-from tests.cli.playing.states import DENIAL, POLICY, deployment, given, state
+from tests.cli.playing.states import (
+    DEFINITION,
+    DENIAL,
+    POLICY,
+    deployment,
+    given,
+    state,
+    with_expression,
+)
 
 
 def verdict(**members: Any) -> Any:
@@ -131,3 +139,49 @@ def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
     for one in (*states, *reversed(states)):
         asked = state(**{name: one[name] for name in ("panes", "release")})
         assert {**desk.verdict(asked), "details": desk.details(asked)} == decide(one)
+
+
+@pytest.mark.parametrize(
+    ("pane", "text"),
+    [
+        ("policy", f'{POLICY}  - expression: "x"\n'),
+        ("policy", f"{POLICY}---\n[\n"),
+        ("object", f"{deployment(1)}---\n{{\n"),
+        ("cluster", "kind: x"),
+        ("policy", with_expression("object.spec.replicas <=")),
+    ],
+)
+def test_nothing_is_admitted_as_long_as_something_cannot_be_read(pane: str, text: str) -> None:
+    """Whoever reads the first word of a card would take the object for admitted."""
+    asked = state(panes={"policy": POLICY, "object": deployment(1), pane: text})
+    found = Desk().verdict(asked)["report"]
+    assert found["objects"] == []
+    assert [*found["problems"], *found["policyErrors"]]
+
+
+def test_what_cannot_be_read_is_not_explained() -> None:
+    asked = state(panes={"policy": POLICY, "object": deployment(1), "cluster": "kind: x"})
+    assert "explanation" not in Desk().details(asked)
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("rules", "a ValidatingAdmissionPolicy decides nothing in the mode `Rules of a CRD`"),
+        ("mutating", "a ValidatingAdmissionPolicy decides nothing in the mode `Mutating policy`"),
+    ],
+)
+def test_a_mode_says_what_decides(mode: str, said: str) -> None:
+    found = verdict(mode=mode, panes={"policy": POLICY, "object": deployment(6)})
+    (problem,) = found["problems"]
+    assert (problem["file"], problem["line"], problem["message"]) == ("policy", 1, said)
+    assert problem["help"] == "choose the mode `Validating policy` for it"
+    assert found["objects"] == []
+
+
+def test_panes_of_other_modes_wait() -> None:
+    """A binding is not seen among the rules of a definition, so it binds nothing there."""
+    policy, binding = POLICY.split("---\n")
+    panes = {"policy": DEFINITION, "cluster": policy, "binding": binding, "object": deployment(6)}
+    assert verdict(mode="rules", panes=panes)["objects"][0]["allowed"]
+    assert not verdict(panes={**panes, "policy": policy})["objects"][0]["allowed"]

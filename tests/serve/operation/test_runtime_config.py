@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from celadon.kube.catalogue import known_resources
@@ -11,8 +13,8 @@ from tests.serve.asking import ask, read
 from tests.serve.in_process import Running
 
 
-def served(text: str) -> set[str]:
-    found = (one.gvr for one in runtime_config(text).catalog())
+def served(text: str, gates: Mapping[str, bool] | None = None) -> set[str]:
+    found = (one.gvr for one in runtime_config(text).catalog(gates or {}))
     return {"/".join(filter(None, gvr)) for gvr in found}
 
 
@@ -70,3 +72,11 @@ def test_a_server_knows_no_other() -> None:
         assert "jobs" not in names
     finally:
         running.close()
+
+
+def test_some_kinds_need_a_gate_as_well() -> None:
+    bundles = "certificates.k8s.io/v1beta1/clustertrustbundles"
+    assert bundles not in EVERY
+    assert bundles not in served("certificates.k8s.io/v1beta1=true")
+    assert bundles in served("api/all=true", {"ClusterTrustBundle": True})
+    assert not any(one.startswith("storagemigration.k8s.io/") for one in EVERY)

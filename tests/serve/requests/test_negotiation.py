@@ -6,7 +6,15 @@ import pytest
 
 from celadon.kube import StatusError
 from celadon.serve.http_messages import JSON, HttpRequest
-from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML, Accepted, Form, accepted
+from celadon.serve.requests.negotiation import (
+    BUILT_IN_TYPES,
+    YAML,
+    Accepted,
+    Form,
+    accepted,
+    require_route,
+    require_stream,
+)
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -74,8 +82,13 @@ def test_the_best_clause_that_fits(accept: str, wanted: Accepted | str) -> None:
 def test_what_is_not_acceptable(
     accept: str, types: tuple[str, ...], watch: bool, message: str
 ) -> None:
+    def take() -> None:
+        found = accepted(asked(accept), types)
+        if watch:
+            require_stream(found, types)
+
     with pytest.raises(StatusError) as refused:
-        accepted(asked(accept), types, watch=watch)
+        take()
     assert (refused.value.code, str(refused.value)) == (406, message)
 
 
@@ -86,3 +99,23 @@ def test_what_is_not_acceptable(
 def test_pretty_by_query_or_by_who_asks(agent: str, query: str, pretty: bool) -> None:
     request = HttpRequest("GET", f"/api/v1/pods{query}", (("user-agent", agent),))
     assert accepted(request, BUILT_IN_TYPES).pretty is pretty
+
+
+def test_a_table_of_what_has_none_is_the_next_clause() -> None:
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    assert accepted(asked(table), BUILT_IN_TYPES).form is Form.TABLE
+    with pytest.raises(StatusError, match="only the following media types are accepted"):
+        accepted(asked(table), BUILT_IN_TYPES, tables=False)
+    found = accepted(asked(f"{table}, application/json"), BUILT_IN_TYPES, tables=False)
+    assert found.form is Form.OBJECT
+
+
+@pytest.mark.parametrize("accept", ["application/*", "text/html", "application/yaml"])
+def test_a_router_knows_the_types_of_its_path(accept: str) -> None:
+    with pytest.raises(StatusError, match=f"Available representations: {JSON}$"):
+        require_route(asked(accept), (JSON,))
+
+
+@pytest.mark.parametrize("accept", ["", "*/*", "text/html, application/json;as=Nope"])
+def test_what_a_router_lets_through(accept: str) -> None:
+    require_route(asked(accept), (JSON,))

@@ -9,13 +9,14 @@ import pytest
 
 from celadon.kube import StatusError, metadata
 from celadon.serve.http_messages import HttpRequest
+from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.reading import ObjectList
-from tests.serve.serving import Shelf, endpoint
+from tests.serve.serving import Shelf, endpoint, resource
 
 
 async def listed(shelf: Shelf, query: str = "", namespace: str = "a") -> ObjectList:
     request = HttpRequest("GET", f"/?{query}")
-    return await shelf.reader.collection(endpoint(namespace), request)
+    return await shelf.reader.collection(endpoint(namespace), list_options(request, resource()))
 
 
 def names(found: ObjectList) -> list[str]:

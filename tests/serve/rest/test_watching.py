@@ -25,7 +25,7 @@ Seen = tuple[str, str]
 def opened(
     shelf: Shelf, query: str = "", seconds: float = 60.0, definition: str = ""
 ) -> AsyncGenerator[WatchEvent, None]:
-    options = list_options(HttpRequest("GET", f"/?{query}"), resource(), watch=True)
+    options = list_options(HttpRequest("GET", f"/?{query}&watch=1"), resource())
     request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition)
     return Watching(shelf.objects, shelf.reader).open(request)
 

@@ -16,6 +16,11 @@ Json = dict[str, Any]
 
 INSTALLATIONS = {
     "files": InstallationSettings(),
+    "secret": InstallationSettings(
+        certificates=Certificates.SECRET,
+        ca_bundle="-----BEGIN CERTIFICATE-----\n",
+        service_monitor=True,
+    ),
     "cert-manager": InstallationSettings(
         name="rules",
         namespace="platform",
@@ -29,7 +34,7 @@ INSTALLATIONS = {
         from_cluster=True,
         params=("configmaps", "limits.example.com"),
         events=True,
-        service_monitor=False,
+        certificates=Certificates.SECRET,
         ca_bundle="-----BEGIN CERTIFICATE-----\n",
         excluded_namespaces=(),
         excludes_own_namespace=False,

@@ -45,14 +45,18 @@ OWN = {
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (InstallationSettings(), set()),
+        (InstallationSettings(certificates=Certificates.SECRET), set()),
         (InstallationSettings(certificates=Certificates.CERT_MANAGER), set()),
         (InstallationSettings(certificates=Certificates.OWN), OWN),
-        (InstallationSettings(from_cluster=True), CLUSTER),
+        (
+            InstallationSettings(from_cluster=True, certificates=Certificates.SECRET),
+            CLUSTER,
+        ),
         (InstallationSettings(from_cluster=True, certificates=Certificates.OWN), CLUSTER | OWN),
         (
             InstallationSettings(from_cluster=True, events=True, params=("limits.example.com",)),
             CLUSTER
+            | OWN
             | {
                 ("ClusterRole", "events", "create patch", ""),
                 ("ClusterRole", "limits", FOLLOW, ""),

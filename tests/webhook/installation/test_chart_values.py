@@ -57,11 +57,11 @@ def test_the_chart_makes_what_the_command_prints(
 @pytest.mark.slow
 def test_the_values_of_the_chart_itself() -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART)).stdout
-    found = rendered("infra")
+    found = rendered("infra", "--set", "policies.fromCluster=true")
     expected = policy_configuration([EVERYTHING], InstallationSettings(namespace="infra"))
     assert found["ValidatingWebhookConfiguration", "celadon-webhook"] == expected
     deployment = found["Deployment", "celadon-webhook"]
-    settings = InstallationSettings(namespace="infra")
+    settings = InstallationSettings(namespace="infra", from_cluster=True)
     assert deployment == by_name(documents(settings))["Deployment", "celadon-webhook"]
 
 
@@ -71,6 +71,31 @@ def test_the_schema_refuses(wrong: str) -> None:
     done = helm("template", "release", str(CHART), "--set", wrong)
     assert done.returncode != 0
     assert "values don't meet the specifications of the schema" in done.stderr
+
+
+@pytest.mark.slow
+def test_nothing_is_asked_of_a_webhook_without_policies() -> None:
+    kinds = {kind for kind, _ in rendered("infra")}
+    assert "Deployment" in kinds
+    assert "ValidatingWebhookConfiguration" not in kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "fails"),
+    [
+        ("certificates.caBundle=UEVN", False),
+        ("auditOnly=true", False),
+        ("name=other", True),
+    ],
+)
+def test_the_api_server_must_know_the_authority_of_what_may_not_fail(
+    given: str, fails: bool
+) -> None:
+    cluster = "policies.fromCluster=true,certificates.source=secret"
+    done = helm("template", "release", str(CHART), "--set", f"{cluster},{given}")
+    assert (done.returncode != 0) is fails
+    assert ("give certificates.caBundle" in done.stderr) is fails
 
 
 def test_versions() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from celadon.testing import KubeApi
 from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.workload_manifests import POLICIES, TLS
+from celadon.webhook.installation.workload_manifests import POLICIES, TLS, namespace_manifests
 from tests.cli.files import run
 from tests.webhook.installation.installations import INSTALLATIONS, by_name, documents
 
@@ -106,7 +106,7 @@ def test_what_is_mounted_is_what_the_arguments_name() -> None:
 
 
 def test_selectors_find_the_pods() -> None:
-    settings = InstallationSettings()
+    settings = InstallationSettings(service_monitor=True)
     made = by_name(documents(settings))
     labels = made["Deployment", settings.name]["spec"]["template"]["metadata"]["labels"]
     assert settings.selector.items() <= labels.items()
@@ -114,3 +114,9 @@ def test_selectors_find_the_pods() -> None:
     for kind in ("PodDisruptionBudget", "ServiceMonitor"):
         selector = made[kind, settings.name]["spec"]["selector"]
         assert selector["matchLabels"] == settings.selector
+
+
+def test_a_namespace_unless_every_cluster_has_it() -> None:
+    (made,) = namespace_manifests(InstallationSettings(namespace="platform"))
+    assert (made["kind"], made["metadata"]["name"]) == ("Namespace", "platform")
+    assert not list(namespace_manifests(InstallationSettings(namespace="kube-system")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -14,9 +14,11 @@ from celadon.cli.option_values import count
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from celadon.cli.checking.manifests import Manifests
     from celadon.cli.checking.policy_set import PolicySets
-    from celadon.webhook.installation import InstallationSettings
+    from celadon.webhook.installation import Coverage, InstallationSettings
 
 DESCRIPTION: Final = """\
 Print the manifests of `celadon webhook`: webhook configurations that cover just what the given
@@ -26,8 +28,9 @@ policies match, two replicas with what is around them, and the least rights they
 EPILOG: Final = """\
 examples:
   celadon webhook manifest -f policies/ | kubectl apply -f -
-  celadon webhook manifest -f policies/ --only ValidatingWebhookConfiguration --ca-bundle ca.crt
-  celadon webhook manifest --from-cluster --certificates own
+  celadon webhook manifest -f policies/ --except ValidatingWebhookConfiguration
+  celadon webhook manifest -f policies/ --certificates secret --ca-bundle ca.crt
+  celadon webhook manifest --from-cluster --certificates cert-manager
 
 exit codes:
   0  the manifests were printed
@@ -36,13 +39,21 @@ exit codes:
 """
 
 POLICY_FILE: Final = "policies.yaml"
+CONFIGURATIONS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 KINDS: Final = (
+    "Namespace",
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     *("ConfigMap", "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"),
     *("ServiceMonitor", "Issuer", "Certificate"),
-    *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+    *CONFIGURATIONS,
 )
-"""All that there can be; which of them there are is up to the options."""
+"""All that there can be; which of them there are is up to the options. Where they are applied one
+after the other, a failure leaves no configuration without what stands before it."""
+CANNOT_BE_ASKED: Final = (
+    "the API server would refuse everything that it cannot ask the webhook about: give the "
+    "authority of the Secret's certificate with `--ca-bundle`, or take `--certificates own` or "
+    "`cert-manager`"
+)
 MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 """What a ConfigMap may hold (k8s.io/kubernetes `pkg/apis/core/types.go`, MaxSecretSize)."""
 
@@ -57,6 +68,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="KIND[,KIND]", help="print only these"
+    )
+    parser.add_argument(
+        "--except", action="append", default=[], metavar="KIND[,KIND]", help="print all but these"
     )
     parser.add_argument(
         "-o",
@@ -84,13 +98,16 @@ def _add_place(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="where it is (default: celadon)",
     )
+    group.add_argument(
+        "--no-namespace", action="store_true", help="no Namespace, which is there and yours to keep"
+    )
     group.add_argument("--image", metavar="IMAGE", help="(default: celadon and its version)")
     group.add_argument("--replicas", type=count, default=2, metavar="N", help="(default: 2)")
     group.add_argument(
         "--certificates",
         choices=("secret", "cert-manager", "own"),
-        default="secret",
-        help="a Secret NAME-tls that you keep, or cert-manager, or the webhook (default: secret)",
+        default="own",
+        help="a Secret NAME-tls that you keep, or cert-manager, or the webhook (default: own)",
     )
     group.add_argument(
         "--ca-bundle", type=Path, metavar="FILE", help="the authority of that certificate, PEM"
@@ -98,9 +115,10 @@ def _add_place(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--audit-only", action="store_true", help="deny nothing")
     group.add_argument("--events", action="store_true", help="denials become Events")
     group.add_argument(
-        "--no-service-monitor",
-        action="store_true",
-        help="no ServiceMonitor, for clusters without the Prometheus operator",
+        "--service-monitor",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="a ServiceMonitor, for clusters with the Prometheus operator",
     )
 
 
@@ -167,17 +185,23 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "`--timeout` is 1 to 30 seconds"
     if options.audit_only and options.failure_policy == "Fail":
         return "`--audit-only` and `--failure-policy Fail` exclude each other"
-    unknown = sorted(set(map(str.lower, _only(options))) - set(map(str.lower, KINDS)))
-    if unknown:
-        return f"`--only {unknown[0]}`: there are {', '.join(KINDS)}"
+    for option in ("only", "except"):
+        unknown = sorted(_kinds(options, option) - set(map(str.lower, KINDS)))
+        if unknown:
+            return f"`--{option} {unknown[0]}`: there are {', '.join(KINDS)}"
     if options.events and not options.from_cluster:
         return "`--events` goes with `--from-cluster`"
     return ""
 
 
-def _only(options: argparse.Namespace) -> list[str]:
-    """The kinds that are to be printed; none for all."""
-    return [kind for option in options.only for kind in option.split(",")]
+def _kinds(options: argparse.Namespace, option: str) -> set[str]:
+    """The kinds that an option names, in lower case."""
+    return {kind.lower() for words in getattr(options, option) for kind in words.split(",")}
+
+
+def _is_printed(kind: str, options: argparse.Namespace) -> bool:
+    only = _kinds(options, "only")
+    return (not only or kind.lower() in only) and kind.lower() not in _kinds(options, "except")
 
 
 def _settings(options: argparse.Namespace, policies: PolicySets) -> InstallationSettings:
@@ -201,7 +225,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
         params=_params(policies),
         events=options.events,
         audit_only=options.audit_only,
-        service_monitor=not options.no_service_monitor,
+        service_monitor=options.service_monitor,
     )
 
 
@@ -233,7 +257,7 @@ def _printed(
         access_manifests,
         chart_values,
         coverages,
-        policy_configuration,
+        namespace_manifests,
         workload_manifests,
     )
 
@@ -255,24 +279,38 @@ def _printed(
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
     if not covered and not mutating:
         covered = [EVERYTHING]
+    policies_of = {settings.failure_policy_of(one.failure_policy) for one in (*covered, *mutating)}
+    shows_configurations = any(_is_printed(kind, options) for kind in CONFIGURATIONS)
+    if shows_configurations and "Fail" in policies_of and not settings.can_be_asked:
+        return output.usage_error("celadon webhook manifest", CANNOT_BE_ASKED)
     files = {POLICY_FILE: text}
     if options.output == "values":
         output.write(yaml_text(chart_values(settings, files, covered, mutating)))
         return Exit.OK
-    configurations = [
-        policy_configuration(found, settings, mutating=changes)
-        for found, changes in ((covered, False), (mutating, True))
-        if found
+    documents = [
+        *(() if options.no_namespace else namespace_manifests(settings)),
+        *access_manifests(settings),
+        *workload_manifests(settings, files),
+        *_configurations(settings, covered, mutating),
     ]
-    documents = [*access_manifests(settings), *workload_manifests(settings, files), *configurations]
-    only = {kind.lower() for kind in _only(options)}
-    shown = [one for one in documents if not only or one["kind"].lower() in only]
+    shown = [one for one in documents if _is_printed(one["kind"], options)]
     if options.output == "json":
         found = {"apiVersion": "v1", "kind": "List", "items": shown}
         output.write(json.dumps(found, indent=2) + "\n")
     else:
         output.write("---\n".join(yaml_text(one) for one in shown))
     return Exit.OK
+
+
+def _configurations(
+    settings: InstallationSettings, covered: list[Coverage], mutating: list[Coverage]
+) -> Iterator[dict[str, Any]]:
+    from celadon.webhook.installation import policy_configuration
+
+    if covered:
+        yield policy_configuration(covered, settings)
+    if mutating:
+        yield policy_configuration(mutating, settings, mutating=True)
 
 
 def _given(manifests: Manifests) -> list[dict[str, object]]:

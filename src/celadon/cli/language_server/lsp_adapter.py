@@ -18,13 +18,19 @@ from pygls.lsp.server import LanguageServer
 
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
-from celadon.cli.language_server import margin_notes, variable_names
+from celadon.cli.language_server import variable_names
 from celadon.cli.language_server.code_actions import CodeAction, code_actions
 from celadon.cli.language_server.completions import Sort, completions
 from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
 from celadon.cli.language_server.hovers import hover
 from celadon.cli.language_server.signature_help import signatures
 from celadon.cli.language_server.text_positions import Position, Span
+from celadon.cli.language_server.whole_files import margin_notes
+from celadon.cli.language_server.whole_files.document_outline import (
+    OutlinePart,
+    OutlineSort,
+    document_outline,
+)
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
 from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.lint_config import find_config
@@ -50,6 +56,14 @@ _SORTS: Final = {
     Sort.NAMESPACE: lsp.CompletionItemKind.Module,
     Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
     Sort.TYPE: lsp.CompletionItemKind.Struct,
+}
+
+_OUTLINED: Final = {
+    OutlineSort.OBJECT: lsp.SymbolKind.Class,
+    OutlineSort.SECTION: lsp.SymbolKind.Array,
+    OutlineSort.ITEM: lsp.SymbolKind.Function,
+    OutlineSort.FIELD: lsp.SymbolKind.Field,
+    OutlineSort.VARIABLE: lsp.SymbolKind.Variable,
 }
 
 
@@ -167,6 +181,7 @@ def language_server() -> CeladonServer:
     _answer_about_variables(server)
     _change_files(server)
     _annotate_files(server)
+    _outline_files(server)
     _run_tests(server)
     return server
 
@@ -376,6 +391,24 @@ def _annotate_files(server: CeladonServer) -> None:
             )
             for one in found
         ]
+
+
+def _outline_files(server: CeladonServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def outline(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        file = server.files.files.get(_path(params.text_document.uri))
+        return [] if file is None else [_symbol(one) for one in document_outline(file)]
+
+
+def _symbol(one: OutlinePart) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        one.name,
+        _OUTLINED[one.sort],
+        _range(one.span),
+        _range(one.chosen),
+        detail=one.detail or None,
+        children=[_symbol(part) for part in one.parts],
+    )
 
 
 def _action(uri: str, one: CodeAction) -> lsp.CodeAction:

@@ -25,6 +25,7 @@ from celadon.cli.checking.manifests import described
 from celadon.cli.checking.questions import Question
 from celadon.cli.formats.check_data import document
 from celadon.cli.playing.kept_policies import KeptPolicies
+from celadon.cli.playing.mode_subjects import wrong_subject
 from celadon.cli.playing.pane_reading import PaneReader
 from celadon.cli.playing.playground_states import Mode, Pane, State, state_of
 from celadon.cli.policy_tests.policy_test import DEFAULT_NOW
@@ -72,7 +73,7 @@ class Desk:
         inputs = self.inputs(state)
         if isinstance(inputs, Problem):
             return {"report": document(Report(problems=(inputs,)))}
-        return {"report": document(check(inputs, _untold, None, self._policies.makers))}
+        return {"report": document(_said(check(inputs, _untold, None, self._policies.makers)))}
 
     def details(self, state: State) -> dict[str, Any]:
         """Why, what lint says, and what another release would say."""
@@ -90,7 +91,7 @@ class Desk:
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
-        told = request_details(found)
+        told = {} if inputs.manifests.problems else request_details(found)
         told |= self._remarks_of(state, around, inputs.policies.validating)
         return self._with_changes(state, told)
 
@@ -113,10 +114,14 @@ class Desk:
         changes = release_changes(state.release, other, self.verdict(state), there)
         return {**told, "changes": changes}
 
+    def _unaskable(self, state: State) -> Problem | None:
+        policies = self._panes.documents(state, [Pane.POLICY])
+        return _incomplete(state) or wrong_subject(state.mode, policies)
+
     def inputs(self, state: State) -> CheckInputs | Problem:
         """What `celadon check` would be given; a problem for what cannot be asked."""
         user = self._panes.user(state)
-        wrong = user if isinstance(user, Problem) else _unaskable(state)
+        wrong = user if isinstance(user, Problem) else self._unaskable(state)
         if wrong is not None:
             return wrong
         assert not isinstance(user, Problem), "it would be what is wrong"
@@ -137,7 +142,15 @@ def _untold(_: int) -> None:
     """Nobody counts."""
 
 
-def _unaskable(state: State) -> Problem | None:
+def _said(report: Report) -> Report:
+    """Without a word on the object as long as something cannot be read or used: who reads that it
+    were admitted would take it for the answer."""
+    if report.problems or report.policy_errors:
+        return replace(report, objects=())
+    return report
+
+
+def _incomplete(state: State) -> Problem | None:
     if state.operation is Operation.UPDATE and not state.text(Pane.OLD_OBJECT).strip():
         text = "an UPDATE needs the object as it is now"
         return Problem(Pane.OLD_OBJECT.value, 1, text, "put it into the pane `oldObject`")

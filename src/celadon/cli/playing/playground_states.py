@@ -29,8 +29,8 @@ MAX_CHARACTERS: Final = 1_000_000
 
 
 class Mode(enum.Enum):
-    """What a playground is about. All but `EXPRESSION` are decided in the same way, by what their
-    panes hold; a mode only says what is to be seen."""
+    """What a playground is about. All but `EXPRESSION` are decided in the same way, by what the
+    panes of the mode hold; what stands in others waits for another mode."""
 
     VALIDATING = "validating"
     MUTATING = "mutating"
@@ -55,6 +55,22 @@ class Pane(enum.Enum):
     VARIABLES = "variables"
 
 
+_AROUND: Final = frozenset({Pane.OBJECT, Pane.OLD_OBJECT, Pane.NAMESPACE, Pane.USER})
+_POLICIES: Final = frozenset(
+    {Pane.POLICY, Pane.BINDING, Pane.PARAMS, Pane.AUTHORIZER, Pane.CLUSTER}
+)
+PANES_OF: Final[Mapping[Mode, frozenset[Pane]]] = {
+    Mode.VALIDATING: _POLICIES | _AROUND,
+    Mode.MUTATING: _POLICIES | _AROUND,
+    Mode.RULES: frozenset({Pane.POLICY, Pane.CLUSTER, Pane.OBJECT, Pane.OLD_OBJECT, Pane.USER}),
+    Mode.WEBHOOK: frozenset({Pane.POLICY, Pane.AUTHORIZER, Pane.CLUSTER}) | _AROUND,
+    Mode.EXPRESSION: frozenset(
+        {Pane.EXPRESSION, Pane.VARIABLES, Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS}
+    ),
+}
+"""What can be seen, and counts, in a mode: `web/src/modes.js` shows these."""
+
+
 class StateError(ValueError):
     """Not a state of the playground; the text says why."""
 
@@ -73,8 +89,8 @@ class State:
     panes: Mapping[Pane, str] = field(default_factory=dict)
 
     def text(self, pane: Pane) -> str:
-        """What stands in a pane; nothing where it was never opened."""
-        return self.panes.get(pane, "")
+        """What stands in a pane; nothing where it was never opened, or is not of the mode."""
+        return self.panes.get(pane, "") if pane in PANES_OF[self.mode] else ""
 
 
 def state_of(given: Json) -> State:

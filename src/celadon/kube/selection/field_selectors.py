@@ -103,5 +103,6 @@ def parse_field_selector(text: str) -> FieldSelector:
         if operator is None:
             raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
         field, value = part[: operator.start()], _unescape(part[operator.end() :])
-        terms.append(FieldTerm(field, value, operator.group() == "!="))
+        if field or value:  # a term of nothing says nothing
+            terms.append(FieldTerm(field, value, operator.group() == "!="))
     return FieldSelector(tuple(terms))

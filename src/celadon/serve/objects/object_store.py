@@ -45,6 +45,13 @@ EVENT_SECONDS: Final = 3600
 """How long upstream keeps events unless it is told otherwise."""
 
 _EVENTS: Final = frozenset({("", "events"), ("events.k8s.io", "events")})
+
+
+def is_event(resource: Resource) -> bool:
+    """Whether objects of the resource are events: upstream keeps no cache of them."""
+    return (resource.gvr.group, resource.gvr.resource) in _EVENTS
+
+
 """Group and name of the resources whose objects go by themselves."""
 
 _BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
@@ -202,8 +209,7 @@ class ObjectStore:
 
     def _seconds(self, resource: Resource) -> int | None:
         """How long its objects last."""
-        gvr = resource.gvr
-        return self._event_seconds if (gvr.group, gvr.resource) in _EVENTS else None
+        return self._event_seconds if is_event(resource) else None
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, revision: int

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
+from celadon.kube import GroupResource
 from celadon.kube.catalogue import Catalog, Resource, known_resources
 from celadon.kube.go import parse_bool
 from celadon.patterns import late_pattern
@@ -22,6 +23,12 @@ SORTS: Final = {
     "api/alpha": late_pattern(r"v\d+alpha\d+"),
 }
 ALL: Final = "api/all"
+GATED: Final = {
+    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
+}
+"""The feature gates, off by default, without which resources are not there in any version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +37,12 @@ class RuntimeConfig:
 
     switches: Mapping[str, bool] = field(default_factory=dict)
 
-    def catalog(self) -> Catalog:
-        """The built-in resources that are served."""
+    def catalog(self, gates: Mapping[str, bool]) -> Catalog:
+        """The built-in resources that are served; some of them only with a feature gate."""
         if not self.switches:
             return known_resources()
         every = known_resources(all_versions=True)
-        return Catalog(tuple(one for one in every if self.serves(one)))
+        return Catalog(tuple(one for one in every if self.serves(one) and _is_open(one, gates)))
 
     def serves(self, resource: Resource) -> bool:
         """Whether a built-in resource is served."""
@@ -47,6 +54,11 @@ class RuntimeConfig:
             ):
                 return self.switches[key]
         return resource.by_default
+
+
+def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
+    gate = GATED.get(resource.gvr.group_resource)
+    return gate is None or gates.get(gate, False)
 
 
 def runtime_config(text: str) -> RuntimeConfig:

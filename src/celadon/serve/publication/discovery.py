@@ -31,6 +31,7 @@ from celadon.serve.requests.negotiation import (
     MediaClause,
     is_pretty,
     media_clauses,
+    require_route,
 )
 
 AGGREGATED_TYPE: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -40,7 +41,8 @@ _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": "apidiscovery.k8s.io",
 def discovery_answer(
     request: HttpRequest, apis: PublishedApis, server_address: str
 ) -> HttpAnswer | None:
-    """None for paths that discovery does not answer. `server_address` is host and port."""
+    """None for paths that discovery does not answer. `server_address` is host and port. Raises
+    StatusError."""
     parts = request.path.strip("/").split("/")
     match parts:
         case ["api" | "apis"]:
@@ -57,8 +59,11 @@ def discovery_answer(
 
 
 def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) -> HttpAnswer:
+    """`/api` stands behind a router; `/apis/`, with a slash, knows no aggregated document."""
+    if root == "api":
+        require_route(request, BUILT_IN_TYPES)
     try:
-        accepted = _accepted(request, allow_aggregated=True)
+        accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
         return status_answer(error, Accepted())
     if accepted is None:
@@ -68,7 +73,8 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
 
 
 def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
-    """What there is not is said in one way of built-in groups and in another of custom ones."""
+    """What there is not is said in one way of built-in groups and in another of custom ones: only
+    the former stand behind a router. Raises StatusError."""
     group = apis.group(name)
     if group is None:
         return NOT_FOUND
@@ -76,9 +82,11 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
     if found is None and group.custom:
         return NOT_FOUND
     if found is None:
-        return status_answer(status.route_not_found(), Accepted())
-    if request.method != "GET" and not group.custom:
-        return status_answer(status.method_not_allowed(), Accepted())
+        raise status.route_not_found()
+    if not group.custom:
+        if request.method != "GET":
+            raise status.method_not_allowed()
+        require_route(request, BUILT_IN_TYPES)
     return _document(request, api_resource_list(found))
 
 

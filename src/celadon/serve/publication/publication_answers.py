@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube import metadata
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.publication.discovery import discovery_answer
-from celadon.serve.publication.health import HealthCheck, health_answer
 from celadon.serve.publication.published_apis import PublishedApis
-from celadon.serve.publication.root_paths import root_answer
-from celadon.serve.publication.server_version import ServerVersion, version_answer
+from celadon.serve.publication.root_paths import root_answer, root_paths
+from celadon.serve.publication.server_pages.debugging_pages import SelfPortrait, page_answer
+from celadon.serve.publication.server_pages.health import HealthCheck, health_answer
+from celadon.serve.publication.server_pages.openid_documents import OpenId
+from celadon.serve.publication.server_pages.server_version import version_answer
 from celadon.serve.views.served_resources import Served
 
 if TYPE_CHECKING:
@@ -23,33 +25,36 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
     gives the outcome of the health checks below one of HEALTH_ROOTS, `metrics`
-    the answer of `/metrics`, `now` the time in seconds."""
+    the answer of `/metrics`, `pages` names those debugging pages that are there."""
 
     def __init__(
         self,
-        version: ServerVersion,
         address: str,
         checks: Callable[[str], Sequence[HealthCheck]],
         metrics: Callable[[], HttpAnswer],
-        now: Callable[[], float],
+        openid: OpenId,
+        portrait: SelfPortrait,
+        pages: Collection[str],
     ) -> None:
-        self._version = version
+        self._version = portrait.version
         self._address = address
         self._checks = checks
         self._metrics = metrics
-        self._now = now
+        self._openid = openid
+        self._portrait = portrait
+        self._pages = pages
         self._served: Served | None = None
         self._openapi: OpenApi | None = None
 
     def answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
-        """None for paths that nobody answers."""
+        """None for paths that nobody answers. Raises StatusError."""
         if served is not self._served:
             self._served = served
             self._apis = PublishedApis(served.catalog)
             self._openapi = None
         first, _, rest = request.path.strip("/").partition("/")
         if not first:
-            return root_answer(self._apis, {root: self._checks(root) for root in HEALTH_ROOTS})
+            return root_answer(self._paths())
         if first in HEALTH_ROOTS:
             return health_answer(request, self._checks(first))
         if first == "metrics" and not rest:
@@ -58,7 +63,17 @@ class Publications:
             return version_answer(request, self._version)
         if first == "openapi":
             return self._openapi_answer(request, served)
+        if first in self._pages and not rest:
+            return page_answer(first, request, self._portrait, self._paths())
+        if first in (".well-known", "openid"):
+            return self._openid.answer(request)
         return discovery_answer(request, self._apis, self._address)
+
+    def _paths(self) -> list[str]:
+        """Those of the list at `/`."""
+        checks = {root: self._checks(root) for root in HEALTH_ROOTS}
+        pages = [f"/{page}" for page in self._pages]
+        return root_paths(self._apis, checks, (*self._openid.paths, *pages))
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         from celadon.serve.publication.openapi import (  # late: not every client asks for it
@@ -69,4 +84,4 @@ class Publications:
         if self._openapi is None:
             definitions = {metadata.name(one): one for one in served.definitions}
             self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
-        return openapi_answer(request, self._openapi, self._now())
+        return openapi_answer(request, self._openapi, self._portrait.now())

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from celadon.serve.http_messages import JSON, HttpAnswer
-from celadon.serve.publication.health import HealthCheck
 from celadon.serve.publication.published_apis import PublishedApis
+from celadon.serve.publication.server_pages.health import HealthCheck
 
 ALWAYS: Final = (
-    "/.well-known/openid-configuration",
     "/api",
     "/apis",
     "/apis/",
@@ -19,15 +18,21 @@ ALWAYS: Final = (
     "/openapi/v2",
     "/openapi/v3",
     "/openapi/v3/",
-    "/openid/v1/jwks",
     "/version",
 )
 
 
-def root_answer(apis: PublishedApis, health: Mapping[str, Sequence[HealthCheck]]) -> HttpAnswer:
-    """`health` has the checks below each of `healthz`, `livez` and `readyz`."""
-    paths = sorted({*ALWAYS, *_api_paths(apis), *_health_paths(health)})
-    return HttpAnswer(200, JSON, json.dumps({"paths": paths}, indent=2).encode())
+def root_answer(paths: Sequence[str]) -> HttpAnswer:
+    """The list as an answer."""
+    return HttpAnswer(200, JSON, json.dumps({"paths": list(paths)}, indent=2).encode())
+
+
+def root_paths(
+    apis: PublishedApis, health: Mapping[str, Sequence[HealthCheck]], others: Iterable[str]
+) -> list[str]:
+    """`health` has the checks below each of `healthz`, `livez` and `readyz`; `others` are what only
+    some servers have."""
+    return sorted({*ALWAYS, *others, *_api_paths(apis), *_health_paths(health)})
 
 
 def _api_paths(apis: PublishedApis) -> Iterable[str]:

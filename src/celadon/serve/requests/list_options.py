@@ -1,6 +1,8 @@
 """The options of reads: what a query asks of a list or a watch, and what is wrong with it.
 
-As k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
+All options are read before any is judged, and only then do the fields of a selector have to be
+fields of the resource. As k8s.io/apiserver `pkg/endpoints/handlers/get.go` (`listOpts`) and
+k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
 """
 
 from __future__ import annotations
@@ -54,32 +56,46 @@ class ListOptions:
         return replace(self, fields=FieldSelector(terms), has_selector=True)
 
 
-def list_options(request: HttpRequest, resource: Resource, *, watch: bool) -> ListOptions:
-    """Raises StatusError: 400 for what cannot be read, 422 for what does not go together."""
-    try:
-        labels = parse_label_selector(request.first("labelSelector"))
-        fields = resolve_fields(parse_field_selector(request.first("fieldSelector")), resource)
-    except SelectorError as error:
-        raise status.bad_request(str(error)) from None
-    events = is_true(request, "sendInitialEvents") if "sendInitialEvents" in request.query else None
-    options = ListOptions(
-        labels=labels,
-        fields=fields,
-        has_selector=bool(request.first("labelSelector") or request.first("fieldSelector")),
-        resource_version=request.first("resourceVersion"),
-        match=request.first("resourceVersionMatch"),
-        limit=max(integer(request, "limit") or 0, 0),
-        continue_token=request.first("continue"),
-        timeout_seconds=integer(request, "timeoutSeconds"),
-        allow_bookmarks=is_true(request, "allowWatchBookmarks"),
-        send_initial_events=events,
-    )
+def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
+    """Raises StatusError: 400 for what cannot be read, then 422 for what does not go together, then
+    400 for fields that the resource does not have."""
+    options = _read(request)
+    watch = is_true(request, "watch")  # of any verb: deletions may say it, `/watch/` need not
     if watch:
         options = _with_watch_defaults(options)
     errors = _watch_errors(options) if watch else _list_errors(options)
     if errors:
         raise request_options.invalid_options(LIST_OPTIONS, errors)
-    return options
+    try:
+        return replace(options, fields=resolve_fields(options.fields, resource))
+    except SelectorError as error:
+        raise status.bad_request(str(error)) from None
+
+
+def _read(request: HttpRequest) -> ListOptions:
+    """Numbers first, then selectors, whose fields are as they were given. Raises StatusError 400.
+
+    The query becomes a struct of texts and numbers, and that becomes the one with selectors."""
+    seconds = integer(request, "timeoutSeconds")
+    limit = integer(request, "limit") or 0
+    try:
+        labels = parse_label_selector(request.first("labelSelector"))
+        fields = parse_field_selector(request.first("fieldSelector"))
+    except SelectorError as error:
+        raise status.bad_request(str(error)) from None
+    events = is_true(request, "sendInitialEvents") if "sendInitialEvents" in request.query else None
+    return ListOptions(
+        labels=labels,
+        fields=fields,
+        has_selector=bool(fields.terms) or not labels.is_everything,
+        resource_version=request.first("resourceVersion"),
+        match=request.first("resourceVersionMatch"),
+        limit=max(limit, 0),
+        continue_token=request.first("continue"),
+        timeout_seconds=seconds,
+        allow_bookmarks=is_true(request, "allowWatchBookmarks"),
+        send_initial_events=events,
+    )
 
 
 def integer(request: HttpRequest, parameter: str) -> int | None:

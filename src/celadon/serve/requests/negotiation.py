@@ -91,45 +91,58 @@ def accepted(
     types: Sequence[str],
     *,
     routed: bool = True,
-    watch: bool = False,
     collection: bool = False,
+    tables: bool = True,
 ) -> Accepted:
     """How to write the answer of a resource path. Raises StatusError 406.
 
     `types` are in the order in which texts name them. `routed` says whether a router stands before
     the path, as for built-in resources; `collection` whether the path offers watches, too, which
-    shows in a text of the router.
+    shows in a text of the router; `tables` whether there are tables of what the path has.
     """
     header = ", ".join(request.header_values("accept"))
     wanted, pretty = _negotiated(
-        header, tuple(types), routed=routed, watch=watch, collection=collection
+        header, tuple(types), routed=routed, collection=collection, tables=tables
     )
     return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted
 
 
 @functools.lru_cache(HEADERS_KEPT)
 def _negotiated(
-    header: str, types: tuple[str, ...], *, routed: bool, watch: bool, collection: bool
+    header: str, types: tuple[str, ...], *, routed: bool, collection: bool, tables: bool
 ) -> tuple[Accepted, str]:
     """What was found, and its parameter `pretty`. Clients send few different headers."""
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
-    if routed and not any(_routed(clause, types) for clause in clauses):
-        raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
+    if routed:
+        shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
+        _require_route(clauses, types, shown)
     for clause in clauses:
         for media_type in types:
             found = _accepted(clause, media_type) if clause.fits(media_type) else None
-            if found is not None:
-                pretty = clause.parameters.get("pretty", "")
-                return (_streamable(found, types) if watch else found), pretty
+            if found is not None and (tables or found.form is not Form.TABLE):
+                return found, clause.parameters.get("pretty", "")
     raise status.not_acceptable(types)
 
 
-def _streamable(found: Accepted, types: Sequence[str]) -> Accepted:
-    """What was chosen among all types must do for a stream: there is no second choice."""
-    if found.media_type in STREAM_TYPES:
-        return found
-    streams = [_streamed(one) for one in types if one in STREAM_TYPES]
-    raise status.not_acceptable(streams)
+def require_stream(found: Accepted, types: Sequence[str]) -> None:
+    """What was chosen among all types must do for a stream: there is no second choice. Raises
+    StatusError 406."""
+    if found.media_type not in STREAM_TYPES:
+        raise status.not_acceptable([_streamed(one) for one in types if one in STREAM_TYPES])
+
+
+def require_route(request: HttpRequest, types: Sequence[str]) -> None:
+    """What the router in front of a path has to say. Raises StatusError 406."""
+    header = ", ".join(request.header_values("accept"))
+    if header:
+        _require_route(media_clauses(header), types, types)
+
+
+def _require_route(
+    clauses: Sequence[MediaClause], types: Sequence[str], shown: Sequence[str]
+) -> None:
+    if not any(_routed(clause, types) for clause in clauses):
+        raise _unroutable(shown)
 
 
 def _routed(clause: MediaClause, types: Sequence[str]) -> bool:

@@ -45,6 +45,12 @@ def checked_body(call: Call) -> bytes:
     return body
 
 
+def require_body_type(call: Call) -> None:
+    """Raises StatusError 415 for a type in which no object is sent."""
+    if call.content_type not in call.endpoint.body_types:
+        raise status.unsupported_media_type(BUILT_IN_TYPES)
+
+
 def read_sent(call: Call, context: DefaultingContext) -> Incoming:
     """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
     body = read_body(call, call.field_validation)
@@ -56,10 +62,9 @@ def read_sent(call: Call, context: DefaultingContext) -> Incoming:
 def read_body(call: Call, field_validation: str) -> SentBody:
     """`field_validation` is `Warn`, `Strict` or `Ignore`. Raises StatusError: 413 for a body that
     is too large, 415 for one of an unknown type, 400 for one that cannot be read."""
-    media_type = call.content_type
-    if media_type not in call.endpoint.body_types:
-        raise status.unsupported_media_type(BUILT_IN_TYPES)
     body = checked_body(call)
+    require_body_type(call)
+    media_type = call.content_type
     if media_type == JSON:
         return SentBody(body, body)
     try:

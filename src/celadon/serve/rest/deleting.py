@@ -18,6 +18,7 @@ from celadon.kube.writes import (
     request_options,
 )
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_body
 from celadon.serve.rest.calls import Call
@@ -49,8 +50,9 @@ class Deleter:
 
     async def delete_collection(self, call: Call) -> ObjectList:
         """What was listed, and is being deleted. Raises StatusError, Denied."""
+        selected = list_options(call.request, call.endpoint.resource)
         options = _options(call)
-        listed = await self._reader.collection(call.endpoint, call.request)
+        listed = await self._reader.collection(call.endpoint, selected)
         for obj in listed.objects:
             endpoint = replace(
                 call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)

@@ -11,7 +11,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
 from celadon.kube.catalogue import Catalog, Resource, Subresource
 from celadon.kube.protobuf import has_message
 from celadon.records import dataclass
@@ -26,6 +33,18 @@ ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
 
 PROXY: Final = "proxy"
 """The subresource that passes requests on, with any method and any path."""
+
+_STATUS_WITHOUT_TABLE: Final = frozenset(
+    {
+        GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
+        GroupResource("apiregistration.k8s.io", "apiservices"),
+        GroupResource("resource.k8s.io", "devicetaintrules"),
+        GroupResource("resource.k8s.io", "resourceclaims"),
+        GroupResource("resource.k8s.io", "resourcepoolstatusrequests"),
+        GroupResource("scheduling.k8s.io", "podgroups"),
+    }
+)
+"""Resources whose status has no `ConvertToTable` (k8s.io/kubernetes `pkg/registry`)."""
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
 
@@ -87,7 +106,20 @@ class Endpoint:
 
     @property
     def is_collection(self) -> bool:
-        return not self.name
+        """Whether the path is one for lists and watches; a selector may give it a name, too."""
+        return self.verb in ACROSS_NAMESPACES
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether objects of the endpoint can be shown as tables: not those of most subresources,
+        nor of kinds that nobody can list."""
+        if self.resource.custom:
+            return True
+        if self.subresource is None:
+            return "list" in self.resource.verbs
+        if self.subresource.name == "status":
+            return self.resource.gvr.group_resource not in _STATUS_WITHOUT_TABLE
+        return self.subresource.name == "scale"
 
 
 def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
@@ -133,27 +165,41 @@ def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.verb == PROXY or (info.deprecated_watch and info.subresource):
         raise status.route_not_found()
-    if "//" in info.path and not info.rest:
-        raise status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
         raise status.route_not_found()
-    if _is_nowhere(info, resource):
+    if _is_broken(info) or _has_no_route(info, resource):
         raise status.route_not_found()
+    is_named = _is_named(info)
     subresource = resource.subresource(info.subresource) if info.subresource else None
     if info.subresource and subresource is None:
         raise status.route_not_found()
     endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
+    if is_named and resource.namespaced and not info.namespace:
+        raise status.bad_request("Namespace parameter required.")
     _check_verb(endpoint, info)
     return endpoint
 
 
-def _is_nowhere(info: RequestInfo, resource: Resource) -> bool:
-    """A path with nothing between two slashes, or to an object of a namespace that is not said.
-    (A name may also come from a selector of a collection.)"""
+def _is_broken(info: RequestInfo) -> bool:
+    """Whether there is nothing between two slashes where a word must stand. A namespace may be
+    empty: then it is none, and all of them are meant."""
     path = info.path.strip("/")
-    is_named = not path.endswith(f"/{info.resource}")
-    is_broken = "//" in path and not info.rest
-    return is_broken or (is_named and resource.namespaced and not info.namespace)
+    if info.rest or "//" not in path:
+        return False
+    before, _, behind = path.partition("/namespaces//")
+    return "//" in before or "//" in behind or not behind
+
+
+def _is_named(info: RequestInfo) -> bool:
+    """Whether the path has a name in it; one may also come from a selector of a collection."""
+    return not info.path.strip("/").endswith(f"/{info.resource}")
+
+
+def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
+    """What is in namespaces has paths without one only for who lists all of it."""
+    if not resource.namespaced or info.namespace or "/namespaces//" in info.path:
+        return False
+    return _is_named(info) or "list" not in resource.verbs
 
 
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
@@ -172,6 +218,8 @@ def _may_have_rest(resource: Resource, info: RequestInfo) -> bool:
 def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     resource, subresource, verb = endpoint.resource, endpoint.subresource, endpoint.verb
     offered = resource.verbs if subresource is None else subresource.verbs
+    if subresource is not None and subresource.name == PROXY and not verb:
+        return  # OPTIONS: what is behind it may know more methods
     selects_all = resource.namespaced and not endpoint.namespace
     misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS

@@ -133,7 +133,8 @@ class Forms:
         return custom_shape(endpoint.resource, definition)
 
     def check(self) -> None:
-        """Before anything is done. Raises StatusError for what no table can include."""
+        """After everything is done, even if an error is what is shown. Raises StatusError for what
+        no table can include."""
         if self.wanted.form is Form.TABLE:
             included_object(self.call.request)
 

@@ -23,14 +23,17 @@ from celadon.serve.objects.continue_tokens import (
     read_continue_token,
 )
 from celadon.serve.objects.object_selection import ObjectSelection
-from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.requests.list_options import EXACT, ListOptions, list_options, revision_of
+from celadon.serve.objects.object_store import ObjectStore, StoredObject, is_event
+from celadon.serve.requests.list_options import EXACT, ListOptions, revision_of
 from celadon.serve.requests.request_info import is_true
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.store import Compacted
 
 WAIT_SECONDS: Final = 3.0
 """How long a read waits for a revision that is yet to come."""
+
+RETRY_SECONDS: Final = 1
+"""After which it may be tried again."""
 
 _POLL_SECONDS: Final = 0.05
 _PAGE: Final = 500
@@ -77,11 +80,12 @@ class Reader:
         if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
+        straight = is_event(endpoint.resource)
         try:
             revision = revision_of(request.first("resourceVersion"))
         except ValueError as error:
-            raise status.plain_error(str(error)) from None
-        await self.reach(revision)
+            raise _unreadable(error) if straight else status.plain_error(str(error)) from None
+        await self.reach(revision, straight=straight)
         return self.shown(self.existing(endpoint).object, endpoint.resource)
 
     def existing(self, endpoint: Endpoint) -> StoredObject:
@@ -101,31 +105,32 @@ class Reader:
         """A stored object in the version of a resource."""
         return self._world.convert(obj, resource.gvk)
 
-    async def reach(self, revision: int) -> None:
-        """Wait until the store has come to a revision. Raises StatusError 504 if it does not."""
+    async def reach(self, revision: int, *, straight: bool = False) -> None:
+        """Wait until the store has come to a revision. `straight` says that upstream reads the
+        objects from etcd itself, which waits for nothing. Raises StatusError 504."""
         waited = 0.0
         while self._objects.store.revision() < revision:
-            if waited >= WAIT_SECONDS:
-                raise too_large(revision, self._objects.store.revision())
+            if straight or waited >= WAIT_SECONDS:
+                retry = 0 if straight else RETRY_SECONDS
+                raise too_large(revision, self._objects.store.revision(), retry)
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
 
-    async def collection(self, endpoint: Endpoint, request: HttpRequest) -> ObjectList:
+    async def collection(self, endpoint: Endpoint, options: ListOptions) -> ObjectList:
         """Raises StatusError."""
-        options = list_options(request, endpoint.resource, watch=False)
         token = _token(options)
         limit = options.limit
         if token is not None:
             revision = None if token.revision == LATEST else token.revision
         else:
-            revision, limit = await self._revision(options)
+            revision, limit = await self._revision(options, endpoint.resource)
         start = "" if token is None else token.start
         try:
             return self._page(endpoint, options, start, limit, revision)
         except Compacted:
             raise _expired(token) from None
 
-    async def _revision(self, options: ListOptions) -> tuple[int | None, int]:
+    async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
         """The revision to read at (None: the latest) and the limit that counts.
 
         limit  resourceVersion  match             read at
@@ -139,10 +144,10 @@ class Reader:
         try:
             revision = revision_of(options.resource_version)
         except ValueError as error:
-            raise status.bad_request(f"invalid resource version: {error}") from None
+            raise _unreadable(error) from None
         if not revision:
             return None, 0 if options.resource_version else options.limit
-        await self.reach(revision)
+        await self.reach(revision, straight=is_event(resource))
         exact = options.match == EXACT or (options.limit and not options.match)
         return revision if exact else None, options.limit
 
@@ -222,9 +227,13 @@ def _expired(token: ContinueToken | None) -> StatusError:
     )
 
 
-def too_large(revision: int, current: int) -> StatusError:
+def _unreadable(error: ValueError) -> StatusError:
+    return status.bad_request(f"invalid resource version: {error}")
+
+
+def too_large(revision: int, current: int, retry_seconds: int = RETRY_SECONDS) -> StatusError:
     """A revision that is still to come, and has not come in time."""
     message = f"Timeout: Too large resource version: {revision}, current: {current}"
     cause = StatusCause("Too large resource version", "ResourceVersionTooLarge")
-    details = StatusDetails(causes=(cause,), retry_after_seconds=1)
+    details = StatusDetails(causes=(cause,), retry_after_seconds=retry_seconds)
     return StatusError(Status(message=message, reason="Timeout", details=details, code=504))

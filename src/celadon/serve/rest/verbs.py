@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from celadon.kube import name_rules, status
 from celadon.kube.go import json_text, quote
@@ -20,9 +20,9 @@ from celadon.serve.http_messages import JSON, HttpAnswer
 from celadon.serve.objects.object_texts import ObjectTexts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
-from celadon.serve.requests.list_options import list_options
-from celadon.serve.requests.negotiation import PROTOBUF, accepted
-from celadon.serve.requests.request_info import selected_name
+from celadon.serve.requests.list_options import ListOptions, list_options
+from celadon.serve.requests.negotiation import PROTOBUF, accepted, require_stream
+from celadon.serve.rest.bodies import checked_body, require_body_type
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.connections.pod_logs import LOG, pod_log
@@ -35,6 +35,8 @@ from celadon.serve.rest.reading import ObjectList, Reader
 from celadon.serve.rest.reviewing import Reviewer
 from celadon.serve.rest.watching import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.serve.views.served_resources import Served
+
+BODY_VERBS: Final = frozenset({"create", "update", "patch"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +67,18 @@ class Verbs:
             raise await self.connector.refused(call)
         if call.target.subresource == LOG:
             return pod_log(call, self.connector.world)
+        _check_method(call)
         wanted = accepted(
             call.request,
             endpoint.answer_types,
             routed=not endpoint.resource.custom,
-            watch=endpoint.verb == "watch",
-            collection=endpoint.is_collection and endpoint.verb in ("list", "watch"),
+            collection=endpoint.is_collection,
+            tables=endpoint.has_tables,
         )
         if endpoint.verb in NAMED_VERBS:
             _require_possible_name(endpoint.name)
+        _check_body(call)
         forms = Forms(call, wanted, served, self.now)
-        forms.check()
         match endpoint.verb:
             case "get":
                 found = await self.reader.get(endpoint, call.request)
@@ -83,7 +86,8 @@ class Verbs:
                     return _plain(200, self.texts.whole(found, endpoint.resource))
                 return _shown(Written(200, write_path.shown(found, call.target)), forms)
             case "list":
-                return self._listed(await self.reader.collection(endpoint, call.request), forms)
+                options = list_options(call.request, endpoint.resource)
+                return self._listed(await self.reader.collection(endpoint, options), forms)
             case "watch":
                 return self._watch(forms)
             case "create" if self.reviewer.answers(call):
@@ -104,22 +108,24 @@ class Verbs:
 
     def _watch(self, forms: Forms) -> HttpAnswer:
         endpoint = forms.call.endpoint
+        options = list_options(forms.call.request, endpoint.resource)
+        if forms.call.info.deprecated_watch and endpoint.name:
+            options = _of_one(options, endpoint.name)
         if "watch" not in endpoint.resource.verbs:
             raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
-        _check_watch_path(forms.call)
-        options = list_options(forms.call.request, endpoint.resource, watch=True)
-        if forms.call.info.deprecated_watch and endpoint.name:
-            options = options.of_one(endpoint.name)
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         request = WatchRequest(endpoint, options, float(seconds), definition)
         events = self.watching.open(request)
+        forms.check()
+        require_stream(forms.wanted, endpoint.answer_types)
         is_protobuf = forms.wanted.media_type == PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
         return HttpAnswer(200, media_type, stream=self._stream(events, forms))
 
     def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:
         meta, objects = found.meta(), found.objects
+        forms.check()
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
         custom = forms.call.endpoint.resource.custom
@@ -159,15 +165,31 @@ def _require_possible_name(name: str) -> None:
         raise status.bad_request(why)
 
 
-def _check_watch_path(call: Call) -> None:
-    """The old paths `/watch/...` are for reading, and name one object at most."""
-    if not call.info.deprecated_watch:
-        return
-    if call.request.method not in ("GET", "HEAD") and not call.endpoint.resource.custom:
-        raise status.method_not_allowed()
-    chosen = selected_name(call.request.first("fieldSelector"))
-    if call.info.name and chosen and chosen != call.info.name:
+def _check_method(call: Call) -> None:
+    """The old paths `/watch/...` are for reading; and what is no patch is said before it is asked
+    how the answer shall be written. Raises StatusError: 405, 415."""
+    if call.info.deprecated_watch and not call.endpoint.resource.custom:
+        if call.request.method not in ("GET", "HEAD"):
+            raise status.method_not_allowed()
+    elif call.endpoint.verb == "patch":
+        assert call.patch_type  # else refused
+
+
+def _check_body(call: Call) -> None:
+    """What there is to say about a body before anything else is read, the options included. Raises
+    StatusError: 415, 413."""
+    if call.endpoint.verb == "create":
+        require_body_type(call)
+    if call.endpoint.verb in BODY_VERBS:
+        checked_body(call)
+
+
+def _of_one(options: ListOptions, name: str) -> ListOptions:
+    """A watch of the one object that the path names; a selector may name the same. Raises
+    StatusError 400."""
+    if options.fields.terms and options.fields.exact("metadata.name") != name:
         raise status.bad_request("fieldSelector metadata.name doesn't match requested name")
+    return options.of_one(name)
 
 
 def _plain(code: int, text: bytes) -> HttpAnswer:
@@ -176,6 +198,7 @@ def _plain(code: int, text: bytes) -> HttpAnswer:
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
     obj, untyped = written.object, forms.call.endpoint.is_untyped
+    forms.check()
     if obj.get("kind") == "Status":
         return object_answer(written.code, obj, forms.wanted)
     return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)

@@ -13,7 +13,10 @@ from celadon.webhook.installation.policy_configuration import (
     policy_configuration,
 )
 from celadon.webhook.installation.policy_coverage import Coverage, coverages
-from celadon.webhook.installation.workload_manifests import workload_manifests
+from celadon.webhook.installation.workload_manifests import (
+    namespace_manifests,
+    workload_manifests,
+)
 
 __all__ = [
     "EVERYTHING",
@@ -23,6 +26,7 @@ __all__ = [
     "access_manifests",
     "chart_values",
     "coverages",
+    "namespace_manifests",
     "policy_configuration",
     "workload_manifests",
 ]

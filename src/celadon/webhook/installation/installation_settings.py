@@ -37,7 +37,7 @@ class InstallationSettings:
     image: str = f"celadon:{__version__}"
     replicas: int = 2
     from_cluster: bool = False
-    certificates: Certificates = Certificates.SECRET
+    certificates: Certificates = Certificates.OWN
     ca_bundle: str = ""
     failure_policy: str = ""
     timeout_seconds: int = 5
@@ -46,7 +46,12 @@ class InstallationSettings:
     params: tuple[str, ...] = ()
     events: bool = False
     audit_only: bool = False
-    service_monitor: bool = True
+    service_monitor: bool = False
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether an API server will know the certificate's authority, sooner or later."""
+        return self.certificates is not Certificates.SECRET or bool(self.ca_bundle)
 
     @property
     def secret(self) -> str:

@@ -1,5 +1,6 @@
-"""The replicas of a webhook, and what is around them: Deployment, Service, PodDisruptionBudget,
-NetworkPolicy, ServiceMonitor, and the ConfigMap and Certificate that they mount.
+"""The replicas of a webhook, and what is around them: Namespace, Deployment, Service,
+PodDisruptionBudget, NetworkPolicy, ServiceMonitor, and the ConfigMap and Certificate that they
+mount.
 
 The Pods are fit for namespaces with the Pod Security level `restricted`, and need no writable disk
 but a small one in memory.
@@ -24,7 +25,15 @@ TLS: Final = "/etc/celadon/tls"
 END_SECONDS: Final = 60
 """From SIGTERM to SIGKILL: the delay before the webhook stops listening, and what was begun."""
 CERT_MANAGER: Final = "cert-manager.io/v1"
+_OF_EVERY_CLUSTER: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 _SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+
+
+def namespace_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+    """What everything is in, and must be there before it; clusters have some of their own."""
+    if settings.namespace not in _OF_EVERY_CLUSTER:
+        meta = {"name": settings.namespace, "labels": {"app.kubernetes.io/name": "celadon"}}
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
 
 
 def workload_manifests(

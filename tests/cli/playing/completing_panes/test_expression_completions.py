@@ -47,7 +47,8 @@ def test_offers(panes: dict[str, str], pane: str, behind: str, label: str, detai
         text = text.replace("object.spec.replicas <= 5", "ob")
     before = text[: text.index(behind) + len(behind)]
     line, character = before.count("\n"), len(before.rpartition("\n")[2])
-    given = state(panes={**panes, pane: text})
+    mode = "expression" if "expression" in panes else "validating"
+    given = state(mode=mode, panes={**panes, pane: text})
     found = expression_completions(given, Pane(pane), line, character)
     assert found is not None
     (offer,) = [one for one in found["completions"] if one["label"] == label]
@@ -56,7 +57,7 @@ def test_offers(panes: dict[str, str], pane: str, behind: str, label: str, detai
 
 
 def test_a_literal_offers_nothing_and_yaml_is_no_expression() -> None:
-    given = state(panes={"expression": "'abc'", "policy": POLICY})
+    given = state(mode="expression", panes={"expression": "'abc'", "policy": POLICY})
     found = expression_completions(given, Pane.EXPRESSION, 0, 3)
     assert found == {"typed": 0, "completions": []}
     assert expression_completions(given, Pane.POLICY, 1, 4) is None
@@ -64,7 +65,7 @@ def test_a_literal_offers_nothing_and_yaml_is_no_expression() -> None:
 
 
 def test_variables_that_cannot_be_read_are_none() -> None:
-    given = state(panes={"expression": "a", "variables": "a: ["})
+    given = state(mode="expression", panes={"expression": "a", "variables": "a: ["})
     found = expression_completions(given, Pane.EXPRESSION, 0, 1)
     assert found is not None
     assert "a" not in [one["label"] for one in found["completions"]]

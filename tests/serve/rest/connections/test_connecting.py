@@ -100,7 +100,7 @@ ROWS = [
     ("pods/placed/exec?command=ls", 400, "Upgrade request required"),
     ("pods/placed/portforward?ports=80", 400, "Upgrade request required"),
     ("pods/blind/exec", 500, "no preferred addresses found; known addresses: []"),
-    ("pods/lost/attach", 404, 'nodes "gone" not found'),
+    ("pods/lost/attach", 404, 'pods "gone" not found'),
     ("pods/loose/proxy", 400, "address not allowed"),
     ("pods/blind/proxy/x", 400, "address not allowed"),
     ("pods/a:b:c:d/proxy", 400, 'invalid pod request "a:b:c:d"'),

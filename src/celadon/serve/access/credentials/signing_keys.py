@@ -78,11 +78,29 @@ class Signer:
         signed = f"{encoded_json(header)}.{encoded_json(claims)}"
         return f"{signed}.{encoded(self._signature(signed.encode()))}"
 
+    def web_key(self) -> dict[str, str]:
+        """The public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
+        public = self.public_key
+        common = {"kid": key_id(public), "alg": _algorithm(public)}
+        if isinstance(public, rsa.RSAPublicKey):
+            of_rsa = public.public_numbers()
+            numbers = {"n": _number(of_rsa.n), "e": _number(of_rsa.e)}
+            return {"use": "sig", "kty": "RSA", **common, **numbers}
+        of_curve = public.public_numbers()
+        point = {"x": _number(of_curve.x, _HALF), "y": _number(of_curve.y, _HALF)}
+        kid, alg = common["kid"], common["alg"]
+        return {"use": "sig", "kty": "EC", "kid": kid, "crv": "P-256", "alg": alg, **point}
+
     def _signature(self, data: bytes) -> bytes:
         if isinstance(self.key, rsa.RSAPrivateKey):
             return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
         r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
+
+
+def _number(value: int, length: int = 0) -> str:
+    """As few bytes as it takes, or `length` of them."""
+    return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
 
 
 def key_id(key: PublicKey) -> str:

@@ -65,7 +65,7 @@ def kubelet_of(world: Lookups, namespace: str, name: str, container: str | None)
     node = node_of(pod)
     if not node:
         raise status.bad_request(f"pod {name} does not have a host assigned")
-    return kubelet(world, node)
+    return kubelet(world, node, PODS)
 
 
 def node_of(pod: JsonObject) -> str:
@@ -105,9 +105,14 @@ def container_of(pod: JsonObject, wanted: str) -> str:
 # --- nodes ---
 
 
-def kubelet(world: Lookups, node: str) -> str:
-    """Its address. Raises StatusError: 404, or 500 for a node without addresses."""
-    state = existing(world, NODES, "", node).get("status") or {}
+def kubelet(world: Lookups, node: str, asked: GroupVersionResource) -> str:
+    """Its address. `asked` is what the request is for: a server says of everything that it misses
+    on the way that it were one of these. Raises StatusError: 404, or 500 for a node without
+    addresses."""
+    found_node = world.get(NODES, "", node)
+    if found_node is None:
+        raise status.not_found(asked.group_resource, node)
+    state = found_node.get("status") or {}
     addresses = state.get("addresses") or ()
     by_type = {one.get("type"): one.get("address") for one in reversed(addresses)}
     found = next((by_type[one] for one in ADDRESS_TYPES if by_type.get(one)), None)
@@ -121,7 +126,7 @@ def kubelet(world: Lookups, node: str) -> str:
 def node_address(world: Lookups, text: str) -> str:
     """Raises StatusError."""
     wanted = destination(text, "node")
-    host, _, port = kubelet(world, wanted.name).rpartition(":")
+    host, _, port = kubelet(world, wanted.name, NODES).rpartition(":")
     return f"{host}:{wanted.port or port}"
 
 

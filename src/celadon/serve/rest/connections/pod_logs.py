@@ -35,7 +35,7 @@ def pod_log(call: Call, world: World) -> HttpAnswer:
     node = backends.node_of(pod)
     if not node:
         return HttpAnswer(204)
-    address = backends.kubelet(world, node)
+    address = backends.kubelet(world, node, PODS)
     url = f"https://{address}/containerLogs/{namespace}/{name}/{container}"
     raise status.plain_error(f'Get "{url}": {backends.refused(address)}')
 

@@ -7,11 +7,50 @@ the path of the single check says that.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from celadon.kube.go import quote
 from celadon.records import dataclass
 from celadon.serve.answers import NO_SNIFF, NOT_FOUND
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+
+HOOKS: Final = (
+    "start-apiserver-admission-initializer",
+    "generic-apiserver-start-informers",
+    "priority-and-fairness-config-consumer",
+    "priority-and-fairness-filter",
+    "storage-object-count-tracker-hook",
+    "start-apiextensions-informers",
+    "start-apiextensions-controllers",
+    "crd-informer-synced",
+    "start-system-namespaces-controller",
+    "start-cluster-authentication-info-controller",
+    "start-kube-apiserver-identity-lease-controller",
+    "start-kube-apiserver-identity-lease-garbage-collector",
+    "storage-readiness",
+    "start-legacy-token-tracking-controller",
+    "start-service-ip-repair-controllers",
+    "rbac/bootstrap-roles",
+    "scheduling/bootstrap-system-priority-classes",
+    "priority-and-fairness-config-producer",
+    "bootstrap-controller",
+    "start-kubernetes-service-cidr-controller",
+    "aggregator-reload-proxy-client-cert",
+    "start-kube-aggregator-informers",
+    "apiservice-status-local-available-controller",
+    "apiservice-status-remote-available-controller",
+    "apiservice-registration-controller",
+    "apiservice-wait-for-first-sync",
+    "apiservice-discovery-controller",
+    "kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "apiservice-openapi-controller",
+    "apiservice-openapiv3-controller",
+)
+"""What kube-apiserver does after its start, as its checks are called and in their order. Here it is
+done before the first request, or there is nothing to do."""
+
+_NO_HOOK: Final = "autoregister-completion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +61,21 @@ class HealthCheck:
     name: str
     failure: str = ""
     group: str = ""
+
+
+def checks_of(root: str, trouble: str, ending: str) -> tuple[HealthCheck, ...]:
+    """Those below a path of health, in upstream's order. `trouble` is what is wrong with the store,
+    `ending` why there will be no more requests; both are empty if all is well. A server that is
+    about to end is alive, but no longer ready."""
+    is_readiness = root == "readyz"
+    found = [HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd", trouble, "etcd")]
+    if is_readiness:
+        found.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
+        found.append(HealthCheck("informer-sync"))
+    found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in HOOKS]
+    if is_readiness:
+        found.append(HealthCheck("shutdown", ending))
+    return tuple(found)
 
 
 def health_answer(request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:

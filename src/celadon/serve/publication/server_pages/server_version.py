@@ -6,9 +6,8 @@ import json
 
 from celadon.kube import status
 from celadon.records import dataclass
-from celadon.serve.answers import status_answer
 from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
-from celadon.serve.requests.negotiation import Accepted
+from celadon.serve.requests.negotiation import require_route
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,10 @@ class ServerVersion:
 
 
 def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
-    """Indented, whoever asks."""
+    """Indented, whoever asks. Raises StatusError: 404 for what is below the path, 405, 406."""
+    if request.path.strip("/") != "version":
+        raise status.route_not_found()
     if request.method != "GET":
-        return status_answer(status.method_not_allowed(), Accepted())
+        raise status.method_not_allowed()
+    require_route(request, (JSON,))
     return HttpAnswer(200, JSON, json.dumps(version.document(), indent=2).encode())

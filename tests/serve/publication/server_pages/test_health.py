@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.publication.health import HealthCheck, health_answer
+from celadon.serve.publication.server_pages.health import HealthCheck, checks_of, health_answer
 
 WELL = (HealthCheck("ping"), HealthCheck("etcd", group="storage"))
 ILL = (HealthCheck("ping"), HealthCheck("etcd", "disk full", "storage"))
@@ -49,3 +49,19 @@ def test_health(target: str, checks: tuple[HealthCheck, ...], code: int, text: s
 def test_method_does_not_matter() -> None:
     answer = health_answer(HttpRequest("FROB", "/healthz"), WELL)
     assert (answer.code, dict(answer.headers)) == (200, {"X-Content-Type-Options": "nosniff"})
+
+
+def test_checks_have_the_names_that_upstream_gives_them() -> None:
+    alive = [one.name for one in checks_of("livez", "", "")]
+    ready = [one.name for one in checks_of("readyz", "", "")]
+    first_hook = "poststarthook/start-apiserver-admission-initializer"
+    assert alive[:4] == ["ping", "log", "etcd", first_hook]
+    assert {"poststarthook/rbac/bootstrap-roles", "autoregister-completion"} <= set(alive)
+    only_ready = [one for one in ready if one not in alive]
+    assert only_ready == ["etcd-readiness", "informer-sync", "shutdown"]
+    assert (ready[2:5], ready[-1]) == (["etcd", "etcd-readiness", "informer-sync"], "shutdown")
+
+
+def test_what_is_wrong_with_a_server() -> None:
+    failing = [one.name for one in checks_of("readyz", "disk full", "going") if one.failure]
+    assert failing == ["etcd", "etcd-readiness", "shutdown"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from celadon.kube import StatusError
 from celadon.serve.http_messages import HttpRequest
-from celadon.serve.publication.server_version import ServerVersion, version_answer
+from celadon.serve.publication.server_pages.server_version import ServerVersion, version_answer
 
 NAMES = [
     *("major", "minor", "emulationMajor", "emulationMinor", "minCompatibilityMajor"),
@@ -23,5 +26,17 @@ def test_version() -> None:
     assert answer.body.startswith(b'{\n  "major": "1",')
 
 
-def test_only_get() -> None:
-    assert version_answer(HttpRequest("HEAD", "/version"), ServerVersion("1.36")).code == 405
+@pytest.mark.parametrize(
+    ("method", "path", "accept", "code"),
+    [
+        ("HEAD", "/version", "*/*", 405),
+        ("GET", "/version/x", "*/*", 404),
+        ("GET", "/version/", "application/*", 406),
+        ("GET", "/version", "application/yaml", 406),
+    ],
+)
+def test_what_is_refused(method: str, path: str, accept: str, code: int) -> None:
+    request = HttpRequest(method, path, (("accept", accept),))
+    with pytest.raises(StatusError) as refused:
+        version_answer(request, ServerVersion("1.36"))
+    assert refused.value.code == code
