@@ -48,8 +48,8 @@ class Declarations:
 
     `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
     `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
-    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` and `older_names` are those of
-    `Switches`.
+    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` and `older_names` are those
+    of `Switches`.
     """
 
     __slots__ = (
