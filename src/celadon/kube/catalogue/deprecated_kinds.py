@@ -13,7 +13,6 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
 from celadon.records import dataclass
 
-
 _RELEASE: Final = (1, 36)
 
 
