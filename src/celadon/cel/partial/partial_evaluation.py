@@ -160,6 +160,7 @@ class _Partial:
         (see `Context.tests_optional`)."""
         if not self.context.tests_optional(node):
             return self.node(node)
+        assert isinstance(node, Select), "only tests find anything"
         outcome = self._has(node, part=True)
         if not self.depth:
             self.outcomes[node.id] = outcome
