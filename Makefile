@@ -9,7 +9,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test conformance conformance-etcd explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site test conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -29,6 +29,13 @@ test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.instal
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
 conformance: $(VENV)/.developed
 	$(BIN)/python -m tests.recorded
+
+# Recordings and expressions counted anew, and the page about them (docs/fidelity.md) made of it.
+fidelity: $(VENV)/.developed
+	$(BIN)/python -m tests.recorded --write
+	folder="$${CELADON_SHARED:-../shared}/conformance"; $(BIN)/python -m tests.conformance.cel --write \
+	  "$$folder/cel-spec" "$$folder/cel-kubernetes" "$$folder/fuzz/cel"
+	$(BIN)/python -m tools.fidelity_page > docs/fidelity.md
 
 # The same in process, with the objects in etcd; half an hour.
 conformance-etcd: $(VENV)/.developed $(VENV)/.etcd

@@ -57,6 +57,14 @@ def test_the_reason_decides_the_code(reason: str, code: int) -> None:
     assert verdict.status["reason"] == reason
 
 
+def test_a_test_of_an_optional_as_a_branch_is_not_true() -> None:
+    text = "has(object.metadata) ? has(object.?metadata.name) : false"
+    verdict = judge(policy(validations=[{"expression": text}]))
+    assert verdict.code == 422
+    assert f"failed expression: {text}" in str(verdict.status)
+    assert judge(policy(validations=[{"expression": f"({text}) || true"}])).allowed
+
+
 def test_true_validations_allow_without_a_trace() -> None:
     verdict = judge(policy(validations=[{"expression": "object.kind == 'ConfigMap'"}]))
     assert verdict.allowed
@@ -162,6 +170,7 @@ def test_a_false_validation_denies_whatever_the_failure_policy_says() -> None:
         (["true", "true"], False),
         (["true", "false"], True),
         (["object.nope == 1", "false"], True),
+        (["true ? has(object.?nope.a) : false"], False),  # an optional is not false
     ],
 )
 def test_match_conditions(conditions: list[str], allowed: bool) -> None:

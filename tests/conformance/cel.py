@@ -1,9 +1,10 @@
 """Runs recorded expressions and the public conformance suite.
 
-    python -m tests.conformance.cel PATH... [--show N]
+    python -m tests.conformance.cel PATH... [--show N] [--write]
 
 PATH is a file or a folder of cases. A table says for each file how many cases agree in each grade;
-`--show` prints the first N failures. Exit code 1 if anything failed.
+`--show` prints the first N failures; `--write` keeps the numbers of folders for `docs/fidelity.md`.
+Exit code 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from tests.conformance.grading import Tally
 from tests.conformance.suite import Failure, case_files, run_file
+from tests.recorded import agreement
 
 GRADES = ("class", "value", "cost", "text", "estimate", "type", "plain")
 
@@ -22,6 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.cel")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="failures to print")
+    parser.add_argument("--write", action="store_true", help="keep the numbers for the page")
     options = parser.parse_args(arguments)
 
     shown: list[Failure] = []
@@ -31,16 +34,26 @@ def main(arguments: list[str] | None = None) -> int:
             shown.append(failure)
 
     total = Tally()
+    folders: dict[str, Tally] = {}
     _write(_heading())
     for path in case_files(options.paths):
         tally = run_file(path, remember)
         total.add(tally)
+        parent = path.parent
+        folder = parent.name if parent.parent.name != "fuzz" else f"fuzz/{parent.name}"
+        folders.setdefault(folder, Tally()).add(tally)
         _write(_row(path.stem, tally))
+    if options.write:
+        agreement.note(agreement.EXPRESSIONS, {name: _numbers(t) for name, t in folders.items()})
     _write(_row("total", total))
     for failure in shown:
         _write(_explained(failure))
     _write(f"{total.passed} passed, {total.failed} failed")
     return 1 if total.failed else 0
+
+
+def _numbers(tally: Tally) -> dict[str, int]:
+    return {"all": tally.cases, "agree": tally.passed, "skipped": tally.skipped}
 
 
 def _heading() -> str:

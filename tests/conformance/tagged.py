@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from celadon.cel import types
+from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values.maps import is_map, make_map
 from celadon.cel.values.numbers import Uint
@@ -64,6 +65,8 @@ def encode(value: Any) -> Tagged:
             return {"type": value.runtime_name}
         case Optional():
             return {"optional": None if value is NONE else encode(value.value)}
+        case EvaluationError():  # what an optional may hold
+            return {"err": value.message}
         case Opaque():
             return {"opaque": value.cel_type.runtime_name, "text": value.display()}
     if is_map(value):

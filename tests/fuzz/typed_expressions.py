@@ -19,7 +19,10 @@ from tests.fuzz.pieces import HOLE, Piece
 from tests.properties.typed_calls import is_callable, written
 
 LEAVES: Mapping[str, Sequence[str]] = {
-    "bool": ("true", "false", "object.b", "object.o.b", "has(object.s)", "has(object.zz.a)"),
+    "bool": (
+        *("true", "false", "object.b", "object.o.b", "has(object.s)", "has(object.zz.a)"),
+        *("has(object.?m.k)", "has(object.?zz.a)"),
+    ),
     "int": (
         *("0", "1", "-1", "2", "7", "9223372036854775807", "-9223372036854775808"),
         *("object.i", "object.o.i", "object.neg", "object.zz", "object.l[0]", "object.l[9]"),
@@ -177,8 +180,11 @@ class Expressions:
         return Piece(wanted.name, f"({HOLE} ? {HOLE} : {HOLE})", parts)
 
     def _read(self, wanted: Type, depth: int) -> Piece:
-        """Out of an optional, a list or a map."""
+        """Out of an optional, a list or a map; or whether there is something to read."""
         random = self._random
+        if wanted.kind is Kind.BOOL and random.random() < 0.4:
+            read = self.piece(random.choice((types.DYN, types.optional_of(types.DYN))), depth)
+            return Piece("bool", f"has({HOLE}.{random.choice(('a', 'k', 'm', '?o.i'))})", (read,))
         optional, index = types.optional_of(wanted), random.choice(("0", "1", "-1", "object.i"))
         name = wanted.name
         match random.randrange(6):

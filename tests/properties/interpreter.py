@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import is_attribute
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.errors import EvaluationError, Panicked
 from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
@@ -21,17 +20,17 @@ from celadon.cel.syntax import (
     Expr,
     Ident,
     ListLiteral,
-    Literal,
     MapLiteral,
     Select,
 )
-from celadon.cel.values.maps import MISSING, make_map, refuse_unhashable
+from celadon.cel.values.maps import MISSING, is_map, make_map, refuse_unhashable
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.operations import container_access
 from celadon.cel.values.optional_contents import reopened
 from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import go_name
 from celadon.cel.values.value_display import display
+from tests.properties.attributes import Attribute, Qualifier, planned
 
 NO_OVERLOAD = "no such overload"
 #: What Go calls the classes of JSON values that are no keys.
@@ -61,18 +60,17 @@ class Interpreter:
         except Panicked as panic:
             return panic
 
-    def value(self, node: Expr, names: Mapping[str, Any], *, branch: bool = False) -> Any:
+    def value(self, node: Expr, names: Mapping[str, Any]) -> Any:
+        attribute = planned(self.context, node)
+        if attribute is not None:
+            return self.attribute(node, attribute, names)
         if self.context.is_constant(node):
             return self.context.constant(node)
         match node:
             case Ident():
-                return self.chain(node, names, branch)
-            case Select() if node.test_only:
-                return self.presence(node, names)
-            case Select():
-                return self.chain(node, names, branch)
+                return self.context.constants[node.id]
             case Call():
-                return self.call(node, names, branch)
+                return self.call(node, names)
             case ListLiteral():
                 return self.list_(node, names)
             case MapLiteral():
@@ -99,130 +97,83 @@ class Interpreter:
             return EvaluationError(f"no such attribute(s): {name}")
         return self.activation[name]
 
-    def chain(self, node: Expr, names: Mapping[str, Any], branch: bool = False) -> Any:
-        """An attribute with its qualifiers, an optional if one of them is."""
-        value, optional = self.qualified(node, names, branch)
-        if value is MISSING:
-            return NONE
-        if optional and failed(value) and self.operand(node) is not None:
+    def attribute(self, node: Expr, attribute: Attribute, names: Mapping[str, Any]) -> Any:
+        """1 for the attribute, unless it is a conditional; a test takes 1 back, whatever it is."""
+        value, _ = self.resolved(attribute, names)
+        self.cost += attribute.branches is None
+        if not (isinstance(node, Select) and node.test_only):
             return value
+        self.cost -= not self.context.switches.presence_test_has_cost
+        return value is not NONE if value.__class__ is Optional else value
+
+    def resolved(self, attribute: Attribute, names: Mapping[str, Any]) -> tuple[Any, bool]:
+        """The value, and whether Go has it as it came in rather than as a value of CEL."""
+        if attribute.branches is not None:
+            test = self.value(attribute.base, names)
+            if test.__class__ is not bool:
+                return test if failed(test) else EvaluationError(NO_OVERLOAD), False
+            return self.resolved(attribute.branches[not test], names)
+        base = attribute.base
+        if attribute.is_name:
+            assert isinstance(base, Ident)
+            value, native = self.name(base, names), base.name not in names
+        else:
+            value, native = self.value(base, names), False
+        if failed(value):
+            return value, False
+        return self.qualified(value, attribute.qualifiers, names), native
+
+    def qualified(self, value: Any, qualifiers: list[Qualifier], names: Mapping[str, Any]) -> Any:
+        """1 for each qualifier that is applied, in an optional if it finds something."""
+        if value is NONE:
+            return NONE
+        value = reopened(value)
+        optional = value.__class__ is Optional
+        if optional:
+            value = value.value
+        for one in qualifiers:
+            optional = optional or one.optional
+            key, applied = self.key(one, names), True
+            if failed(key):
+                found = key
+            elif failed(value):  # what the optional holds
+                found = container_access.qualifier_error(key) or value
+            else:
+                found, applied = self.found(value, key, one, optional=optional)
+            self.cost += applied and not (optional and failed(found))
+            if failed(found) or not applied:
+                return found
+            value = found
         return Optional(value) if optional else value
 
-    def qualified(self, node: Expr, names: Mapping[str, Any], branch: bool) -> tuple[Any, bool]:
-        """A name with selects and indexes: 1 for the attribute, 1 for each step that is applied.
-        Also, whether it is an optional, which is then unwrapped, or `MISSING`."""
-        steps: list[Expr] = []
-        while (operand := self.operand(node)) is not None:
-            steps.append(node)
-            node = operand
-        steps.reverse()
-        conditional = isinstance(node, Call) and node.function == syntax.CONDITIONAL
-        if isinstance(node, Ident):
-            constant = node.id in self.context.constants
-            if not branch and not (constant and not steps):
-                self.cost += 1
-            value = self.name(node, names)
-        else:
-            if not branch and not conditional:
-                self.cost += 1
-            value = self.value(node, names)
-        value = value if steps else reopened(value)
-        optional = value.__class__ is Optional
-        if value is NONE:
-            return MISSING, True
-        value = value.value if optional else value
-        if optional and failed(value) and steps:
-            key = self.key(steps[0], names)
-            if failed(key):
-                return key, True
-            return container_access.qualifier_error(key) or value, True
-        for step in steps:
-            if failed(value):
-                return value, optional
-            marked = isinstance(step, Call) and step.function != syntax.INDEX
-            optional = optional or marked
-            key = self.key(step, names)
-            if failed(key):
-                self.cost += 0 if optional else 1
-                return key, optional
-            try:
-                if not optional:
-                    self.cost += 1
-                    value = container_access.index(value, key)
-                    continue
-                value = container_access.find_index(value, key)
-            except EvaluationError as error:
-                return error, optional
-            if value is MISSING:
-                return MISSING, True
-            self.cost += 1
-        return value, optional
-
     @staticmethod
-    def operand(node: Expr) -> Expr | None:
-        if isinstance(node, Select) and not node.test_only:
-            return node.operand
-        steps = (syntax.INDEX, syntax.OPT_INDEX, syntax.OPT_SELECT)
-        if isinstance(node, Call) and node.function in steps:
-            return node.args[0]
-        return None
+    def found(value: Any, key: Any, one: Qualifier, *, optional: bool) -> tuple[Any, bool]:
+        try:
+            if one.is_test and not optional:
+                present = container_access.has_field(value, key)
+                return present and value.__class__ is not Optional, True
+            if not optional:
+                return container_access.index(value, key), True
+            find = container_access.tested if one.is_test else container_access.find_index
+            found = find(value, key)
+        except EvaluationError as error:
+            return error, True
+        return (NONE, False) if found is MISSING else (found, True)
 
-    def key(self, step: Expr, names: Mapping[str, Any]) -> Any:
-        if isinstance(step, Select):
-            return step.field
-        assert isinstance(step, Call)
-        key = step.args[1]
-        if isinstance(key, Literal):
-            return key.value
-        if self.context.is_constant(key):
-            return self.context.constant(key)
-        value = self.value(key, names, branch=True)
-        base: Expr = key
-        while (inner := self.operand(base)) is not None:
-            base = inner
-        if isinstance(base, Ident) and base.name not in names and value.__class__ in GO_NAMES:
+    def key(self, one: Qualifier, names: Mapping[str, Any]) -> Any:
+        if one.attribute is None:
+            return one.constant
+        value, native = self.resolved(one.attribute, names)
+        if native and value.__class__ in GO_NAMES:
             return EvaluationError(f"invalid qualifier type: {GO_NAMES[value.__class__]}")
         return value
 
-    def presence(self, node: Select, names: Mapping[str, Any]) -> Any:
-        before = self.cost
-        value, optional = self.qualified(node.operand, names, branch=False)
-        if isinstance(node.operand, Ident | Select) or self.operand(node.operand) is not None:
-            base = node.operand
-            while (inner := self.operand(base)) is not None:
-                base = inner
-            conditional = isinstance(base, Call) and base.function == syntax.CONDITIONAL
-            self.cost -= 0 if conditional else 1  # a presence test is not charged for itself
-        elif self.cost > before:
-            self.cost -= 1
-        if failed(value):
-            return value
-        if value is MISSING:
-            return False
-        try:
-            present = container_access.has_field(value, node.field)
-            present = present and value.__class__ is not Optional
-        except EvaluationError as error:
-            self.cost += not optional
-            return error
-        self.cost += present or not optional
-        return present
-
     # --- calls ------------------------------------------------------------------------------------
 
-    def call(self, node: Call, names: Mapping[str, Any], branch: bool) -> Any:
+    def call(self, node: Call, names: Mapping[str, Any]) -> Any:
         match node.function:
             case syntax.LOGICAL_AND | syntax.LOGICAL_OR:
                 return self.logic(node, names)
-            case syntax.CONDITIONAL:
-                test = self.value(node.args[0], names)
-                if test.__class__ is not bool:
-                    return test if failed(test) else EvaluationError(NO_OVERLOAD)
-                chosen = node.args[1 if test else 2]
-                value = self.value(chosen, names, branch=True)
-                return value if is_attribute(chosen) else reopened(value)
-            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
-                return self.chain(node, names, branch)
             case syntax.NOT_STRICTLY_FALSE:
                 value = self.value(node.args[0], names)
                 self.cost += 1
@@ -273,7 +224,8 @@ class Interpreter:
     def general(self, node: Call, names: Mapping[str, Any]) -> Any:
         operands = node.args if node.target is None else (node.target, *node.args)
         c = self.context
-        stops = len(operands) > 2 or c.is_chosen_late(node) or c.has_constant_pattern(node)
+        many = len(operands) > 2 or c.is_variadic(node)
+        stops = many or c.is_chosen_late(node) or c.has_constant_pattern(node)
         args: list[Any] = []
         for operand in operands:
             args.append(self.value(operand, names))
@@ -364,7 +316,7 @@ def show(value: Any) -> str:
     """A value as text that tells types apart, for comparison."""
     if value.__class__ is list:
         return f"[{', '.join(map(show, value))}]"
-    if isinstance(value, dict):
+    if is_map(value):
         return "{" + ", ".join(sorted(f"{show(k)}: {show(v)}" for k, v in value.items())) + "}"
     if value.__class__ is Optional:
         return "none" if value is NONE else f"optional({show(value.value)})"

@@ -2,7 +2,8 @@
 
 For each group and each way it prints how many scenarios agree and which do not; it ends with 1 if
 one differs that `unreached.txt` does not list, or if one that it lists agrees. With `--update`, the
-latter are taken off the list.
+latter are taken off the list. With `--write`, the numbers go to `agreement.json`, of which
+`docs/fidelity.md` is made.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.recorded import agreement
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import tool_path
 from tests.recorded.scenarios import GROUPS, UNREACHED, Group, Scenario, scenarios, unreached
@@ -118,6 +120,7 @@ def main() -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="all, if none is named")
     parser.add_argument("--only", choices=["process", "https"], help="one way instead of both")
     parser.add_argument("--update", action="store_true", help="take off the list what agrees")
+    parser.add_argument("--write", action="store_true", help="keep the numbers for the page")
     options = parser.parse_args()
     groups = [one for one in GROUPS if not options.groups or one.name in options.groups]
     found: list[Outcome] = []
@@ -125,6 +128,10 @@ def main() -> int:
         found += _shown(outcomes(in_process, groups, 1))
     if options.only != "process":
         found += _shown(outcomes(over_https, groups, SIDE_BY_SIDE))
+    if options.write:
+        for one in found:
+            numbers = {"all": len(one.asked), one.way: len(one.asked) - len(one.failed)}
+            agreement.note(agreement.SCENARIOS, {one.group.name: numbers})
     known = unreached()
     failed = frozenset().union(*(one.failed for one in found))
     if options.update:

@@ -27,16 +27,19 @@ UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 class Group:
     """A folder of recordings. `jobs` is how many scenarios may run side by side: those that share
     names or namespaces with others may not. `has_hooks` is whether its scenarios call
-    webhooks, `lengthy` how the names of those begin that mostly wait, which tests leave out."""
+    webhooks, `lengthy` how the names of those begin that mostly wait, which tests leave out.
+    Of each `sampled` of them, by name, tests replay the first; `make conformance` replays all."""
 
     name: str
     jobs: int = 1
     has_hooks: bool = False
     lengthy: tuple[str, ...] = ()
+    sampled: int = 1
+    parent: str = "conformance"
 
     @property
     def folder(self) -> Path:
-        return shared_folder() / "conformance" / self.name
+        return shared_folder() / self.parent / self.name
 
 
 GROUPS: Final = (
@@ -50,17 +53,23 @@ GROUPS: Final = (
     Group("mutating", jobs=4),
     Group("fuzz/api"),
     Group("fuzz/policy"),
+    Group("fuzz/objects", sampled=4),
+    Group("fuzz/crd", sampled=4),
+    Group("fuzz/patches", sampled=8),
+    Group("real", jobs=8, sampled=32, parent=""),
     Group("webhook", has_hooks=True, lengthy=("timeout-", "answer-retr", "failure-timeout")),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`needs` is how the recording server was set up, where that matters."""
+    """`needs` is how the recording server was set up, where that matters; `number` its place among
+    those of its group."""
 
     group: Group
     path: Path
     needs: tuple[str, ...] = ()
+    number: int = 0
 
     @property
     def name(self) -> str:
@@ -71,6 +80,11 @@ class Scenario:
         return self.path.stem.startswith(self.group.lengthy)
 
     @property
+    def is_tested(self) -> bool:
+        """Do the tests replay it, or only `make conformance`?"""
+        return self.number % self.group.sampled == 0 and not self.is_lengthy
+
+    @property
     def needs_all_versions(self) -> bool:
         return ALL_VERSIONS in self.needs
 
@@ -78,9 +92,9 @@ class Scenario:
 def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:
     """Those of some groups, in the order of their names; none where there are no recordings."""
     return [
-        Scenario(group, path, needs_of(path))
+        Scenario(group, path, needs_of(path), number)
         for group in groups
-        for path in sorted(group.folder.glob("*.json"))
+        for number, path in enumerate(sorted(group.folder.glob("*.json")))
     ]
 
 

@@ -1,4 +1,5 @@
-"""Every recorded scenario against the server in process, one test each.
+"""Recorded scenarios against the server in process, one test each: all but those that mostly wait,
+and of the largest groups a sample (`Group.sampled`).
 
 The selected scenarios of a group are replayed together, so that their waiting is done at once; the
 first test of a group takes the time of all.
@@ -17,7 +18,7 @@ from tests.serve.replaying import replayed_together
 
 Outcomes = Mapping[str, list[str]]
 KNOWN = unreached()
-EVERY = [one for one in scenarios() if not one.is_lengthy]
+EVERY = [one for one in scenarios() if one.is_tested]
 
 
 def as_parameter(scenario: Scenario) -> object:
@@ -58,4 +59,4 @@ def test_scenario(scenario: Scenario, outcomes: Callable[[str], Outcomes]) -> No
 
 @pytest.mark.skipif(not EVERY, reason="no recordings: set CELADON_SHARED to the shared folder")
 def test_the_list_names_recordings() -> None:
-    assert KNOWN.keys() <= {one.name for one in EVERY}
+    assert KNOWN.keys() <= {one.name for one in scenarios()}

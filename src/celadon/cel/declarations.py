@@ -60,6 +60,7 @@ class Contents(enum.Enum):
     ITEM = "an item of the first"
     VALUE = "a value of the first"
     JOINED = "the items of all"
+    CHOSEN = "those of the second or third"
 
 
 class Overload(NamedTuple):
@@ -70,7 +71,8 @@ class Overload(NamedTuple):
     code generation may write calls; None means that the implementation is called. `examples` are
     pairs of CEL source and the source of its expected value (`('"abc".charAt(1)', '"b"')`).
 
-    Without `guarded` the implementation checks its arguments itself.
+    Without `guarded` the implementation checks its arguments itself. `variadic` is how cel-go calls
+    it, though it has two parameters: the second is not evaluated once the first has failed.
 
     Two facts are for estimates alone: `contents` of the result, and `lazily`, the estimate of a
     call that may leave out some of its operands, these included; otherwise all are evaluated.
@@ -89,6 +91,7 @@ class Overload(NamedTuple):
     contents: Contents | None = None
     lazily: Lazily | None = None
     guarded: bool = True
+    variadic: bool = False
 
     @property
     def result_growth(self) -> Growth:

@@ -86,6 +86,7 @@ class Environment:
             cross_type_numeric_comparisons=switches.cross_type_numeric_comparisons,
             keyword_fields=switches.keyword_fields,
             nullable_joins=switches.nullable_joins,
+            older_names=switches.older_names,
             family=_either(family, types),
             constants=None if types is None else types.find_constant,
         )

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_such_overload
+from celadon.cel.pricing.cost_rules import MAX_UINT64
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
 from celadon.cel.values.list_classes import TypedList
@@ -167,6 +168,20 @@ def find_unwrapped_strictly(operand: object, key: object) -> Any:
     return container_access.find_index_strictly(operand, key)
 
 
+def find_tested(operand: object, field: str) -> Any:
+    """The last step of `has` over an optional chain that is a part of another attribute."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return container_access.tested(operand, field)
+
+
+def find_tested_strictly(operand: object, field: str) -> Any:
+    """`find_tested` that fails for what has no fields at all."""
+    if operand.__class__ is Optional:
+        raise no_such_overload()
+    return container_access.tested_strictly(operand, field)
+
+
 def has_unwrapped(operand: object, field: str) -> bool:
     """`has(operand.field)` behind a name or plain keys: an Optional is for the metered variant."""
     if operand.__class__ is Optional:
@@ -241,6 +256,12 @@ def over_limit(cost: int) -> CostLimitExceeded:
     error = CostLimitExceeded()
     error.cost = cost
     return error
+
+
+def below_zero(limit: int) -> None:
+    """The cost fell below zero, where cel-go's wraps around: it is over any limit."""
+    if limit < MAX_UINT64:
+        raise over_limit(MAX_UINT64)
 
 
 def call1_v(impl: Impl, x: object) -> Any:
@@ -456,6 +477,32 @@ def _has(operand: object, key: str, test: Callable[[Any, str], bool]) -> tuple[A
         return _value(error), 1
 
 
+def tested_v(operand: object, key: str) -> tuple[Any, int]:
+    """`has(operand.key)` as a part of another attribute: of an optional, what it finds there as an
+    optional instead of whether it finds anything (see `Context.tests_optional`)."""
+    return _tested(operand, key, container_access.tested, has_v)
+
+
+def tested_strictly_v(operand: object, key: str) -> tuple[Any, int]:
+    """`tested_v` that fails for what has no fields at all."""
+    return _tested(operand, key, container_access.tested_strictly, has_strictly_v)
+
+
+def _tested(
+    operand: object,
+    key: str,
+    find: Callable[[Any, str], Any],
+    has: Callable[[object, str], tuple[Any, int]],
+) -> tuple[Any, int]:
+    if operand.__class__ is not Optional or operand is NONE:
+        return (NONE, 0) if operand is NONE else has(operand, key)
+    try:
+        found = find(operand.value, key)
+    except EvaluationError as error:
+        return _value(error), 0
+    return (NONE, 0) if found is MISSING else (Optional(found), 1)
+
+
 def iterate_v(value: object) -> Any:
     """What a macro with one variable iterates over; errors are values."""
     try:
@@ -487,6 +534,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "NONE": NONE,
     "Optional": Optional,
     "and_v": and_v,
+    "below_zero": below_zero,
     "bool": bool,
     "call1_v": call1_v,
     "call2_v": call2_v,
@@ -495,6 +543,8 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "contains_constant": contains_constant,
     "dict": dict,
     "equal": equality.equal,
+    "find_tested": find_tested,
+    "find_tested_strictly": find_tested_strictly,
     "find_unwrapped": find_unwrapped,
     "find_unwrapped_strictly": find_unwrapped_strictly,
     "has_field": container_access.has_field,
@@ -533,6 +583,8 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "settled_optional": settled_optional,
     "str": str,
     "strict_map_with_optionals": strict_map_with_optionals,
+    "tested_strictly_v": tested_strictly_v,
+    "tested_v": tested_v,
     "walk_inner_optional_v": walk_inner_optional_v,
     "walk_inner_v": walk_inner_v,
     "walk_optional_strictly_v": walk_optional_strictly_v,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel import Environment, types
+from celadon.cel import Environment, Switches, types
 from celadon.cel.analysis.folding import fold
 from celadon.cel.analysis.named_constants import constant_identifiers
 from celadon.cel.analysis.tree_context import Context
@@ -14,7 +14,9 @@ from celadon.cel.pricing.cost_rules import constant
 from celadon.cel.syntax import Call
 
 VARIABLES = {"b": types.BOOL, "d": types.DYN, "n": types.INT}
-ENVIRONMENT = Environment(VARIABLES, libraries=(optionals.library(),))
+ENVIRONMENT = Environment(
+    VARIABLES, libraries=(optionals.library(),), switches=Switches(optional_syntax=True)
+)
 
 
 def context_of(text: str) -> Context:
@@ -46,6 +48,11 @@ def context_of(text: str) -> Context:
         ("[n]", list),
         ("has(d.f)", bool),
         ("[n].all(x, x > 1)", bool),
+        ("b ? has(d.f) : b && b", bool),
+        ("b ? has(d[?'g'].f) : b && b", None),
+        ("b ? has(optional.of(d).f) : b && b", None),
+        ("b ? (b ? has(d[?'g'].f) : true) : true", None),
+        ("b ? !has(d[?'g'].f) : true", bool),
     ],
 )
 def test_certain_classes(text: str, expected: type | None) -> None:

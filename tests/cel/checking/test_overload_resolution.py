@@ -89,6 +89,12 @@ def test_variables_are_counted_for_overloads_of_other_arities() -> None:
     assert table.resolve(Substitution(), (INT, STRING), 0) is not None
 
 
+def test_variables_are_taken_for_the_result_first() -> None:
+    function = Function("f", (Overload("one", (parse_type("map(A, B)"),), parse_type("B")),))
+    table = FunctionIndex(function).table(member=False, arity=1, cross_type=True)
+    assert table.candidates[0].type_params == ("B", "A")
+
+
 def test_unusual_arities_are_not_kept() -> None:
     index = FunctionIndex(Function("f", (Overload("one", (NULL,), NULL),)))
     assert index.table(member=False, arity=40, cross_type=True) is not index.table(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cel import EvaluationError, Program, ProgramError, types
+from celadon.cel import CostLimitExceeded, EvaluationError, Program, ProgramError, types
 from celadon.cel.values.optional_values import Optional
 from celadon.kube.library.releases import environment
 
@@ -90,6 +90,58 @@ HASH = "! internal error: runtime error: hash of unhashable type "
         ("o.m[o.n]", "! invalid qualifier type: <nil>", 4),
         ("o.m[[o.i]]", "! invalid qualifier type: *types.baseList", 15),
         ("[o.l].map(i, o.m[i])", "! invalid qualifier type: *types.baseList", 28),
+        # a test of presence as a part of another attribute is what it finds
+        ("has(o.?m.k) ? has(o.?m.k) : false", ("optional", "v"), 4),
+        ("o.i == 3 ? has(o.?m.k) : false", ("optional", "v"), 5),
+        ("o.i == 3 ? has(o.?m.zz) : false", ("optional", None), 4),
+        ("o.i == 3 ? has(o.m.k) : false", True, 5),
+        ("!(o.i == 3 ? has(o.?m.k) : false)", "! no such overload", 6),
+        ("string(o.i == 3 ? has(o.?m.k) : false)", "! no such overload: string(optional_type)", 6),
+        ("(o.i == 3 ? has(o.?m.k) : false) == true", False, 6),
+        ("(o.i == 3 ? has(o.?m.k) : false) || true", True, 5),
+        ("o.i == 3 ? (o.i == 4 ? true : has(o.?m.k)) : false", ("optional", "v"), 8),
+        ("o.i == 3 ? has(o.?l.k) : false", "! unsupported index type 'string' in list", 4),
+        ("(o.i == 3 ? has(o.?m.k) : dyn(1)).zz", ("optional", None), 5),
+        ("optional.of(o).optMap(x, x.i == 3 ? has(x.?m.k) : false)", ("optional", "v"), 12),
+        # ... as a key it is none; what a conditional reads from an input keeps Go's classes
+        ("{true: 1}[has(o.?m.k)]", "! invalid qualifier type: *types.Optional", 4),
+        ("{true: 1}[has(o.m.k)]", 1, 4),
+        (
+            "{true: 1}[o.i == 3 ? has(o.?m.k) : true]",
+            "! invalid qualifier type: *types.Optional",
+            7,
+        ),
+        (
+            "{true: 1}[o.i == 3 ? o.m : dyn(true)]",
+            "! invalid qualifier type: map[string]interface {}",
+            6,
+        ),
+        ("{true: 1}[o.i == 3 ? dyn(o.m) : true]", "! invalid qualifier type: *types.baseMap", 8),
+        ("{true: 1}[(o.i == 3 ? o : o).l]", "! invalid qualifier type: []interface {}", 6),
+        # a test takes back what a conditional was not charged
+        ("has((o.i == 3 ? o : o).m)", True, 3),
+        ("has((true ? o : o).m)", True, 0),
+        # what panics is not followed by a charge
+        ("o.zz.distinct()[0]", LISTER, 2),
+        ("o[[o.zz.distinct()][0][0]]", LISTER, 2),
+        (
+            "[[1]].flatten(o.s)",
+            "! internal error: interface conversion: ref.Val is types.String, not types.Int",
+            2,
+        ),
+        (
+            "[[1]].flatten(o.zz)",
+            "! internal error: interface conversion: ref.Val is *types.Err, not types.Int",
+            2,
+        ),
+        (
+            "o.zz.flatten(o.s)",
+            "! internal error: interface conversion: ref.Val is types.String, not types.Int",
+            4,
+        ),
+        # a variadic call stops at an error
+        ("o.zz.format([o.i])", NO_KEY, 2),
+        ("o.s.format([o.zz])", NO_KEY, 15),
         # optionals that pass through an attribute
         ("o.?s.optMap(s, [s])", ("optional", ["abc"]), 18),
         ("o.?s.optMap(s, o.?i)", ("optional", 3), 6),
@@ -146,3 +198,26 @@ def test_loops_over_types(text: str) -> None:
     name = "x" if "map(x" in text else "t"
     with pytest.raises(ProgramError, match=f"^reference to undefined type: {name}$"):
         program(text)
+
+
+@pytest.mark.parametrize("limit", [1_000_000, 10])
+def test_a_cost_below_zero_is_over_any_limit(limit: int) -> None:
+    assert outcome("has((o.i == 3 ? o.?zz : o.?m).k)") == (False, 2)
+    below = program("has((true ? o.?zz : o.?m).k)")
+    assert below.cost_bound(10) == float("inf")
+    with pytest.raises(CostLimitExceeded) as raised:
+        below.evaluate_metered(ACTIVATION, limit)
+    assert raised.value.cost == (1 << 64) - 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "o[" * 200 + "'s'" + "]" * 200,
+        "o[" * 200 + "true ? 's' : 'l'" + "]" * 200,
+        "o[true ? " * 120 + "'s'" + " : 'l']" * 120,
+    ],
+)
+def test_keys_within_keys(text: str) -> None:
+    value, cost = outcome(text)
+    assert (value, cost) == ("! no such key: abc", text.count("[") + 1)

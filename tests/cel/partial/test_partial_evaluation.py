@@ -38,6 +38,8 @@ def waits_for(expression: str, *unknowns: AttributePattern) -> list[int]:
     ("expression", "value"),
     [
         ("object.spec.replicas > n", True),
+        ("(n == 2 ? has(object.?spec.labels) : false) == true", False),
+        ("has(object.?spec.labels) == true", True),
         ("u || object.flag", True),
         ("object.flag || u", True),
         ("!object.flag && u == 1", False),

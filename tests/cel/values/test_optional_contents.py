@@ -54,6 +54,13 @@ def test_abstract_contents_are_errors() -> None:
     assert error.message == "unsupported conversion to ref.Val: (netip.Addr)10.0.0.1"
 
 
+def test_an_error_inside_is_no_value_either() -> None:
+    twice = reopened(Optional(EvaluationError("of (netip.Addr)10.0.0.1"))).value
+    text = "unsupported conversion to ref.Val: (*errors.errorString)of (netip.Addr)10.0.0.1"
+    assert isinstance(twice, EvaluationError)
+    assert twice.message == text
+
+
 def test_absence_stays() -> None:
     assert reopened(NONE) is NONE
     assert settled_optional(NONE) is NONE

@@ -72,6 +72,23 @@ def test_presence_is_free() -> None:
     assert program.evaluate_metered({"object": {"a": 1}}) == (True, 1)
 
 
+@pytest.mark.parametrize(
+    ("expression", "before", "since"),
+    [
+        ("map || true", "type(map(A, B))", "type(map(dyn, dyn))"),
+        ("list || true", "type(list(A))", "type(list(dyn))"),
+        ("[true].all(google, google.protobuf.Duration)", "type(duration)", None),
+        ("[1].all(object, .object)", "int", None),
+    ],
+)
+def test_names_are_those_of_the_release(expression: str, before: str, since: str | None) -> None:
+    for version, found in (("1.35", before), (DEFAULT, before), ("1.37", since)):
+        compilation = environment(version).extend({"object": types.DYN}).compile(expression)
+        text = compilation.issues.display().splitlines()[0] if compilation.ast is None else ""
+        expected = f"expected type 'bool' but found '{found}'" if found else None
+        assert expected is None or text.endswith(expected), version
+
+
 def test_environments_are_shared() -> None:
     assert environment("1.36") is environment("1.36")
 

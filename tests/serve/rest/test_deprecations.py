@@ -136,6 +136,13 @@ def test_deprecated_versions_say_so(
     assert answer.audit.get("k8s.io/removed-release") == removed
 
 
+def test_what_a_later_release_deprecates_is_not_warned_of(running: Running) -> None:
+    path = "/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicybindings/none"
+    answer, _ = ask(running, "GET", path)
+    assert not [value for name, value in answer.headers if name == "Warning"]
+    assert answer.audit["k8s.io/deprecated"] == "true"
+
+
 def test_members_have_the_order_of_their_structs(running: Running) -> None:
     _, made = ask(running, "POST", MAPS, config_map(labels={"z": "1", "a": "2"}, name="order"))
     assert list(made) == ["kind", "apiVersion", "metadata", "data"]

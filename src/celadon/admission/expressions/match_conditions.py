@@ -43,7 +43,7 @@ def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) 
             value, failure = attempt(run, condition.expression, activation)
             if failure is not None:
                 failures.append(failure)
-            elif value is not True:
+            elif value is False:  # what is neither of the two does not keep from matching
                 false.append(condition.name)
     except OutOfBudget as error:
         return ConditionResult(failure=error.failure)

@@ -182,7 +182,7 @@ class _PartialCase:
         if any(value is False for value in values):
             return []
         findings = list(self._validations(known))
-        certain = all(value is True for value in values)
+        certain = not any(isinstance(value, Unknown | EvaluationError) for value in values)
         denies = any(one is not None and one.action is Action.DENY for one in findings)
         open_ends = any(one is None for one in findings)
         if (open_ends and not denies) or (not certain and (open_ends or denies)):

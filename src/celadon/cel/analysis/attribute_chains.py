@@ -6,7 +6,7 @@ cost model and its optional semantics are defined on that whole (reference, sect
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from celadon.cel import syntax
 from celadon.cel.syntax import Call, Expr, Ident, Literal, LiteralValue, Select
@@ -67,8 +67,13 @@ def is_attribute(node: Expr) -> bool:
     """Does cel-go evaluate this as an attribute: a name, a chain, a test of presence, a
     conditional?"""
     if isinstance(node, Call):
-        return node.function == syntax.CONDITIONAL or last_step(node) is not None
+        return is_conditional(node) or last_step(node) is not None
     return isinstance(node, (Ident, Select))
+
+
+def is_conditional(node: Expr) -> TypeGuard[Call]:
+    """Is it `test ? yes : no`?"""
+    return isinstance(node, Call) and node.function == syntax.CONDITIONAL
 
 
 def chain_of(node: Expr) -> Chain:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from celadon.cel import syntax
+from celadon.cel.analysis.attribute_chains import chain_of, is_conditional
 from celadon.cel.analysis.comprehension_shapes import Bind, Fold, classify
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
@@ -100,7 +101,8 @@ class _Bound:
                 return _Bounded(ONE, self.locals.get(node.name, _INPUTS))
             case Select():
                 operand = self.node(node.operand)
-                return _Bounded(operand.cost + 2, operand.size)
+                is_free = node.test_only and is_conditional(chain_of(node.operand).base)
+                return _Bounded(UNBOUNDED if is_free else operand.cost + 2, operand.size)
             case Call():
                 return self._call(node)
             case ListLiteral():

@@ -7,14 +7,14 @@ loops, and where sizes come from:
 * literals have exact sizes, scalars size 1;
 * a rule may tell the size of its result;
 * anything else is asked of `Sizes` by its path (`("self", "items", "@items", "name")`), which is
-  how schemas bring in their limits; unknown is [0, 2**64 - 1].
+  how schemas bring in their limits; unknown is [0, 2**64 - 1];
+* what an expression makes itself has entries of known sizes, one level deep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import NamedTuple, Protocol, assert_never
 
 from celadon.cel.analysis.comprehension_shapes import Bind, classify
 from celadon.cel.declarations import Contents, Function, Overload
@@ -44,11 +44,8 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.types import DYN, STRING, Kind, Type, is_optional
+from celadon.cel.types import STRING, Kind, Type, is_optional
 from celadon.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Path = tuple[str, ...]
 
@@ -57,7 +54,14 @@ KEYS = "@keys"
 VALUES = "@values"
 
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
-_STEPS = {Contents.ITEM: ITEMS, Contents.VALUE: VALUES}
+_STEPS: Mapping[Contents | None, str] = {Contents.ITEM: ITEMS, Contents.VALUE: VALUES}
+_PARTS = {
+    (True, True): "@indices",
+    (True, False): ITEMS,
+    (False, True): KEYS,
+    (False, False): VALUES,
+}
+"""The step from a list (or not) to a key (or not)."""
 _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
@@ -81,15 +85,34 @@ def estimate(
         return UNKNOWN
 
 
+class _Entry(NamedTuple):
+    """The sizes of one key (or index) and of one value (or element) of a map or list."""
+
+    kind: Kind
+    key: Range
+    value: Range
+
+
+def _either(one: _Entry | None, other: _Entry | None) -> _Entry | None:
+    """Known only where both are."""
+    if one is None or other is None:
+        return None
+    return _Entry(one.kind, one.key.union(other.key), one.value.union(other.value))
+
+
 @dataclass(slots=True)
 class _Local:
-    """What a comprehension variable stands for: a path, or an expression's sizes."""
+    """What a comprehension variable stands for: a path, and what else is known of its size."""
 
     path: Path
-    sized: Sized | None
+    size: Range | None = None
+    entry: _Entry | None = None
 
 
 class _Estimator:
+    """cel-go's `coster`. The order in which it looks for a size is part of the result: a schema
+    knows better than a type, and both better than what a variable was bound to."""
+
     def __init__(
         self,
         checked: CheckedAst,
@@ -104,7 +127,7 @@ class _Estimator:
         self.locals: dict[str, _Local] = {}
         self.paths: dict[int, Path] = {}
         self.computed: dict[int, Range] = {}
-        self.entries: dict[int, tuple[Sized | None, Sized | None]] = {}
+        self.entries: dict[int, _Entry] = {}
 
     # --- costs ----------------------------------------------------------------------------------
 
@@ -113,54 +136,67 @@ class _Estimator:
             case Literal() | Unspecified():
                 return ZERO
             case Ident():
-                local = self.locals.get(node.name)
-                self.paths[node.id] = local.path if local else (node.name,)
-                if local is not None and local.sized is not None:
-                    self._adopt(node, local.sized)
+                self.paths[node.id] = self._path(node) if node.name in self.locals else (node.name,)
                 return ONE
             case Select():
                 return self._select(node)
             case Call():
                 return self._call(node)
             case ListLiteral():
-                return self._sum(node.elements, LIST_CREATE_COST)
+                cost, (item,) = self._parts(node.elements, 1, LIST_CREATE_COST)
+                self.entries[node.id] = _Entry(Kind.LIST, ONE, item)
+                return cost
             case MapLiteral():
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]
-                return self._sum(parts, MAP_CREATE_COST)
+                cost, (key, value) = self._parts(parts, 2, MAP_CREATE_COST)
+                self.entries[node.id] = _Entry(Kind.MAP, key, value)
+                return cost
             case Struct():
-                return self._sum([f.value for f in node.fields], STRUCT_CREATE_COST)
+                fields = [field.value for field in node.fields]
+                return self._parts(fields, 1, STRUCT_CREATE_COST)[0]
             case Comprehension():
                 return self._comprehension(node)
             case _:
                 assert_never(node)
 
-    def _sum(self, parts: Sequence[Expr], start: int) -> Range:
+    def _parts(
+        self, parts: Sequence[Expr], kinds: int, start: int
+    ) -> tuple[Range, tuple[Range, ...]]:
+        """What all cost, and the sizes of those of each kind, which take turns."""
         total = fixed(start)
-        for part in parts:
+        sizes: list[Range | None] = [None] * kinds
+        for position, part in enumerate(parts):
             total = total.plus(self.cost(part))
-        return total
+            size, before = self._size(part) or UNKNOWN, sizes[position % kinds]
+            sizes[position % kinds] = size if before is None else before.union(size)
+        return total, tuple(ZERO if size is None else size for size in sizes)
 
     def _select(self, node: Select) -> Range:
         cost = self.cost(node.operand)
         if node.test_only:
             return cost.plus(ONE) if self.switches.presence_test_has_cost else cost
-        self.paths[node.id] = (*self.paths.get(node.operand.id, ()), node.field)
+        self.paths[node.id] = (*self._path(node.operand), node.field)
         kind = self.checked.types[node.operand.id].kind
         return cost.plus(ONE) if kind in _CHARGED_SELECTS else cost
 
     def _call(self, node: Call) -> Range:
         if node.function == "dyn":
             cost = self.cost(node.args[0])
-            self._adopt(node, self.sized(node.args[0]))
+            self._adopt(node, node.args[0])
             return ONE.plus(cost)
-        costs = [self.cost(arg) for arg in node.args]
-        target = ZERO if node.target is None else self.cost(node.target)
-        args = node.args if node.target is None else (node.target, *node.args)
+        costs: list[Range] = []
+        sized: list[Sized] = []
+        for arg in node.args:
+            costs.append(self.cost(arg))
+            sized.append(self.sized(arg))
         reference = self.checked.references.get(node.id)
         overloads = reference.overloads if reference else ()
         if not overloads:
             return ZERO
-        sized = [self.sized(arg) for arg in args]
+        target = ZERO
+        if node.target is not None:
+            target = self.cost(node.target)
+            sized.insert(0, self.sized(node.target))
         total, size = self._overloads(node, overloads, costs, sized)
         if size is not None:
             self.computed[node.id] = size
@@ -169,7 +205,8 @@ class _Estimator:
     def _overloads(
         self, node: Call, overloads: Sequence[str], costs: list[Range], sized: list[Sized]
     ) -> tuple[Range, Range | None]:
-        """The union over all candidate overloads, arguments included."""
+        """The union over all candidate overloads, arguments included; an index of what is only
+        known when it runs has the size that its last one gives."""
         total: Range | None = None
         size: Range | None = None
         function = self.functions.get(node.function)
@@ -179,86 +216,95 @@ class _Estimator:
             total = one.cost if total is None else total.union(one.cost)
             if one.size is not None:
                 size = one.size if size is None else size.union(one.size)
-            if overload is not None and overload.contents is not None:
-                self._hold(node, overload.contents, sized)
+            contents = None if overload is None else overload.contents
+            if contents in _STEPS:
+                entry = self._entry(node.args[0])
+                size = None if entry is None else entry.value
+                self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
+            elif contents is not None:
+                self._hold(node, node.args[1:] if contents is Contents.CHOSEN else node.args)
+            if size is None:
+                size = self._size(node)
         assert total is not None, "there is at least one overload"
         return total, size
 
-    def _hold(self, node: Call, contents: Contents, sized: list[Sized]) -> None:
-        """Give a call what is known of what it returns a part of."""
-        if contents is Contents.JOINED:
-            elements = [s.element for s in sized if s.element is not None]
-            if elements:
-                self.entries[node.id] = _union(elements), None
-            return
-        self.paths[node.id] = (*self.paths.get(node.args[0].id, ()), _STEPS[contents])
-        if sized[0].element is not None:
-            self._adopt(node, sized[0].element)
+    def _hold(self, node: Call, parts: Sequence[Expr]) -> None:
+        """Give a call the elements of its operands."""
+        one, other = parts
+        entry = _either(self._entry(one), self._entry(other))
+        if entry is not None:
+            self.entries[node.id] = entry
 
     # --- comprehensions ---------------------------------------------------------------------------
 
     def _comprehension(self, node: Comprehension) -> Range:
         total = self.cost(node.iter_range).plus(self.cost(node.accu_init))
-        accumulator = _Local((), self.sized(node.accu_init))
+        outer = self.locals
+        self._bind(node.accu_var, self._local(node.accu_init))
         if isinstance(classify(node), Bind):
-            accumulator = _Local(self.paths.get(node.accu_init.id, ()), accumulator.sized)
-            with self._scope({node.accu_var: accumulator}):
-                total = total.plus(self.cost(node.result))
-                self._adopt(node, self.sized(node.result))
-            return total
-        with self._scope({node.accu_var: accumulator}):
-            with self._scope(self._variables(node)):
-                per_round = self.cost(node.condition).plus(self.cost(node.step))
             total = total.plus(self.cost(node.result))
-        rounds = self.sized(node.iter_range).size
+            self.locals = outer
+            self._adopt(node, node.result)
+            return total
+        accumulating = self.locals
+        self._bind_variables(node)
+        per_round = self.cost(node.condition).plus(self.cost(node.step))
+        self.locals = accumulating
+        total = total.plus(self.cost(node.result))
+        self.locals = outer
+        rounds = self._size(node.iter_range) or UNKNOWN
         match node.accu_init:
             case Literal():
-                self.computed[node.id] = ONE
+                self.computed[node.id] = self._size(node.accu_init) or UNKNOWN
             case ListLiteral() | MapLiteral():
                 self.computed[node.id] = rounds
-                if node.step.id in self.entries:
-                    self.entries[node.id] = self.entries[node.step.id]
+                if (entry := self._entry(node.step)) is not None:
+                    self.entries[node.id] = entry
             case _:
                 pass
         return total.plus(rounds.times(per_round))
 
-    def _variables(self, node: Comprehension) -> dict[str, _Local]:
-        path = self.paths.get(node.iter_range.id, ())
-        over = self.sized(node.iter_range)
-        is_map = self.checked.types[node.iter_range.id].kind is Kind.MAP
-        if not node.iter_var2:
-            return {node.iter_var: _Local((*path, KEYS if is_map else ITEMS), self._first(over))}
-        if is_map:
-            return {
-                node.iter_var: _Local((*path, KEYS), over.key),
-                node.iter_var2: _Local((*path, VALUES), over.element),
-            }
-        return {
-            node.iter_var: _Local((), None),
-            node.iter_var2: _Local((*path, ITEMS), over.element),
-        }
+    def _local(self, node: Expr) -> _Local:
+        return _Local(self._path(node), self._size(node), self._entry(node))
 
-    @staticmethod
-    def _first(over: Sized) -> Sized | None:
-        return over.key if over.type.kind is Kind.MAP else over.element
+    def _bind(self, name: str, local: _Local) -> None:
+        self.locals = {**self.locals, name: local}
 
-    @contextmanager
-    def _scope(self, names: Mapping[str, _Local]) -> Iterator[None]:
-        outer, self.locals = self.locals, {**self.locals, **names}
-        yield
-        self.locals = outer
+    def _bind_variables(self, node: Comprehension) -> None:
+        """The second is looked for where the first may hide what both run over."""
+        if node.iter_var2:
+            self._bind(node.iter_var, self._part_of(node.iter_range, is_key=True))
+            self._bind(node.iter_var2, self._part_of(node.iter_range, is_key=False))
+            return
+        entry = self._entry(node.iter_range)
+        kind = self._type(node.iter_range).kind if entry is None else entry.kind
+        self._bind(node.iter_var, self._part_of(node.iter_range, is_key=kind is not Kind.LIST))
+
+    def _part_of(self, over: Expr, *, is_key: bool) -> _Local:
+        entry = self._entry(over)
+        is_list = (self._type(over).kind if entry is None else entry.kind) is Kind.LIST
+        step = _PARTS[is_list, is_key]
+        size = None if entry is None else entry.key if is_key else entry.value
+        return _Local((*self._path(over), step), size)
 
     # --- sizes ------------------------------------------------------------------------------------
 
     def sized(self, node: Expr) -> Sized:
         """The node as an argument of a rule."""
-        element, key = self._entry_sizes(node)
-        size = self._size(node)
-        return Sized(node, self._type(node), size or UNKNOWN, element, key)
+        size, type_ = self._size(node), self._type(node)
+        path, items = self._path(node), None
+        if self.sizes is not None and path and type_.params:
+            items = self.sizes.size((*path, ITEMS), type_.params[0])
+        return Sized(node, type_, size or UNKNOWN, items or UNKNOWN, is_known=size is not None)
 
     def _type(self, node: Expr) -> Type:
         """The checked type; the field name of `a.?b` is a literal that the checker skips."""
         return self.checked.types.get(node.id, STRING)
+
+    def _path(self, node: Expr) -> Path:
+        if isinstance(node, Ident) and (local := self.locals.get(node.name)) is not None:
+            return local.path
+        return self.paths.get(node.id, ())
 
     def _size(self, node: Expr) -> Range | None:
         if node.id in self.computed:
@@ -267,38 +313,29 @@ class _Estimator:
         if exact is not None:
             return fixed(exact)
         type_ = self._type(node)
-        if self.sizes is not None and node.id in self.paths:
-            known = self.sizes.size(self.paths[node.id], type_)
+        if self.sizes is not None and (path := self._path(node)):
+            known = self.sizes.size(path, type_)
             if known is not None:
+                self.computed[node.id] = known
                 return known
-        return ONE if _is_scalar(type_) else None
+        if _is_scalar(type_):
+            return ONE
+        local = self.locals.get(node.name) if isinstance(node, Ident) else None
+        return None if local is None else local.size
 
-    def _entry_sizes(self, node: Expr) -> tuple[Sized | None, Sized | None]:
-        """The sizes of one element (or map value) and of one map key."""
+    def _entry(self, node: Expr) -> _Entry | None:
         if node.id in self.entries:
             return self.entries[node.id]
-        if isinstance(node, ListLiteral):
-            return _union([self.sized(element) for element in node.elements]), None
-        if isinstance(node, MapLiteral):
-            values = _union([self.sized(entry.value) for entry in node.entries])
-            return values, _union([self.sized(entry.key) for entry in node.entries])
-        path, type_ = self.paths.get(node.id), self._type(node)
-        if self.sizes is None or path is None or not type_.params:
-            return None, None
-        part = ITEMS if type_.kind is Kind.LIST else VALUES
-        element = self.sizes.size((*path, part), type_.params[-1])
-        key = self.sizes.size((*path, KEYS), type_.params[0]) if part is VALUES else None
-        return (
-            Sized(node, type_.params[-1], element) if element else None,
-            Sized(node, type_.params[0], key) if key else None,
-        )
+        local = self.locals.get(node.name) if isinstance(node, Ident) else None
+        return None if local is None else local.entry
 
-    def _adopt(self, node: Expr, sized: Sized) -> None:
+    def _adopt(self, node: Expr, source: Expr) -> None:
         """Give a node the sizes of the expression it stands for."""
-        if sized.size != UNKNOWN:
-            self.computed[node.id] = sized.size
-        if sized.element is not None or sized.key is not None:
-            self.entries[node.id] = sized.element, sized.key
+        size, entry = self._size(source), self._entry(source)
+        if size is not None:
+            self.computed[node.id] = size
+        if entry is not None:
+            self.entries[node.id] = entry
 
 
 def _named(function: Function | None, name: str) -> Overload | None:
@@ -326,19 +363,6 @@ def _called(
 
 def _is_scalar(t: Type) -> bool:
     return t.kind in _SCALARS or (is_optional(t) and all(map(_is_scalar, t.params)))
-
-
-def _union(parts: list[Sized]) -> Sized:
-    if not parts:
-        return _NOTHING
-    size = parts[0].size
-    for part in parts[1:]:
-        size = size.union(part.size)
-    return Sized(parts[0].node, parts[0].type, size, parts[0].element, parts[0].key)
-
-
-#: What an empty list literal contains.
-_NOTHING = Sized(Literal(0, None), DYN, ZERO)
 
 
 def _literal_size(node: Expr) -> int | None:

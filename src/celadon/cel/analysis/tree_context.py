@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from celadon.cel import syntax
+from celadon.cel.analysis.attribute_chains import chain_of
 from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
 from celadon.cel.pricing.cost_rules import CostRule
 from celadon.cel.runtime import implementation, searching
@@ -68,14 +69,18 @@ class Context:
     impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
     mentions_bytes: bool = field(init=False)
     boxes_optionals: bool = field(init=False)
+    mistypes_tests: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Looks through the types once: may the expression make bytes (no JSON has any), and may
-        optionals get where the types do not show them?"""
+        """Looks through the types once: may the expression make bytes (no JSON has any), may
+        optionals get where the types do not show them, and where they show a bool?"""
         types = set(self.checked.types.values())
         object.__setattr__(self, "mentions_bytes", any(t.kind is Kind.BYTES for t in types))
-        boxes = any(map(is_optional, types)) and (
-            any(map(_holds_optionals, types)) or _has_dynamic_optionals(self.checked)
+        has_optionals = any(map(is_optional, types))
+        mistypes = has_optionals and _has_tests_as_branches(self.checked)
+        object.__setattr__(self, "mistypes_tests", mistypes)
+        boxes = has_optionals and (
+            mistypes or any(map(_holds_optionals, types)) or _has_dynamic_optionals(self.checked)
         )
         object.__setattr__(self, "boxes_optionals", boxes)
 
@@ -101,12 +106,25 @@ class Context:
         t = self.checked.types.get(node.id, DYN)
         return is_optional(t) or self._may_hide_optional(node)
 
+    def tests_optional(self, node: Expr) -> bool:
+        """Is it `has()` over what may be an optional? As a part of another attribute (a branch of a
+        conditional, a key) cel-go never asks whether it found anything: the value is the optional
+        of what it found, though its type says bool."""
+        if not (isinstance(node, syntax.Select) and node.test_only):
+            return False
+        chain = chain_of(node.operand)
+        return chain.is_optional or self.may_be_optional(chain.base)
+
+    def certain_in_attribute(self, node: Expr) -> type | None:
+        """`certain`, of a part of another attribute."""
+        return None if self.tests_optional(node) else self.certain(node)
+
     def may_reopen(self, node: Expr) -> bool:
         """May the value be an optional that does not come out of an attribute as it went in (see
         `optional_contents`)?"""
         t = self.checked.types.get(node.id, DYN)
         if is_optional(t):
-            return not (t.params and t.params[0].kind in SETTLED_KINDS)
+            return self.mistypes_tests or not (t.params and t.params[0].kind in SETTLED_KINDS)
         return self._may_hide_optional(node) and not self.is_constant(node)
 
     def _may_hide_optional(self, node: Expr) -> bool:
@@ -216,6 +234,11 @@ class Context:
             and len(self.overload_ids(node)) != 1
         )
 
+    def is_variadic(self, node: Call) -> bool:
+        """Is the one overload called as functions of any number of arguments are?"""
+        overload = self.overload(node)
+        return overload is not None and overload.variadic
+
     def has_constant_pattern(self, node: Call) -> bool:
         """Is it a search for a constant regular expression, which cel-go compiles when it makes the
         program, and then calls without regard to types?"""
@@ -293,7 +316,7 @@ class Context:
             return type(value)
         match node:
             case Call(function=syntax.CONDITIONAL):
-                yes, no = self.certain(node.args[1]), self.certain(node.args[2])
+                yes, no = map(self.certain_in_attribute, node.args[1:])
                 return yes if yes is no else None
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT | "dyn"):
                 return None
@@ -325,6 +348,16 @@ def _has_dynamic_optionals(checked: CheckedAst) -> bool:
         for node in walk(checked.root)
         if _takes_all(node, types.get(node.id, DYN))
         for part in _given_parts(node)
+    )
+
+
+def _has_tests_as_branches(checked: CheckedAst) -> bool:
+    """Is a test of presence a branch of a conditional?"""
+    return any(
+        isinstance(branch, syntax.Select) and branch.test_only
+        for node in walk(checked.root)
+        if isinstance(node, Call) and node.function == syntax.CONDITIONAL
+        for branch in node.args[1:]
     )
 
 

@@ -183,6 +183,8 @@ class _Checker:
         whoever reads the tree later can tell the two.
         """
         first = name.removeprefix(".").partition(".")[0]
+        if self.scope.older_names:
+            return self.locals.get(name.removeprefix(".")) or self.scope.find_identifier(name)
         if first in self.locals:
             if name[0] != ".":
                 return self.locals[name] if name == first else None
@@ -252,7 +254,8 @@ def _check_select(checker: _Checker, node: Select) -> Expr:
 
 def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident | None:
     """The longest prefix of the chain that is one declared name; takes its links off the chain."""
-    if base.name in checker.locals or not checker.scope.may_qualify(base.name):
+    scope = checker.scope
+    if not scope.may_qualify(base.name) or (base.name in checker.locals and not scope.older_names):
         return None
     names = [base.name]
     for link in reversed(chain):

@@ -164,9 +164,10 @@ def _build_table(
 
 
 def _parameter_names(overload: Overload) -> tuple[str, ...]:
-    """Names of the type parameters of a signature, in order of appearance."""
+    """Names of the type parameters of a signature, the result's first: cel-go goes through them in
+    Go's order of a map, which begins with what came first seven times out of eight."""
     names: dict[str, None] = {}
-    for t in (*overload.params, overload.result):
+    for t in (overload.result, *overload.params):
         _collect_parameters(t, names)
     return tuple(names)
 

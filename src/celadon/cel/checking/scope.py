@@ -12,7 +12,7 @@ For each of these: a variable, a type (`int`, `net.IP`), a type with fields, an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.cel.checking import well_known
 from celadon.cel.checking.library_merging import merge_functions, merge_variables
@@ -20,7 +20,7 @@ from celadon.cel.checking.overload_resolution import FunctionIndex
 from celadon.cel.declarations import Constant, Function, Library, ObjectType, Variable
 from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.syntax import Reference
-from celadon.cel.types import INT, Type, object_type, type_of
+from celadon.cel.types import INT, Type, list_of, map_of, object_type, type_of, type_param
 
 
 class Identifier(NamedTuple):
@@ -29,6 +29,12 @@ class Identifier(NamedTuple):
     type: Type
     reference: Reference
 
+
+_OPEN_TYPES: Final[Mapping[str, Type]] = {
+    "list": type_of(list_of(type_param("A"))),
+    "map": type_of(map_of(type_param("A"), type_param("B"))),
+}
+"""What the types that hold others were declared as before cel-go 0.27."""
 
 ConstantFamily = Callable[[str], Constant | None]
 """Constants that no list can hold: a full name to the constant."""
@@ -42,7 +48,8 @@ class Declarations:
 
     `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
     `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
-    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` are those of `Switches`.
+    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` and `older_names` are those
+    of `Switches`.
     """
 
     __slots__ = (
@@ -59,6 +66,7 @@ class Declarations:
         "keyword_fields",
         "nullable_joins",
         "objects",
+        "older_names",
         "types",
         "variables",
     )
@@ -76,6 +84,7 @@ class Declarations:
         cross_type_numeric_comparisons: bool,
         keyword_fields: bool,
         nullable_joins: bool,
+        older_names: bool,
         indices: dict[str, FunctionIndex],
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
@@ -90,6 +99,7 @@ class Declarations:
         self.cross_type_numeric_comparisons = cross_type_numeric_comparisons
         self.keyword_fields = keyword_fields
         self.nullable_joins = nullable_joins
+        self.older_names = older_names
         self.family = family
         self.constants = constants
         self._indices = indices
@@ -114,6 +124,7 @@ class Declarations:
         cross_type_numeric_comparisons: bool = False,
         keyword_fields: bool = False,
         nullable_joins: bool = False,
+        older_names: bool = False,
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
     ) -> Declarations:
@@ -132,6 +143,7 @@ class Declarations:
             cross_type_numeric_comparisons=cross_type_numeric_comparisons,
             keyword_fields=keyword_fields,
             nullable_joins=nullable_joins,
+            older_names=older_names,
             indices={},
             family=family,
             constants=constants,
@@ -152,6 +164,7 @@ class Declarations:
             cross_type_numeric_comparisons=self.cross_type_numeric_comparisons,
             keyword_fields=self.keyword_fields,
             nullable_joins=self.nullable_joins,
+            older_names=self.older_names,
             indices=self._indices,
             family=self.family,
             constants=self.constants,
@@ -203,6 +216,8 @@ class Declarations:
         if name in self.variables:
             return Identifier(self.variables[name], Reference(name))
         if (found := self._global_type(name)) is not None:
+            if self.older_names and name in _OPEN_TYPES:
+                return Identifier(_OPEN_TYPES[name], found.reference)
             return found
         value = self.enums.get(name, well_known.ENUMS.get(name))
         if value is not None:

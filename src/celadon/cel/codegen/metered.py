@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Step, chain_of
+from celadon.cel.analysis.attribute_chains import Step, chain_of, is_conditional
 from celadon.cel.analysis.tree_context import Context, terms
-from celadon.cel.codegen import metered_calls
+from celadon.cel.codegen import metered_calls, metered_keys
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.metered_logic import LOGICAL
 from celadon.cel.codegen.metered_loops import comprehension
@@ -82,12 +83,12 @@ class Metered:
             e.emit("c = 0")
             self._body(root)
 
-    def _body(self, root: Expr) -> None:
+    def _body(self, root: Expr, write: Callable[[Expr], str] | None = None) -> None:
         e = self.emitter
         outer, self._inputs = self._inputs, {}
         pending, self._pending = self._pending, 0
         with e.capture(levels=0) as captured:
-            result = self.value(root)
+            result = (write or self.value)(root)
             self.flush()
             e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)")
             e.emit(f"return {result}, c", root.id)
@@ -100,14 +101,15 @@ class Metered:
         e.splice(captured)
         self._inputs, self._pending = outer, pending
 
-    def outlined(self, node: Expr) -> str:
-        """The node computed by a function of its own, because the nesting is too deep here."""
+    def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
+        """The node computed by a function of its own, because the nesting is too deep here.
+        `write` writes it, if not as a value."""
         e = self.emitter
         self.flush()
         name = e.name("f")
         names = ", ".join([self.shared, "c", *dict.fromkeys(self.locals.values())])
         with e.function(f"def {name}({names}):", node.id):
-            self._body(node)
+            self._body(node, write)
         result = e.name()
         e.emit(f"{result}, c = {name}({names})", node.id)
         return result
@@ -182,12 +184,14 @@ class Metered:
         if self.context.is_constant(node):
             return self.emitter.named(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):
-            return self.outlined(node)
+            return self.outlined(node, partial(self.value, branch=branch))
         match node:
             case Ident():
                 return self._ident(node, branch=branch)
             case Select():
-                return self._has(node) if node.test_only else self._chain(node, branch=branch)
+                if node.test_only:
+                    return self._has(node, part=branch)
+                return self._chain(node, branch=branch)
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
                 return self._chain(node, branch=branch)
             case Call():
@@ -228,9 +232,10 @@ class Metered:
     def _ident(self, node: Ident, *, branch: bool) -> str:
         if node.id in self.context.constants:
             return self.emitter.named(self.context.constants[node.id])
+        name = self._name(node)
         if not branch:
             self.charge()
-        return self.resolved(node, self._name(node))
+        return self.resolved(node, name)
 
     def resolved(self, node: Expr, atom: str) -> str:
         """The value of an attribute: an optional may not come out as it went in."""
@@ -258,13 +263,8 @@ class Metered:
             self._inputs[name] = self.emitter.name("x"), node.id
         return self._inputs[name][0]
 
-    def _base(self, base: Expr, *, branch: bool) -> str:
-        """The value a chain starts from: an identifier or conditional is part of the attribute;
-        anything else is evaluated first and the attribute charged 1 on top."""
-        if isinstance(base, Call) and base.function == syntax.CONDITIONAL:
-            return self.value(base)
-        if not branch:
-            self.charge()
+    def base(self, base: Expr) -> str:
+        """The value that a chain starts from, nothing charged for an identifier."""
         if not isinstance(base, Ident) or self._is_constant_ident(base):
             return self.value(base)
         name = self._name(base)
@@ -274,14 +274,18 @@ class Metered:
     def _is_constant_ident(self, node: Ident) -> bool:
         return node.id in self.context.constants
 
-    def _is_bound(self, node: Ident) -> bool:
+    def is_bound(self, node: Ident) -> bool:
         """Is it a name of the expression's own rather than an input?"""
         return node.name in self.locals or node.id in self.context.constants
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
+        """The attribute is charged 1 once all is applied, but for conditionals and their branches:
+        what panics on the way is not followed by that charge."""
         chain = chain_of(node)
-        base = self._base(chain.base, branch=branch)
-        return self.steps(base, chain.steps)
+        result = self.steps(self.base(chain.base), chain.steps)
+        if not branch and not is_conditional(chain.base):
+            self.charge()
+        return result
 
     def steps(self, base: str, steps: tuple[Step, ...], *, inner: bool = False) -> str:
         """Apply qualifiers to a value: constant runs at once, computed keys one by one. An Optional
@@ -360,7 +364,7 @@ class Metered:
         with self.branch(f"if {self.is_error(base)}:", step.node.id):
             e.emit(f"{result} = {base}")
         with self.branch("else:"):
-            key = self._key(step)
+            key = metered_keys.key(self, step.expr)
             self.flush()
             kinds = (
                 f"{base}.__class__ is {e.runtime('dict')} and {key}.__class__ is {e.runtime('str')}"
@@ -373,22 +377,6 @@ class Metered:
             if rest:
                 e.emit(f"{result} = {self.steps(result, rest, inner=True)}", rest[-1].node.id)
         return result
-
-    def _key(self, step: Step) -> str:
-        """A computed key: an attribute as key does not pay for its own root."""
-        assert step.expr is not None, "constant keys are handled in runs"
-        chain = chain_of(step.expr)
-        if not (chain.steps or isinstance(chain.base, Ident)):
-            return self.value(step.expr)
-        base = self._base(chain.base, branch=True)
-        key = self.steps(base, chain.steps)
-        self.reached(step.expr, key)
-        if not isinstance(chain.base, Ident) or chain.is_optional or self._is_bound(chain.base):
-            return key
-        e = self.emitter
-        key = key if key.isidentifier() else e.assign(key)
-        test = f"{key}.__class__ is {e.runtime('str')}"
-        return e.assign(f"{key} if {test} else {e.runtime('native_key_v')}({key}, {base})")
 
     def _optional_steps(self, base: str, steps: tuple[Step, ...], *, inner: bool) -> str:
         e = self.emitter
@@ -415,7 +403,7 @@ class Metered:
         evaluated. `inner` as for `_optional_maps`."""
         e = self.emitter
         step, found, count = steps[0], e.name(), e.name("n")
-        key = e.constant(step.key) if step.expr is None else self._key(step)
+        key = e.constant(step.key) if step.expr is None else metered_keys.key(self, step.expr)
         self.flush()
         optional = e.runtime("Optional")
         base = f"{optional}({operand})" if inner else operand
@@ -455,8 +443,13 @@ class Metered:
             e.emit(f"{result}, {count} = {walk}({operand}, ({keys},))")
             e.emit(f"c += {count}")
 
-    def _has(self, node: Select) -> str:
-        """Charged per key applied: nothing for the name, 1 for each select and the test."""
+    def _has(self, node: Select, *, part: bool) -> str:
+        """Charged per key applied: nothing for the name, 1 for each select and the test. As a part
+        of another attribute it may be an optional (see `Context.tests_optional`).
+
+        cel-go charges the attribute and takes that back for the test. A conditional is not charged;
+        that something is taken back all the same may bring the cost below zero, where it wraps
+        around."""
         e = self.emitter
         chain = chain_of(node.operand)
         if isinstance(chain.base, Ident) and not self._is_constant_ident(chain.base):
@@ -472,14 +465,20 @@ class Metered:
             or self.context.may_be_optional(chain.steps[0].operand)
             or self.context.switches.bad_presence_test_is_error
         )
-        self.charge(2 if self.context.switches.presence_test_has_cost else 1)
+        attribute = 0 if part else 1 - is_conditional(chain.base)
+        taken_back = not (part or self.context.switches.presence_test_has_cost)
+        self.charge(1 + attribute - taken_back)
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", node.id):
             e.emit(f"{result} = {key} in {operand}", node.id)
         with e.block("else:"):
             count = e.name("n")
-            test = e.runtime(self.context.presence("has_v") if may_unwrap else "has_inner_v")
+            test = self.context.presence("tested_v" if part else "has_v")
+            test = e.runtime(test if may_unwrap else "has_inner_v")
             e.emit(f"{result}, {count} = {test}({operand}, {key})", node.id)
             e.emit(f"c += {count} - 1", node.id)
+        if attribute < taken_back:
+            self.flush()
+            e.emit(f"if c < 0: {e.runtime('below_zero')}(L)", node.id)
         return result
 
     # --- literals -------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 With one or two arguments all are evaluated and the call is charged even if one failed; with three
 or more, evaluation stops at the first error, and the call is charged only if none was skipped
 (cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). Of the latter kind are also calls
-whose overload is chosen when they run, and searches for constant regular expressions. The calls
-that policies make most have inline forms, which stand in the overloads' records (`inline_forms`).
+whose overload is variadic or chosen when they run, and searches for constant regular expressions.
+The calls that policies make most have inline forms, which stand in the overloads' records
+(`inline_forms`).
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ def general(w: MeteredWriter, node: Call) -> str:
     e = w.emitter
     parts = operands(node)
     impl = w.context.direct_impl(node) or unknown_function(node.function)
-    if len(parts) > 2 or (len(parts) == 2 and w.context.is_chosen_late(node)):
+    many = len(parts) > 2 or w.context.is_variadic(node)
+    if many or (len(parts) == 2 and w.context.is_chosen_late(node)):
         atoms, failed = w.sequence(parts, check_last=False)
         result = e.name()
         with w.unless(failed, result, node.id):
             code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
-            if len(parts) > 2 and (form := _native(w, node, atoms)) is not None:
+            if many and (form := _native(w, node, atoms)) is not None:
                 code = f"{form.value} if {form.test} else {code}"
             e.emit(f"{result} = {code}", node.id)
             charge(w, node, atoms, result)

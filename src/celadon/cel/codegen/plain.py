@@ -217,7 +217,7 @@ class Plain:
     def _step(self, code: str, step: Step) -> str:
         e = self.emitter
         if step.expr is not None:
-            key, certain = self.atom(step.expr), self.context.certain(step.expr)
+            key, certain = self._key(step.expr), self.context.certain_in_attribute(step.expr)
             if certain is str:
                 return f"{code}[{key}]"
             if certain is None:
@@ -234,6 +234,12 @@ class Plain:
             lists, index = e.runtime("list"), e.runtime("index")
             return f"({t}[{key}] if ({t} := {code}).__class__ is {lists} else {index}({t}, {key}))"
         return f"{e.runtime('index')}({code}, {key})"
+
+    def _key(self, node: Expr) -> str:
+        """A name for a computed key."""
+        if self.context.tests_optional(node):
+            return self.emitter.assign(self._found(node), node.id)
+        return self.atom(node)
 
     def optional_chain(self, chain: Chain) -> str:
         """The chain as an Optional."""
@@ -260,7 +266,7 @@ class Plain:
         test, value = parts
         with self.emitter.capture() as captured, self.scope({bind.name: value}):
             body = self.value(bind.body)
-        if kind is Kind.DYN:
+        if kind is Kind.DYN or self.context.mistypes_tests:
             body = f"{self.emitter.runtime('settled')}({body})"
         return None if captured[0] else (test, body)
 
@@ -273,7 +279,7 @@ class Plain:
         dicts, missing = e.runtime("dict"), e.runtime("MISSING")
         find, tests = e.runtime(self.context.presence("find_unwrapped")), []
         for step in chain.steps[first:]:
-            key = self.atom(step.expr) if step.expr is not None else e.key(step.key)
+            key = self._key(step.expr) if step.expr is not None else e.key(step.key)
             operand, found = e.name(), e.name()
             if step.expr is None and step.key.__class__ is str:
                 look = f"{operand}.get({key}, {missing})"
@@ -289,6 +295,20 @@ class Plain:
 
     def _has(self, node: Select) -> str:
         return self._presence(node)[0]
+
+    def _found(self, node: Expr) -> str:
+        """`has()` as a part of another attribute: over an optional chain, what it finds. That an
+        optional is what a plain chain begins with is for the metered variant."""
+        assert isinstance(node, Select), "only tests find anything"
+        chain = chain_of(node.operand)
+        if not chain.is_optional:
+            return self._has(node)
+        e = self.emitter
+        test, operand = self.optional_parts(chain)
+        found, find = e.name(), e.runtime(self.context.presence("find_tested"))
+        test = f"{test} and ({found} := {find}({operand}, {e.key(node.field)}))"
+        test = f"{test} is not {e.runtime('MISSING')}"
+        return f"({e.runtime('Optional')}({found}) if {test} else {e.runtime('NONE')})"
 
     def _presence(self, node: Select) -> tuple[str, str]:
         """`has(operand.field)`, and the name that holds the operand afterwards."""
@@ -418,6 +438,8 @@ class Plain:
 
     def _branch(self, node: Expr) -> str:
         """A branch of a conditional, which is an attribute, whatever it is."""
+        if self.context.tests_optional(node):
+            return self._found(node)
         code = self.value(node)
         return code if is_attribute(node) else self._settled(node, code)
 

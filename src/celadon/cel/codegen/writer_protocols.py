@@ -6,13 +6,14 @@ the walk writes again: the ring that this makes at run time is cut here for the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from celadon.cel.analysis.attribute_chains import Step
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import Emitter
-from celadon.cel.syntax import Call, Comprehension, Expr
+from celadon.cel.syntax import Call, Comprehension, Expr, Ident
 
 
 class Writer(Protocol):
@@ -53,6 +54,21 @@ class MeteredWriter(Writer, Protocol):
     def value(self, node: Expr, *, branch: bool = False) -> str:
         """Write the node's evaluation; a name or literal for its value, or its error. `branch`
         marks the chosen branch of a conditional, which is not charged again."""
+
+    def base(self, base: Expr) -> str:
+        """The value that a chain starts from, nothing charged for an identifier."""
+
+    def steps(self, base: str, steps: tuple[Step, ...]) -> str:
+        """Apply qualifiers to a value."""
+
+    def is_bound(self, node: Ident) -> bool:
+        """Is it a name of the expression's own rather than an input?"""
+
+    def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
+        """The node computed by a function of its own. `write` writes it, if not as a value."""
+
+    def reached(self, node: Expr, atom: str) -> None:
+        """The atom holds the value of a node that is evaluated as part of a larger one."""
 
     def lazy(self, node: Expr) -> str:
         """A local that computes the node at its first use."""

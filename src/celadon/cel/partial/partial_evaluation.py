@@ -127,7 +127,7 @@ class _Partial:
         nowhere, a key that is unknown or fails."""
         keys: list[Any] = []
         for step in chain.steps:
-            keys.append(step.key if step.expr is None else self.node(step.expr))
+            keys.append(step.key if step.expr is None else self._part(step.expr))
             if stops(keys[-1]):
                 break
         stop = keys.pop() if keys and stops(keys[-1]) else None
@@ -155,7 +155,18 @@ class _Partial:
             return Unknown(frozenset({node_id}))
         return self.activation[name] if name in self.activation else runtime.unbound(name)
 
-    def _has(self, node: Select) -> Outcome:
+    def _part(self, node: Expr) -> Outcome:
+        """A part of another attribute: a test of presence there is what it finds in an optional
+        (see `Context.tests_optional`)."""
+        if not self.context.tests_optional(node):
+            return self.node(node)
+        assert isinstance(node, Select), "only tests find anything"
+        outcome = self._has(node, part=True)
+        if not self.depth:
+            self.outcomes[node.id] = outcome
+        return outcome
+
+    def _has(self, node: Select, *, part: bool = False) -> Outcome:
         chain = chain_of(node.operand)
         keys = [step.key for step in chain.steps]
         base = self._base(chain.base, [*keys, node.field], node.id)
@@ -164,6 +175,8 @@ class _Partial:
         if chain.steps:
             base = self._attribute(node.operand, chain)
         if base.__class__ is Optional:
+            if part:
+                return runtime.EXPORTS[self.context.presence("tested_v")](base, node.field)[0]
             if base is NONE:
                 return False
             base = base.value
@@ -183,7 +196,7 @@ class _Partial:
                 test = self.node(node.args[0])
                 if test.__class__ is not bool:
                     return test if test.__class__ is Unknown else runtime.no_bool_v(test)
-                return self.node(node.args[1] if test else node.args[2])
+                return self._part(node.args[1] if test else node.args[2])
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self._attribute(node, chain_of(node))
             case syntax.NOT_STRICTLY_FALSE:

@@ -93,15 +93,16 @@ UNKNOWN = Range(0, MAX_UINT64)
 class Sized(NamedTuple):
     """An argument as the estimator sees it: its node, its checked type, its size.
 
-    `elements` is the size of one element where it is known (lists of strings), `keys`/`values`
-    likewise for maps; None means unknown.
+    `item` is the size of one element as a schema tells it, not as a literal shows it. `is_known` is
+    false where nothing is known of the size, which for some rules is not the same as that it may be
+    anything.
     """
 
     node: Expr
     type: Type
     size: Range
-    element: Sized | None = None
-    key: Sized | None = None
+    item: Range = UNKNOWN
+    is_known: bool = True
 
 
 class CallEstimate(NamedTuple):

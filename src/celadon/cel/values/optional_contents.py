@@ -5,14 +5,15 @@ which `optMap` and `optFlatMap` are made of), it takes out the *Go* value and ma
 what that is as a CEL value (cel-go `interpreter/attributes.go`, `applyQualifiers`). Most values
 come back as they were. An optional inside comes back as its content, a type as its name, and of an
 abstract value nothing can be made: the optional then holds an error, which is the result where
-somebody takes it out.
+somebody takes it out. Of that error nothing can be made either, if the optional passes through one
+more attribute.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from celadon.cel.errors import no_such_overload
+from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
 from celadon.cel.values.opaque import Opaque
 from celadon.cel.values.optional_values import NONE, Optional
@@ -20,6 +21,10 @@ from celadon.cel.values.times.timestamps import Duration, Timestamp
 
 #: Contents that come back as they were, at a glance.
 _SETTLED = frozenset({str, int, bool, float, type(None), list, dict, bytes, Timestamp, Duration})
+
+
+_NO_VALUE = "unsupported conversion to ref.Val: "
+"""How the text begins that says what Go value is none of CEL: its class, and what it prints."""
 
 
 def reopened(value: Any) -> Any:
@@ -34,6 +39,8 @@ def _again(content: Any) -> Any:
         content = None if content is NONE else content.value
     if content.__class__ is Type:
         return content.name
+    if isinstance(content, EvaluationError):
+        return EvaluationError(f"{_NO_VALUE}(*errors.errorString){content.message}")
     return content.reopened() if isinstance(content, Opaque) else content
 
 

@@ -25,7 +25,8 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     creates = request.operation is Operation.CREATE
     old = None if creates else request.old_object
     found = DEPRECATED.get(target.resource.gvk)
-    version = [] if found is None else [found.warning(target.resource.gvk)]
+    warning = "" if found is None else found.warning(target.resource.gvk)
+    version = [warning] if warning else []
     sent = asked.document.value
     return [
         *version,

@@ -1,4 +1,4 @@
-"""Built-in kinds that are deprecated in 1.36, and since when.
+"""Built-in kinds that are deprecated in 1.36 or soon after, and since when.
 
 As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
 alpha version is deprecated three releases after it came, and gone after three more.
@@ -13,6 +13,8 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
 from celadon.records import dataclass
 
+_RELEASE: Final = (1, 36)
+
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
@@ -24,7 +26,10 @@ class Deprecation:
     replacement: GroupVersionKind | None = None
 
     def warning(self, gvk: GroupVersionKind) -> str:
-        """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`)."""
+        """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty for
+        what a later release deprecates, which the audit log of the recorded server notes alone."""
+        if tuple(map(int, self.since.split("."))) > _RELEASE:
+            return ""
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
         if self.until:
             text += f", unavailable in v{self.until}+"

@@ -76,6 +76,7 @@ BLOCKS: Final = (
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
+    Block((1, 0), switches={"older_names": True}, removed=(1, 37)),
     Block((1, 0), libraries=(charged(strings.library(0)),), removed=(1, 29)),
     Block((1, 27), libraries=(authz.LIBRARY,)),
     Block(

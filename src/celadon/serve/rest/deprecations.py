@@ -25,7 +25,8 @@ def note_deprecation(call: Call, definition: JsonObject | None) -> None:
     found = DEPRECATED.get(gvk)
     if found is None:
         return
-    call.notes.warnings.append(found.warning(gvk))
+    if warning := found.warning(gvk):
+        call.notes.warnings.append(warning)
     call.notes.annotate({DEPRECATED_NOTE: "true"})
     if found.until:
         call.notes.annotate({REMOVED_NOTE: found.until})

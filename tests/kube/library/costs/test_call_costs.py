@@ -195,8 +195,8 @@ def test_estimated_size_of_a_split(limit: tuple[Expr, ...], most: int) -> None:
 
 def test_element_sizes_come_from_schemas_only() -> None:
     node = Literal(1, "")
-    schema = Sized(node, list_of(STRING), Range(2, 2), Sized(node, STRING, Range(0, 12)))
-    literal = Sized(node, list_of(STRING), Range(2, 2), _sized(Range(1, 1)))
+    schema = Sized(node, list_of(STRING), Range(2, 2), Range(0, 12))
+    literal = Sized(node, list_of(STRING), Range(2, 2))
     assert WALK.estimated([schema]).cost == Range(2, 6)
     assert WALK.estimated([literal]).cost == Range(2, 2 + 2 * TENTH)
     assert COSTS["join"].estimated([schema, _sized(Range(1, 1))]).size == Range(1, 25)

@@ -82,8 +82,11 @@ def _estimate_same_size(args: Sequence[Sized]) -> CallEstimate:
 
 def _track_flatten(args: Sequence[Any], result: object) -> int:
     size = shown_size(args[0])
-    if len(args) == 2 and args[1].__class__ is int:
-        size = _unsigned(float(size) * float(args[1]))
+    if len(args) == 2:
+        depth = args[1]
+        if depth.__class__ is not int:
+            raise Panicked(f"interface conversion: ref.Val is {_class(depth)}, not types.Int")
+        size = _unsigned(float(size) * float(depth))
     return (_BASE + size) % _TWO_TO_64
 
 
@@ -118,9 +121,13 @@ _ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp})
 def _not_a_list(value: object) -> Panicked:
     """cel-go takes for granted that it compares the elements of a list. The text names the first
     method of a list that the class lacks."""
-    name = "*types.Err" if isinstance(value, EvaluationError) else go_name(value)
+    name = _class(value)
     missing = "Contains" if value.__class__ in _ADDERS else "Add"
     return Panicked(f"interface conversion: {name} is not traits.Lister: missing method {missing}")
+
+
+def _class(value: object) -> str:
+    return "*types.Err" if isinstance(value, EvaluationError) else go_name(value)
 
 
 def _track_first(args: Sequence[Any], result: object) -> int:
@@ -174,5 +181,5 @@ RANGE = CostRule(_track_range, _estimate_range, bound=_bound_range)
 REVERSE = CostRule(_track_output, _estimate_same_size, bound=_bound_first)
 FLATTEN = CostRule(_track_flatten, _estimate_flatten, bound=_bound_first)
 #: To a depth that is given.
-FLATTEN_DEEP = CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep)
+FLATTEN_DEEP = CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep, panics=True)
 DISTINCT = CostRule(_track_first, _estimate_distinct, bound=_bound_distinct, panics=True)

@@ -97,6 +97,7 @@ _LOGIC = (
                 doc="The second operand if the first is true, else the third.",
                 examples=(("1 < 2 ? 'a' : 'b'", "'a'"),),
                 growth=lambda test, yes, no: yes.size | no.size,
+                contents=Contents.CHOSEN,
                 lazily=costs.chosen,
             ),
         ),

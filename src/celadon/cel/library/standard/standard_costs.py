@@ -28,7 +28,7 @@ from celadon.cel.pricing.cost_rules import (
 from celadon.cel.pricing.growth import Argument, Polynomial
 from celadon.cel.values.value_sizes import size_of
 
-_QUOTES = Range(2, 2)
+_TWO_TO_64 = 1 << 64
 
 
 def either_or_both(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
@@ -51,9 +51,14 @@ def _traversed(sized: Sized) -> CallEstimate:
     return CallEstimate(sized.size.divided(TRAVERSAL_DIVISOR))
 
 
+def _wrapped(least: int, most: int) -> Range:
+    """Numbers that cel-go computes without regard to what 64 bits hold."""
+    return Range(least % _TWO_TO_64, most % _TWO_TO_64)
+
+
 def _string_to_bytes(args: Sequence[Sized]) -> CallEstimate:
     size = args[0].size
-    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), size.times(Range(1, 4)))
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), _wrapped(size.min, size.max * 4))
 
 
 def _bytes_to_string(args: Sequence[Sized]) -> CallEstimate:
@@ -63,7 +68,7 @@ def _bytes_to_string(args: Sequence[Sized]) -> CallEstimate:
 
 def _estimate_quote(args: Sequence[Sized]) -> CallEstimate:
     size = args[0].size
-    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), size.times(Range(1, 2)).plus(_QUOTES))
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), _wrapped(size.min + 2, size.max * 2 + 2))
 
 
 def _track_in_list(args: Sequence[Any], result: object) -> int:

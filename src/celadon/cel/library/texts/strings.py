@@ -422,7 +422,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
                 cost=TRAVERSE_RECEIVER,
                 growth=formatted_size,
                 inline=text_forms.FORMAT,
-            ),
+            )._replace(variadic=True),
         ),
     )
 

@@ -48,6 +48,8 @@ __all__ = [
     "map_insert_all",
     "select",
     "size",
+    "tested",
+    "tested_strictly",
 ]
 
 _SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
@@ -162,6 +164,21 @@ def has_field_strictly(operand: object, field: str) -> bool:
     if isinstance(operand, Record):
         return operand.has(field)
     return find_index_strictly(operand, field) is not MISSING
+
+
+def tested(operand: Any, field: str) -> Any:
+    """What a test of presence in an optional chain finds, where cel-go resolves the test as a part
+    of another attribute: the value itself, of records null; `MISSING` if there is none."""
+    if isinstance(operand, Record):
+        return None if operand.has(field) else MISSING
+    return find_field(operand, field)
+
+
+def tested_strictly(operand: Any, field: str) -> Any:
+    """`tested` that fails for what has no fields at all."""
+    if isinstance(operand, Record):
+        return None if operand.has(field) else MISSING
+    return find_index_strictly(operand, field)
 
 
 def contains(element: Any, container: Any) -> bool:

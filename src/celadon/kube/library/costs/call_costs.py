@@ -18,7 +18,6 @@ from celadon.cel.extend import (
     CallEstimate,
     CostRule,
     Polynomial,
-    Range,
     Sized,
     cost_rules,
     types,
@@ -107,17 +106,8 @@ def _estimate_walk(args: Sequence[Sized]) -> CallEstimate:
         return _estimate_first(args)
     cost = cost_rules.ONE
     if receiver.type.params[0].kind in (types.Kind.STRING, types.Kind.BYTES):
-        cost = cost.plus(element_size(receiver).divided(cost_rules.TRAVERSAL_DIVISOR))
+        cost = cost.plus(receiver.item.divided(cost_rules.TRAVERSAL_DIVISOR))
     return CallEstimate(receiver.size.times(cost))
-
-
-def element_size(sized: Sized) -> Range:
-    """The size of one element, only as a schema tells it, which the estimator ascribes to the
-    list's own node: Kubernetes does not look at the elements of a literal."""
-    element = sized.element
-    return (
-        element.size if element is not None and element.node is sized.node else cost_rules.UNKNOWN
-    )
 
 
 def _bound_walk(value: Argument, *others: Argument) -> Polynomial:

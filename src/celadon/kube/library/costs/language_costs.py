@@ -71,7 +71,7 @@ def _estimate_join(args: Sequence[Sized]) -> CallEstimate:
     count = args[0].size
     size = cost_rules.ZERO
     if args[0].type.params:
-        size = count.times(call_costs.element_size(args[0]))
+        size = count.times(args[0].item)
     if len(args) > 1:
         separators = Range(max(count.min - 1, 0), max(count.max - 1, 0))
         size = size.plus(args[1].size.times(separators))
@@ -102,7 +102,8 @@ def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
         if left.type == value_types.NAMED_FORMAT:
             return CallEstimate(_NAMED_COMPARISON)
         if left.type == value_types.URL:
-            return CallEstimate(Range(1, right.size.max).divided(cost_rules.TRAVERSAL_DIVISOR))
+            longest = right.size.max if right.is_known else 1
+            return CallEstimate(Range(1, longest).divided(cost_rules.TRAVERSAL_DIVISOR))
     return standard_costs.COMPARISON.estimated(args)
 
 
