@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from celadon.admission import Engine, ExpressionMemory, ObjectWorld, World
+from celadon.admission import Engine, ExpressionMemory, ObjectWorld, Request, World
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
@@ -317,3 +317,7 @@ class _Seen:
     def validated(self, asked: Asked) -> Said:
         """As the others say."""
         return self._asking.validated(asked)
+
+    def concerns(self, request: Request) -> bool:
+        """As the others say."""
+        return self._asking.concerns(request)
