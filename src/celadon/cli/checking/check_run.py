@@ -32,7 +32,8 @@ from celadon.cli.checking.policy_set import (
 )
 from celadon.cli.checking.questions import identity
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.checking.server_plugins.plugin_desk import QUOTAS, RESOURCE_QUOTA, PluginDesk
+from celadon.cli.checking.server_plugins.plugin_desk import RESOURCE_QUOTA, PluginDesk, objects_of
+from celadon.kube import metadata
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.records import dataclass
 
@@ -77,7 +78,13 @@ def check(
     world, problems = given_world(manifests, sets, prepare, whole=whole)
     quotas = None
     if choice is not None:
-        prepare = prepare.with_plugins(PluginDesk(choice, settings.version, world))
+        classes = [
+            metadata.name(one.value)
+            for one in manifests.also_looked_up
+            if one.value["kind"] == "PriorityClass"
+        ]
+        desk = PluginDesk(choice, settings.version, world, classes)
+        prepare = prepare.with_plugins(desk)
         quotas = _quotas(manifests, world, prepare, choice, settings.now)
     webhooks = webhook_documents(manifests.existing, settings.version)
     mutators = _mutators(makers, given, world, prepare, looks=look is not None)
@@ -104,7 +111,7 @@ def _quotas(
 ) -> QuotaLedger | None:
     """None where nothing is limited."""
     limited = () if choice.settings is None else choice.settings.limited_resources
-    found = world.list(QUOTAS, "")
+    found = objects_of(world, "ResourceQuota")
     if RESOURCE_QUOTA not in choice.names or not (found or limited):
         return None
     from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger

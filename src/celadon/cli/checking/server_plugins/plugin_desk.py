@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
-from celadon.admission import Operation, Request, World
+from celadon.admission import ObjectWorld, Operation, Request, World
 from celadon.admission.plugins import PluginChain
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.kube import (
@@ -29,7 +29,6 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import (
-    LIMIT_RANGES,
     PRIORITY_CLASSES,
     RUNTIME_CLASSES,
     STORAGE_CLASSES,
@@ -38,7 +37,6 @@ from celadon.kube.defaulting import (
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
-QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")
 RESOURCE_QUOTA: Final = "ResourceQuota"
 """The name of the plugin that counts."""
 
@@ -89,16 +87,19 @@ FINE: Final = PluginAnswer()
 
 
 class PluginDesk:
-    """Asks the plugins of a choice, in one world."""
+    """Asks the plugins of a choice, in one world. `classes` are the names of the PriorityClasses
+    that are to be admitted, in their order: each sees those before it."""
 
-    def __init__(self, choice: PluginChoice, version: str, world: World) -> None:
+    def __init__(
+        self, choice: PluginChoice, version: str, world: ObjectWorld, classes: Sequence[str] = ()
+    ) -> None:
         self.choice = choice
+        self._classes = classes
         self._chain = PluginChain(choice.names, version, choice.settings)
         self._world = _Watched(world)
-        listed = world.list(NAMESPACES, "")
-        self._namespaces = frozenset(map(metadata.name, listed))
-        self._limited = _namespaces_of(world, LIMIT_RANGES)
-        self._counted = _namespaces_of(world, QUOTAS)
+        self._namespaces = frozenset(map(metadata.name, world.list(NAMESPACES, "")))
+        self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
+        self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
 
     def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
         """The first half. All plugins change the draft, also behind one that refuses."""
@@ -134,6 +135,7 @@ class PluginDesk:
             return not missing
 
         self._world.missed.clear()
+        self._world.hidden = self._not_yet(request)
         said = self._chain.validate(request, self._world, stands)
         return PluginAnswer(
             "" if said.refusal is None else last,
@@ -142,6 +144,14 @@ class PluginDesk:
             said.audit_annotations,
             tuple(unasked),
         )
+
+    def _not_yet(self, request: Request) -> frozenset[str]:
+        """The PriorityClasses that are not there when one of them is created."""
+        if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
+            return frozenset()
+        names = list(self._classes)
+        first = names.index(request.name) if request.name in names else len(names)
+        return frozenset(names[first:])
 
     def _missing(self, plugin: str) -> str:
         """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
@@ -170,19 +180,22 @@ class PluginDesk:
         return found
 
 
-def _namespaces_of(world: World, resource: GroupVersionResource) -> frozenset[str]:
-    return frozenset(map(metadata.namespace, world.list(resource, "")))
+def objects_of(world: ObjectWorld, kind: str) -> list[JsonObject]:
+    """Those of a kind of the group without a name, in all namespaces."""
+    wanted = GroupVersionKind("", "v1", kind)
+    return [one for one in world.objects if metadata.gvk(one) == wanted]
 
 
 class _Watched:
     """A world that remembers what was not found in it. The account that every namespace has is
-    there."""
+    there; PriorityClasses with names that are `hidden` are not."""
 
-    __slots__ = ("_world", "missed")
+    __slots__ = ("_world", "hidden", "missed")
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.missed: dict[GroupVersionResource, str] = {}
+        self.hidden: frozenset[str] = frozenset()
 
     @property
     def catalog(self) -> Catalog:
@@ -200,7 +213,10 @@ class _Watched:
         return found
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        return self._world.list(resource, namespace)
+        found = self._world.list(resource, namespace)
+        if self.hidden and resource == PRIORITY_CLASSES:
+            return [one for one in found if metadata.name(one) not in self.hidden]
+        return found
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
         return self._world.convert(obj, kind)
