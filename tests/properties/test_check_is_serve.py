@@ -292,7 +292,11 @@ def checked(world: list[Json], given: list[Json]) -> list[Json]:
     ]
 
 
-@settings(max_examples=int(__import__("os").environ.get("N", "25")), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(
+    max_examples=int(__import__("os").environ.get("N", "25")),
+    suppress_health_check=[HealthCheck.too_slow],
+    deadline=None,
+)
 @given(cases())
 def test_check_says_what_a_server_says(case: tuple[list[Json], list[Json]]) -> None:
     world, given_objects = case

@@ -5,6 +5,10 @@
 server like anybody else, so what they create may be refused where the workload was not.
 """
 
-from celadon.kube.workload_controllers.created_objects import CreatedObject, created_object
+from celadon.kube.workload_controllers.created_objects import (
+    CreatedObject,
+    created_kinds,
+    created_object,
+)
 
-__all__ = ["CreatedObject", "created_object"]
+__all__ = ["CreatedObject", "created_kinds", "created_object"]

@@ -78,6 +78,14 @@ class _Controller:
         return User(f"{SERVICE_ACCOUNT_PREFIX}kube-system:{self.account}", groups)
 
 
+def created_kinds(kind: GroupKind) -> tuple[str, ...]:
+    """What becomes of a workload of a kind, one after the other; nothing of other kinds."""
+    found = _CREATED.get(kind, "")
+    if found in _BETWEEN:
+        return found, *created_kinds(_BETWEEN[found])
+    return (found,) if found else ()
+
+
 def created_object(workload: JsonObject) -> CreatedObject | None:
     """What becomes of a workload as the API server has stored it; None for what no controller
     makes anything of, and for Jobs that somebody else manages."""
@@ -187,4 +195,14 @@ _CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {
         "cronjob-controller", _job, _one, ("spec", "jobTemplate")
     ),
     GroupKind("batch", "Job"): _Controller("job-controller", job_pod, _parallel),
+}
+
+_CREATED: Final[Mapping[GroupKind, str]] = {
+    **dict.fromkeys(_CONTROLLERS, "Pod"),
+    GroupKind("apps", "Deployment"): "ReplicaSet",
+    GroupKind("batch", "CronJob"): "Job",
+}
+_BETWEEN: Final[Mapping[str, GroupKind]] = {
+    "Job": GroupKind("batch", "Job"),
+    "ReplicaSet": GroupKind("apps", "ReplicaSet"),
 }
