@@ -115,6 +115,7 @@ class PluginDesk:
             return False
 
         self._world.missed.clear()
+        self._world.hidden = frozenset()
         self._chain.mutate(draft, request, self._world, goes_on)
         if not refused and not unasked:
             return FINE
