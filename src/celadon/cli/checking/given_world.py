@@ -52,5 +52,5 @@ def given_world(
         else:
             objects.append(value)
     if whole:
-        objects[:0] = map(implicit_namespace, SYSTEM_NAMESPACES)
+        objects[:0] = [dict(implicit_namespace(name)) for name in SYSTEM_NAMESPACES]
     return ObjectWorld(objects, implicit_namespaces=not whole), problems
