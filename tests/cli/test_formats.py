@@ -112,9 +112,9 @@ def test_human() -> None:
         "notice: s.yaml:1: policy `s`: no binding\n"
         "  bind\n"
         "\n"
-        "VERDICT  OBJECT        POLICIES  FILE\n"
-        "denied   Pod shop/web         2  a.yaml:3\n"
-        "warned   Pod shop/old         1  b,c.yaml:1\n"
+        "VERDICT  OBJECT        POLICIES\n"
+        "denied   Pod shop/web         2\n"
+        "warned   Pod shop/old         1\n"
         "  audit   p/key: value\n"
         "\n"
         "2 objects: 1 admitted (1 with warnings), 1 denied, 1 broken, 1 unreadable "
@@ -150,6 +150,8 @@ def test_data() -> None:
         "policies": 2,
         "bindings": 2,
         "webhooks": 0,
+        "generated": 0,
+        "generatedRefused": 0,
         "exitCode": 2,
     }
     assert document["objects"][0]["violations"][2] == {

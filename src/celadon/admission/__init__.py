@@ -34,7 +34,7 @@ from celadon.admission.verdict import (
     Verdict,
     recorded_warnings,
 )
-from celadon.admission.world import ObjectWorld, World
+from celadon.admission.world import ObjectWorld, World, implicit_namespace
 
 __all__ = [
     "ADMIN",
@@ -64,6 +64,7 @@ __all__ = [
     "decode_binding",
     "decode_policy",
     "default_options",
+    "implicit_namespace",
     "is_exempt",
     "recorded_warnings",
 ]

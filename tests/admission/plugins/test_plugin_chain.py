@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from celadon.admission import Operation
 from celadon.admission.plugins import PluginChain
 from celadon.kube.defaulting import DefaultingContext, drafted
@@ -82,3 +84,33 @@ def test_an_older_server_knows_older_standards() -> None:
     for release, refused in (("1.33", False), ("1.34", True), ("1.37", True)):
         opinion = PluginChain({"PodSecurity"}, release).validate(asking, world(space))
         assert (opinion.refusal is not None) == refused, release
+
+
+def test_somebody_decides_whether_a_refusal_stands() -> None:
+    around = world()
+    value = pod(priorityClassName="none", runtimeClassName="none")
+    request = asked(value)
+    draft = drafted(value, request.kind, DefaultingContext(cluster=around))
+    told: list[str] = []
+
+    def goes_on(plugin: str, refusal: object) -> bool:
+        told.append(plugin)
+        return False
+
+    assert PluginChain().mutate(draft, request, around, goes_on) is None
+    assert told == ["Priority", "RuntimeClass"]
+    assert len(draft.made["spec"]["tolerations"]) == 2, "those behind are asked"
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_second_half_too(ends: bool) -> None:
+    request = asked({**pod(), "spec": {"containers": [], "serviceAccountName": "robot"}})
+    told: list[str] = []
+
+    def stands(plugin: str, refusal: object) -> bool:
+        told.append(plugin)
+        return ends
+
+    refusal = PluginChain({"ServiceAccount"}).validate(request, world(), stands).refusal
+    assert (refusal is not None) is ends
+    assert told == ["ServiceAccount"]

@@ -77,7 +77,7 @@ def test_what_is_refused_by_others(capsys: pytest.CaptureFixture[str]) -> None:
     }
     words = ("-f", write(Path("l.json"), given), write(Path("a.json"), pod))
     found = sarif(capsys, *words)["results"]
-    assert found[0]["ruleId"] == "denied"
+    assert found[0]["ruleId"] == "plugin/LimitRanger"
     assert "maximum cpu usage per Container is 1" in found[0]["message"]["text"]
 
 

@@ -24,7 +24,7 @@ from celadon.admission.plugins.plugin_settings import (
 )
 from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource
-from celadon.admission.plugins.quotas.quota_checks import Charge, fit, given_back, is_counted
+from celadon.admission.plugins.quotas.quota_checks import Charge, Fit, fit, given_back, is_counted
 from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recounted
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "IMAGE_POLICY",
     "Charge",
     "EventLimit",
+    "Fit",
     "ImagePolicySettings",
     "ImageVerdict",
     "LimitedResource",

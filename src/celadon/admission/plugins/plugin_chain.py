@@ -6,7 +6,7 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
@@ -22,16 +22,20 @@ from celadon.records import dataclass
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
 
+Stands = Callable[[str, StatusError], bool]
+"""Told of a plugin's name and its refusal; whether that ends the asking. Whoever says no goes on
+with the next plugin, as if there were no refusal."""
+
 _NOTHING: Final[dict[str, Any]] = {}
 _ONLY_RULES: Final = (Behaviour(),)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Part of a plugin: a function, or the name of a plugin whose rules say what it changes."""
+    """Part of a plugin: a function, or nothing where rules say what the plugin changes."""
 
+    plugin: str
     mutate: Mutate | None
-    rules: str = ""
 
 
 class PluginChain:
@@ -48,29 +52,32 @@ class PluginChain:
         self._behaviours = behaviours(release, settings or PluginSettings())
         self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
-        self._validating: dict[Endpoint, tuple[Behaviour, ...]] = {}
+        self._validating: dict[Endpoint, tuple[tuple[str, Behaviour], ...]] = {}
 
-    def mutate(self, draft: Draft | None, request: Request, world: World) -> StatusError | None:
+    def mutate(
+        self, draft: Draft | None, request: Request, world: World, stands: Stands | None = None
+    ) -> StatusError | None:
         """The first half of all plugins; the refusal of the first that has one. Changes the draft,
-        which is None where there is no object; else `request.object` is what it is making."""
+        which is None where there is no object; else `request.object` is what it is making. `stands`
+        is asked about each refusal, if somebody wants to be."""
         obj = _NOTHING if draft is None else draft.made
         changed = False
         for step in self._mutating_steps(request):
             if step.mutate is not None:
                 refusal = step.mutate(obj, request, world)
-                if refusal is not None:
+                if refusal is not None and (stands is None or stands(step.plugin, refusal)):
                     return refusal
             elif draft is not None:
-                run_plugin(draft, step.rules)
+                run_plugin(draft, step.plugin)
                 changed = True
         if changed and draft is not None:
             settle_plugins(draft)
         return None
 
-    def validate(self, request: Request, world: World) -> Opinion:
-        """The second half of all plugins, up to the first refusal."""
-        behaviours = self._validating_steps(request)
-        return _validated(behaviours, request, world) if behaviours else FINE
+    def validate(self, request: Request, world: World, stands: Stands | None = None) -> Opinion:
+        """The second half of all plugins, up to the first refusal. `stands` as above."""
+        steps = self._validating_steps(request)
+        return _validated(steps, request, world, stands) if steps else FINE
 
     def _mutating_steps(self, request: Request) -> tuple[_Step, ...]:
         endpoint = _endpoint(request)
@@ -85,17 +92,21 @@ class PluginChain:
             found = self._behaviours.get(name, _ONLY_RULES)
             for one in found:
                 if one.mutate is not None and one.concerns(request):
-                    yield _Step(one.mutate)
+                    yield _Step(name, one.mutate)
             ruled = request.operation in found[0].rules_on and not request.subresource
             if ruled and plugin_rules(request.kind, name):
-                yield _Step(None, name)
+                yield _Step(name, None)
 
-    def _validating_steps(self, request: Request) -> tuple[Behaviour, ...]:
+    def _validating_steps(self, request: Request) -> tuple[tuple[str, Behaviour], ...]:
         endpoint = _endpoint(request)
         found = self._validating.get(endpoint)
         if found is None:
-            asked = (one for name in self._ordered for one in self._behaviours.get(name, ()))
-            found = tuple(one for one in asked if _validates(one) and one.concerns(request))
+            found = tuple(
+                (name, one)
+                for name in self._ordered
+                for one in self._behaviours.get(name, ())
+                if _validates(one) and one.concerns(request)
+            )
             self._validating[endpoint] = found
         return found
 
@@ -108,10 +119,15 @@ def _validates(behaviour: Behaviour) -> bool:
     return behaviour.validate is not None or behaviour.advise is not None
 
 
-def _validated(behaviours: Iterable[Behaviour], request: Request, world: World) -> Opinion:
+def _validated(
+    steps: Iterable[tuple[str, Behaviour]],
+    request: Request,
+    world: World,
+    stands: Stands | None,
+) -> Opinion:
     warnings: tuple[str, ...] = ()
     annotations: dict[str, str] = {}
-    for behaviour in behaviours:
+    for name, behaviour in steps:
         refusal = None
         if behaviour.validate is not None:
             refusal = behaviour.validate(request, world)
@@ -120,6 +136,6 @@ def _validated(behaviours: Iterable[Behaviour], request: Request, world: World) 
             refusal = opinion.refusal
             warnings += opinion.warnings
             annotations.update(opinion.audit_annotations)
-        if refusal is not None:
+        if refusal is not None and (stands is None or stands(name, refusal)):
             return Opinion(refusal, warnings, annotations)
     return Opinion(None, warnings, annotations)

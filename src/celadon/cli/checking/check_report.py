@@ -157,11 +157,25 @@ class ClientWarning:
 
 
 @dataclass(frozen=True, slots=True)
+class Creator:
+    """The workload of a file whose controller would create an object, or would create what that is
+    created of; `user` is the name of the one who asks. `depth` is 1 for what is created of the
+    workload itself, 2 for what is created of that."""
+
+    title: str
+    place: Place
+    user: str
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectResult:
     """One request and its verdict. `sentence` is what the API server would answer, if it refuses;
-    `denial` is the violation it speaks of, if it speaks of one.
+    `denial` is the violation it speaks of, if it speaks of one, `plugin` the built-in admission
+    plugin that refuses, if it is one.
 
     `title` is `Deployment shop/web`; `policies` counts the pairs of policy and binding that match.
+    `ordinal` says which of how many equal objects is the first for which there is no quota.
     """
 
     place: Place
@@ -183,6 +197,9 @@ class ObjectResult:
     policies: int = 0
     mutated: Mutated | None = None
     webhooks: tuple[WebhookCall, ...] = ()
+    plugin: str = ""
+    created_by: Creator | None = None
+    ordinal: tuple[int, int] | None = None
 
     @property
     def is_refused(self) -> bool:
@@ -254,8 +271,19 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class UnaskedPlugin:
+    """A built-in plugin that could not say its word on some requests, and why; `objects` counts
+    them, 0 for all."""
+
+    plugin: str
+    why: str
+    objects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything, in the order of the inputs."""
+    """Everything, in the order of the inputs; behind an object stands what its controller would
+    create. `plugins` are the built-in admission plugins that were asked."""
 
     objects: tuple[ObjectResult, ...] = ()
     policies: int = 0
@@ -268,20 +296,32 @@ class Report:
     fail_on_warning: bool = False
     needs_answers: bool = False
     """Whether webhooks were to be asked, so that one that was not is an error."""
+    plugins: tuple[str, ...] = ()
+    unasked_plugins: tuple[UnaskedPlugin, ...] = ()
+
+    @property
+    def given(self) -> tuple[ObjectResult, ...]:
+        """The objects of the files."""
+        return tuple(one for one in self.objects if one.created_by is None)
+
+    @property
+    def created(self) -> tuple[ObjectResult, ...]:
+        """What controllers would create of them."""
+        return tuple(one for one in self.objects if one.created_by is not None)
 
     def count(self, state: State) -> int:
-        """How many objects ended so."""
-        return sum(result.state is state for result in self.objects)
+        """How many objects of the files ended so."""
+        return sum(result.state is state for result in self.given)
 
     @property
     def admitted(self) -> int:
-        """How many objects the API server would accept, as far as that is known."""
-        return len(self.objects) - self.refused - self.count(State.UNASKED)
+        """How many objects of the files the API server would accept, as far as that is known."""
+        return len(self.given) - self.refused - self.count(State.UNASKED)
 
     @property
     def refused(self) -> int:
-        """How many objects the API server would not accept."""
-        return sum(result.is_refused for result in self.objects)
+        """How many objects of the files the API server would not accept."""
+        return sum(result.is_refused for result in self.given)
 
     @property
     def exit(self) -> Exit:
@@ -295,9 +335,10 @@ class Report:
             return Exit.POLICY
         if any(result.has_error for result in self.objects):
             return Exit.POLICY
-        if self.needs_answers and self.count(State.UNASKED):
+        if self.needs_answers and any(one.state is State.UNASKED for one in self.objects):
             return Exit.POLICY
         warned = any(result.warnings and not result.is_refused for result in self.objects)
-        if self.refused or (self.fail_on_warning and warned):
+        refused = any(result.is_refused for result in self.objects)
+        if refused or (self.fail_on_warning and warned):
             return Exit.DENIED
         return Exit.OK

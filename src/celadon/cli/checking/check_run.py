@@ -16,12 +16,13 @@ from celadon.admission import Engine, ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
-from celadon.cli.checking.check_report import Report
+from celadon.cli.checking.check_report import Report, UnaskedPlugin
 from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
+from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
@@ -30,11 +31,16 @@ from celadon.cli.checking.policy_set import (
     validating_engine,
 )
 from celadon.cli.checking.questions import identity
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
+from celadon.cli.checking.server_plugins.plugin_desk import RESOURCE_QUOTA, PluginDesk, objects_of
+from celadon.kube import metadata
+from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import MutatingEngine
     from celadon.cli.checking.mutation.object_mutation import Mutators
+    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +71,28 @@ def check(
         namespace=settings.question.namespace,
         defaulting=settings.defaulting,
         field_validation=settings.question.field_validation,
+        plugins=DEFAULT_PLUGINS if settings.plugins is None else settings.plugins.names,
     )
-    world, problems = given_world(manifests, sets, prepare)
+    choice = settings.asked_plugins
+    whole = settings.plugins is not None and settings.plugins.whole_cluster
+    world, problems = given_world(manifests, sets, prepare, whole=whole)
+    quotas = None
+    if choice is not None:
+        classes = [
+            metadata.name(one.value)
+            for one in manifests.also_looked_up
+            if one.value["kind"] == "PriorityClass"
+        ]
+        desk = PluginDesk(choice, settings.version, world, classes)
+        prepare = prepare.with_plugins(desk)
+        quotas = _quotas(manifests, world, prepare, choice, settings.now)
     webhooks = webhook_documents(manifests.existing, settings.version)
     mutators = _mutators(makers, given, world, prepare, looks=look is not None)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
         asking = _asking(webhooks, source, settings, world, prepare, mutators)
         alone = not webhooks.count and look is None
         engine = makers.validating(sets.validating, settings.version)
-        report = _judged(given, engine, step, prepare, world, asking, look, alone=alone)
+        report = _judged(given, engine, step, prepare, world, asking, look, quotas, alone=alone)
     return replace(
         report,
         webhooks=webhooks.count,
@@ -83,7 +102,22 @@ def check(
             dict.fromkeys((*manifests.problems, *problems, *source.problems, *report.problems))
         ),
         needs_answers=settings.webhooks.asks,
+        plugins=() if choice is None else choice.asked,
     )
+
+
+def _quotas(
+    manifests: Manifests, world: ObjectWorld, prepare: Prepare, choice: PluginChoice, now: str
+) -> QuotaLedger | None:
+    """None where nothing is limited."""
+    limited = () if choice.settings is None else choice.settings.limited_resources
+    found = objects_of(world, "ResourceQuota")
+    if RESOURCE_QUOTA not in choice.names or not (found or limited):
+        return None
+    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
+
+    there = map(prepare.existing, (*manifests.looked_up, *manifests.old))
+    return QuotaLedger(found, [one for one in there if isinstance(one, dict)], now, limited)
 
 
 def _mutators(
@@ -124,6 +158,7 @@ def _judged(
     world: ObjectWorld,
     asking: Asks,
     look: Callable[[Judged], None] | None,
+    quotas: QuotaLedger | None,
     *,
     alone: bool,
 ) -> Report:
@@ -133,11 +168,13 @@ def _judged(
     there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
     olds = {identity(one, settings.question.namespace): one for one in there}
     found = Findings(Sightings.wanted(sets))
-    judge = Judge(engine, world, prepare, asking, sets, settings, olds, found, look)
+    judge = Judge(engine, world, prepare, asking, sets, settings, olds, found, look, quotas)
     done = itertools.count(1)
     workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
     for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):
         found.add(one)
+    if quotas is not None:
+        quotas.settle(found.results, found.charges)
     if found.sightings.any:
         found.mutations.count_silent(sets.mutating)
     mutations = found.mutations if settings.defaulting else None
@@ -152,4 +189,14 @@ def _judged(
         problems=(*found.unsendable, *found.early_crashes, *found.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
+        unasked_plugins=_unasked(settings.asked_plugins, found),
     )
+
+
+def _unasked(choice: PluginChoice | None, found: Findings) -> tuple[UnaskedPlugin, ...]:
+    """Whom nobody could ask, by plugin."""
+    if choice is None:
+        return ()
+    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
+    some = [UnaskedPlugin(name, why, count) for (name, why), count in found.unasked.items()]
+    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))

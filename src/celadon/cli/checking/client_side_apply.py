@@ -72,7 +72,7 @@ def _updated(
     if isinstance(made, Problem):
         return made
     stray = None if made.stray is None else replace(made.stray, patched=result)
-    return Applied(document, Made(made.value, stray), stored)
+    return Applied(document, made._replace(stray=stray), stored)
 
 
 def _configured(document: Document, target: Target) -> Document:

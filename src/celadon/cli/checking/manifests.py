@@ -262,6 +262,7 @@ def _looked_up_kinds(params: Iterable[tuple[str, str]]) -> Callable[[Kind], bool
     kinds = {
         *_group_kinds(params),
         *(one.gvk.group_kind for one in known_resources(all_versions=True) if one.gvr in LOOKED_UP),
+        ("", "ResourceQuota"),
         ("", "Service"),
     }
 

@@ -10,11 +10,13 @@ and a generated name.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from celadon.admission.writing import errors_of
+from celadon.admission import Operation
+from celadon.admission.writing import errors_of, request_of
 from celadon.cli.checking.sending.endpoints import endpoint_of
 from celadon.cli.checking.sending.field_validation import StrayFields, stray_fields_of
 from celadon.cli.reading.documents import Document
@@ -28,8 +30,19 @@ from celadon.kube import (
     metadata,
     status,
 )
-from celadon.kube.catalogue import ObjectIndex, guessed_resource, known_resources
-from celadon.kube.defaulting import LOOKED_UP, DefaultingContext, Draft, stored_form
+from celadon.kube.catalogue import (
+    DEFAULT_PLUGINS,
+    ObjectIndex,
+    guessed_resource,
+    known_resources,
+)
+from celadon.kube.defaulting import (
+    LOOKED_UP,
+    DefaultingContext,
+    Draft,
+    run_plugins,
+    stored_form,
+)
 from celadon.kube.schemas import DecodeError
 from celadon.kube.writes import (
     Surroundings,
@@ -42,6 +55,7 @@ from celadon.kube.writes import (
 )
 
 if TYPE_CHECKING:
+    from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer, PluginDesk
     from celadon.kube.custom import CustomKind
 
 _GENERATED_SUFFIX: Final = "xxxxx"
@@ -53,10 +67,12 @@ Prepared = dict[str, Any] | Problem
 
 
 class Made(NamedTuple):
-    """What a document becomes, and which of its fields get lost on the way, if that was asked."""
+    """What a document becomes, which of its fields get lost on the way, and what plugins say of it
+    on the way, if that was asked."""
 
     value: dict[str, Any]
     stray: StrayFields | None = None
+    said: PluginAnswer | None = None
 
 
 class Prepare:
@@ -72,6 +88,7 @@ class Prepare:
         "_field_validation",
         "_namespace",
         "_refused",
+        "plugins",
         "surroundings",
     )
 
@@ -85,8 +102,11 @@ class Prepare:
         namespace: str,
         defaulting: bool,
         field_validation: str = request_options.STRICT,
+        plugins: frozenset[str] = DEFAULT_PLUGINS,
     ) -> None:
-        """`namespace` is that of objects that do not say theirs."""
+        """`namespace` is that of objects that do not say theirs, `plugins` are those that fill in
+        what is only looked up."""
+        self.plugins: PluginDesk | None = None
         self._field_validation = field_validation
         self._defaulting = defaulting
         self._namespace = namespace
@@ -94,7 +114,9 @@ class Prepare:
         self._definitions: dict[GroupKind, dict[str, Any]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
         self._catalog = known_resources(all_versions=True)
-        self._context = DefaultingContext(now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user)
+        self._context = DefaultingContext(
+            now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
+        )
         self.surroundings = Surroundings(version, user)
         self._refused: set[GroupKind] = set()
         for document in filter(_is_definition, objects):
@@ -110,16 +132,30 @@ class Prepare:
         self._context = replace(self._context, cluster=cluster)
         self.surroundings = Surroundings(version, user, cluster)
 
+    def with_plugins(self, plugins: PluginDesk) -> Prepare:
+        """The same, with plugins that are asked about what is judged."""
+        found = copy.copy(self)
+        found.plugins = plugins
+        return found
+
+    def of_controller(self, user: User) -> Prepare:
+        """The same for what a controller sends, which nobody validates field by field."""
+        found = copy.copy(self)
+        found._field_validation = request_options.IGNORE
+        found._context = replace(self._context, user=user)
+        found.surroundings = replace(self.surroundings, user=user)
+        return found
+
     def created(self, document: Document, target: Target) -> Made | Problem:
         """The object of a CREATE."""
         if not self._defaulting:
             return Made(_placed(document.value, target.namespace))
         try:
-            draft = self.draft(document, target)
+            draft, said = self._begun(document, target, None)
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(write_path.finish_create(draft), stray)
+        return Made(write_path.finish_create(draft), stray, said)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Those that are to be told of."""
@@ -135,12 +171,31 @@ class Prepare:
 
     def draft(self, document: Document, target: Target, old: JsonObject | None = None) -> Draft:
         """The object as mutating webhooks get to see it; `old` is what it replaces."""
+        return self._begun(document, target, old)[0]
+
+    def _begun(
+        self, document: Document, target: Target, old: JsonObject | None
+    ) -> tuple[Draft, PluginAnswer | None]:
         value = document.value
         if old is None:
-            return write_path.begin_create(draft_of(value, target, self._context), target)
+            draft = draft_of(value, target, self._context)
+            if self.plugins is None:
+                return write_path.begin_create(draft, target), None
+            write_path.prepare_create(draft, target)
+            return draft, self.plugged(draft, target, None)
         placed = _placed(value, target.namespace)
         named = replace(target, name=metadata.name(placed))
-        return write_path.begin_update(draft_of(placed, named, self._context), named)
+        draft = write_path.begin_update(draft_of(placed, named, self._context), named)
+        return draft, None if self.plugins is None else self.plugged(draft, named, old)
+
+    def plugged(self, draft: Draft, target: Target, old: JsonObject | None) -> PluginAnswer | None:
+        """What plugins make of a draft, and say of it."""
+        if self.plugins is None:
+            run_plugins(draft)
+            return None
+        operation = Operation.CREATE if old is None else Operation.UPDATE
+        request = request_of(target, operation, draft.made, old, self._context.user)
+        return self.plugins.mutated(draft, request)
 
     @property
     def context(self) -> DefaultingContext:
@@ -175,11 +230,11 @@ class Prepare:
         if not self._defaulting:
             return Made(_placed(document.value, target.namespace))
         try:
-            draft = self.draft(document, target, stored)
+            draft, said = self._begun(document, target, stored)
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(self.finished(draft, document, target, stored), stray)
+        return Made(self.finished(draft, document, target, stored), stray, said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.admission import (
     ADMIN,
@@ -34,8 +34,13 @@ from celadon.kube.well_known_values import (
 from celadon.kube.writes import Target, WriteOptions, request_options
 from celadon.records import dataclass
 
+if TYPE_CHECKING:
+    from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
+
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
+_UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
+"""Operations without an object that a plugin could change."""
 _APPLIER: Final = "kubectl-client-side-apply"
 """The same of `kubectl apply`."""
 
@@ -57,9 +62,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request and the document it comes from; `stray` are fields of it that the object lacks.
-    One that is `unchanged` is not sent. `forgiven` is what validation lets pass, for it was so
-    before."""
+    """A request and the document it comes from; `stray` are fields of it that the object lacks,
+    `said` is what plugins say of it before policies see it. One that is `unchanged` is not sent.
+    `forgiven` is what validation lets pass, for it was so before."""
 
     document: Document
     request: Request
@@ -68,6 +73,7 @@ class Asked:
     stray: StrayFields | None = None
     unchanged: bool = False
     forgiven: list[str] = field(default_factory=list)
+    said: PluginAnswer | None = None
 
     @property
     def title(self) -> str:
@@ -149,6 +155,7 @@ class _Sent(NamedTuple):
     stored: Any = None
     stray: StrayFields | None = None
     unchanged: bool = False
+    said: PluginAnswer | None = None
 
 
 def _asked(
@@ -185,7 +192,10 @@ def _asked(
         name=metadata.name(found) or metadata.name(value),
         dry_run=question.dry_run,
     )
-    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged)
+    said = sent.said
+    if sent.operation in _UNDRAFTED and prepare.plugins is not None:
+        said = prepare.plugins.mutated(None, request)
+    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged, said)
 
 
 def _sent(
@@ -211,7 +221,7 @@ def _sent(
         made = prepare.updated(document, target, stored)
     if isinstance(made, Problem):
         return made
-    return _Sent(operation, document, made.value, stored, made.stray)
+    return _Sent(operation, document, made.value, stored, made.stray, said=made.said)
 
 
 def _applied(
@@ -225,7 +235,8 @@ def _applied(
         return found
     if isinstance(found, Unchanged):
         return _Sent(operation, document, found.stored, found.stored, unchanged=True)
-    return _Sent(operation, found.document, found.made.value, found.stored, found.made.stray)
+    made = found.made
+    return _Sent(operation, found.document, made.value, found.stored, made.stray, said=made.said)
 
 
 def _options(question: Question, operation: Operation) -> dict[str, Any] | None:

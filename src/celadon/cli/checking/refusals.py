@@ -1,7 +1,8 @@
 """What the API server refuses before it asks any policy.
 
-In its order: validation of the kind (422), then the LimitRanges of the namespace (403). Objects of
-subresources are not validated, except that a scale must not be negative.
+In its order: validation of the kind (422), then the LimitRanges of the namespace (403), unless all
+plugins are asked. Objects of subresources are not validated, except that a scale must not be
+negative.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The answer of the server; `faults` when it is about the object itself."""
+    """The answer of the server; `faults` when it is about the object itself, `plugin` when a
+    built-in plugin has something against it."""
 
     status: Status
     faults: tuple[Fault, ...] = ()
+    plugin: str = ""
 
 
 def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
@@ -44,7 +47,7 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     if errors:
         found = status.invalid(request.kind.group_kind, request.name, errors).status
         return Refusal(found, tuple(_faults(asked, errors)))
-    if request.subresource:
+    if request.subresource or prepare.plugins is not None:
         return None
     refused = _limited(request, prepare.surroundings.lookups)
     return None if refused is None else Refusal(refused.status)

@@ -21,7 +21,9 @@ RESOURCES are to be admitted. What is given with -f describes the cluster: polic
 and what they look up (params, namespaces, CustomResourceDefinitions, roles). Both may be files,
 folders, globs, or - for standard input; YAML or JSON, any number of documents, and lists.
 Policies, bindings and webhook configurations are recognised wherever they are. Webhooks are named,
-and asked only if the options say how.
+and asked only if the options say how. The server's built-in plugins (PodSecurity, ResourceQuota,
+LimitRanger ...) are asked too, and below each workload the Pod is judged that its controller would
+create. A plugin that looks at what no file has cannot be asked: the report says so.
 """
 
 EPILOG: Final = """\

@@ -107,7 +107,14 @@ def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInp
 
 
 def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
-    """Whether an object was asked for; all are if none is named."""
-    return lambda number, result: (
-        not names or bool({str(number), result.name, result.title}.intersection(names))
-    )
+    """Whether an object was asked for; all of the files are if none is named, and what controllers
+    would create is if it is refused."""
+
+    def wanted(number: int, result: ObjectResult) -> bool:
+        is_given = result.created_by is None
+        if not names:
+            return is_given or result.is_refused
+        own = {result.name, result.title, *([str(number)] if is_given else ())}
+        return bool(own.intersection(names))
+
+    return wanted

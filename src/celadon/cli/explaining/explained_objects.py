@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from celadon.admission.explanation import (
     Explanation,
@@ -11,7 +12,7 @@ from celadon.admission.explanation import (
     explain_hooks,
 )
 from celadon.cli.checking.asking.webhook_documents import webhook_documents
-from celadon.cli.checking.check_report import ObjectResult, Report
+from celadon.cli.checking.check_report import Creator, ObjectResult, Place, Report
 from celadon.cli.checking.check_run import ANEW, EngineMakers, check
 from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.judging.object_judging import Judged
@@ -44,7 +45,8 @@ def explained_objects(
     makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
     """The report on all objects, and the explanations of those that are wanted, by their number
-    from 1 or by what is known of them."""
+    from 1 or by what is known of them. What controllers would create has the number of the workload
+    that it is created of."""
     found: list[ExplainedObject] = []
     count = 0
     version = given.settings.version
@@ -56,7 +58,7 @@ def explained_objects(
 
     def look(judged: Judged) -> None:
         nonlocal count
-        count += 1
+        count += judged.result.created_by is None
         if wanted(count, judged.result):
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
@@ -68,4 +70,17 @@ def explained_objects(
             )
             found.append(ExplainedObject(count, judged, mutation, validation, mutating, validating))
 
-    return check(given, step, look, makers), found
+    report = check(given, step, look, makers)
+    last = {(one.title, one.place, one.created_by): one for one in report.objects}
+    return report, [_as_reported(one, last) for one in found]
+
+
+def _as_reported(
+    one: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
+) -> ExplainedObject:
+    """With what became of it in the end: quotas are asked when all else is done."""
+    result = one.result
+    final = last.get((result.title, result.place, result.created_by), result)
+    if not final.plugin or result.is_refused:
+        return one
+    return replace(one, judged=one.judged._replace(result=final))

@@ -76,6 +76,8 @@ def outline(explained: ExplainedObject) -> Item:
     lines = [f"{request.operation.value} {_resource(request)}, by {request.user.name or 'nobody'}"]
     if str(result.place):
         lines.append(str(result.place))
+    if result.created_by is not None:
+        lines.append(f"created by the controller of {result.created_by.title}")
     refused = result.state in (State.DENIED, State.INVALID)
     items = [*_answer(explained)]
     if explained.mutation is not None:
@@ -97,6 +99,7 @@ def _answer(explained: ExplainedObject) -> Iterator[Item]:
     result = explained.result
     if result.is_refused:
         faults = tuple(f"{one.field}: {one.message}" for one in result.faults)
+        faults += (f"admission plugin {result.plugin}",) if result.plugin else ()
         yield Item("answer", f"{result.code} {result.sentence}", Style.BAD, faults)
     for warning in result.warnings:
         yield Item("warning", warning.text, Style.WARNING)

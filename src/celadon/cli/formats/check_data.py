@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
+    Creator,
     Fault,
     Mutated,
     Notice,
@@ -14,6 +15,7 @@ from celadon.cli.checking.check_report import (
     PolicyError,
     Report,
     State,
+    UnaskedPlugin,
     Violation,
     WebhookCall,
 )
@@ -39,7 +41,7 @@ def document(report: Report) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": "CheckReport",
         "summary": {
-            "objects": len(report.objects),
+            "objects": len(report.given),
             "admitted": report.admitted,
             "denied": report.count(State.DENIED),
             "invalid": report.count(State.INVALID),
@@ -50,9 +52,15 @@ def document(report: Report) -> dict[str, Any]:
             "policies": report.policies,
             "bindings": report.bindings,
             "webhooks": report.webhooks,
+            "generated": len(report.created),
+            "generatedRefused": sum(one.is_refused for one in report.created),
             "exitCode": int(report.exit),
         },
         "objects": [_object(result) for result in report.objects],
+        "plugins": {
+            "asked": list(report.plugins),
+            "unasked": [_unasked(one) for one in report.unasked_plugins],
+        },
         "policyErrors": [policy_error_data(error) for error in report.policy_errors],
         "notices": [notice_data(notice) for notice in report.notices],
         "problems": [problem_data(problem) for problem in report.problems],
@@ -69,17 +77,30 @@ def place_data(place: Place) -> dict[str, Any]:
     return filled(file=place.file, line=place.line or None)
 
 
+def _unasked(one: UnaskedPlugin) -> dict[str, Any]:
+    return filled(plugin=one.plugin, reason=one.why, objects=one.objects or None)
+
+
+def _creator(creator: Creator) -> dict[str, Any]:
+    """The workload of a file, and who asks in its stead."""
+    return {"object": creator.title, **place_data(creator.place), "user": creator.user}
+
+
 def _object(result: ObjectResult) -> dict[str, Any]:
     return place_data(result.place) | filled(
         apiVersion=result.api_version,
         kind=result.kind,
         namespace=result.namespace,
         name=result.name,
+        generatedBy=None if result.created_by is None else _creator(result.created_by),
         operation=result.operation,
         verdict=result.state.value,
         allowed=result.is_admitted,
         code=None if result.state is State.UNASKED else result.code,
         message=result.sentence,
+        plugin=result.plugin,
+        fits=None if result.ordinal is None else result.ordinal[0] - 1,
+        wanted=None if result.ordinal is None else result.ordinal[1],
         status=dict(result.status) if result.status is not None else None,
         warnings=[warning.text for warning in result.warnings],
         auditAnnotations=dict(result.audit_annotations),

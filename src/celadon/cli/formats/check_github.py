@@ -29,6 +29,7 @@ def render(report: Report) -> str:
             lines.append(command("error", fault.place, f"{result.title} invalid", text))
         if result.state is State.DENIED:
             text = _with_rules(result.sentence, [one for one in result.violations if one.denies])
+            text = f"{text}\nplugin: {result.plugin}" if result.plugin else text
             text = "\n".join([text, *(f"webhook: {one.place}" for one in result.denying)])
             lines.append(command("error", result.place, f"{result.title} denied", text))
         for warning in result.warnings:

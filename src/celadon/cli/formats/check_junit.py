@@ -43,7 +43,11 @@ def _cases(report: Report) -> Iterator[str]:
         yield case("policy", name, error.place.file, error.place.line, bad("error", error.message))
     for result in report.objects:
         yield case(
-            "object", result.title, result.place.file, result.place.line, _result(report, result)
+            "object" if result.created_by is None else "generated",
+            result.title,
+            result.place.file,
+            result.place.line,
+            _result(report, result),
         )
     for notice in report.notices:
         body = (
@@ -58,6 +62,7 @@ def _result(report: Report, result: ObjectResult) -> str:
     if result.is_refused:
         places = [f"field: {one.place} {one.field}" for one in result.faults]
         places += [_rule(one) for one in result.violations if one.denies]
+        places += [f"plugin: {result.plugin}"] if result.plugin else []
         places += [f"webhook: {one.place} {one.configuration}" for one in result.denying]
         places += _warnings(result)
         details = "\n".join([result.sentence, *places])

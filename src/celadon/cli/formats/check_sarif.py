@@ -1,5 +1,7 @@
-"""The report as SARIF: a rule for each policy that has something against an object, and one for
-each other reason; results are where the objects stand, and name the rules of policies beside."""
+"""The report as SARIF: a rule for each policy and each built-in plugin that has something against
+an object, and one for each other reason. Results are where the objects stand, and name the rules of
+policies beside.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ _INVALID: Final = "invalid"
 _WARNING: Final = "server-warning"
 _BROKEN: Final = "policy-error"
 _POLICY: Final = "policy/"
+_PLUGIN: Final = "plugin/"
 _NOTICE: Final = "notice/"
 _DESCRIPTIONS: Final = {
     _DENIED: "the API server, or a webhook, refuses the object",
@@ -33,6 +36,8 @@ def render(report: Report) -> str:
 
 def _rule(name: str) -> dict[str, Any]:
     text = _DESCRIPTIONS.get(name, f"admission policy {name.removeprefix(_POLICY)}")
+    if name.startswith(_PLUGIN):
+        text = f"admission plugin {name.removeprefix(_PLUGIN)}"
     if name.startswith(_NOTICE):
         text = f"went by in silence: {name.removeprefix(_NOTICE).replace('-', ' ')}"
     return {"id": name, "name": name, "shortDescription": {"text": text}}
@@ -69,10 +74,12 @@ def _faults(one: ObjectResult) -> Iterator[Result]:
 def _denials(one: ObjectResult) -> Iterator[Result]:
     """The violation of which the server speaks with its sentence, others with their own."""
     against = [violation for violation in one.violations if violation.denies]
-    if not against:
+    if one.plugin or not against:
         related = [(_position(call.place), "webhook") for call in one.denying]
         place = _position(one.place)
-        yield Result(_DENIED, "error", one.sentence, place, one.title, related)
+        rule = _PLUGIN + one.plugin if one.plugin else _DENIED
+        yield Result(rule, "error", one.sentence, place, one.title, related)
+        return
     for violation in against:
         text = one.sentence if violation == one.denial else violation.message
         yield _about(one, _POLICY + violation.policy, "error", text, [violation])

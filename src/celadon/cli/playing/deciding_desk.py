@@ -23,6 +23,7 @@ from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.judging.object_judging import Settings
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.questions import Question
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.formats.check_data import document
 from celadon.cli.playing.kept_policies import KeptPolicies
 from celadon.cli.playing.mode_subjects import wrong_subject
@@ -170,4 +171,4 @@ def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Setti
         dry_run=state.dry_run,
         field_validation=state.field_validation,
     )
-    return Settings(question, state.release, DEFAULT_NOW, jobs=1)
+    return Settings(question, state.release, DEFAULT_NOW, jobs=1, plugins=PluginChoice())

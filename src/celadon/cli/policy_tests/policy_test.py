@@ -46,7 +46,8 @@ class Case:
     (UPDATE). `cluster` is what there is besides the test's own: params, bindings, namespaces; a
     later object replaces an earlier one of the same kind and name. `policies` names those under
     test (empty: all that are loaded). `versions` are releases of Kubernetes (empty: those of the
-    test, else that of the command). `skip` is a reason not to run it.
+    test, else that of the command). `skip` is a reason not to run it. `generated` is the kind of
+    what controllers would create of the object: the request is about that, and theirs.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Case:
     policies: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     skip: str = ""
+    generated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

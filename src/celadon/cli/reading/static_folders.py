@@ -1,8 +1,8 @@
 """The files of static policies and webhooks that an AdmissionConfiguration names.
 
-`--admission-control-config-file` of kube-apiserver: of what it says, the folders of static
-manifests are heeded here. A folder that a server could not load is a reason not to go on. What is
-read from these files plays its part by its names, as if it were given with `-f`.
+`--admission-control-config-file` of kube-apiserver: `static_files` heeds the folders of static
+manifests, `told_plugins` all else. A folder that a server could not load is a reason not to go on.
+What is read from these files plays its part by its names, as if it were given with `-f`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import plugin_settings
 from celadon.admission.static import STATIC_PLUGINS, ManifestError, StaticDocument, load
 from celadon.cli.reading import sources
@@ -22,12 +23,7 @@ from celadon.kube.go import quote
 def static_files(path: str, version: str) -> list[str]:
     """The files in all folders. Raises ValueError, whose text is upstream's where upstream has
     one."""
-    settings = plugin_settings(
-        _only(path),
-        lambda named: _only(str(Path(path).parent / named)),
-        lambda folder: "" if Path(folder).is_dir() else "must be a directory",
-        gated=True,
-    )
+    settings = told_plugins(path)
     found = []
     for name, folder in settings.static_folders.items():
         files = _files(folder)
@@ -39,6 +35,16 @@ def static_files(path: str, version: str) -> list[str]:
             raise ManifestError(f"{what} from {quote(folder)}: {error}") from None
         found += files
     return found
+
+
+def told_plugins(path: str) -> PluginSettings:
+    """What the file tells all plugins. Raises ValueError."""
+    return plugin_settings(
+        _only(path),
+        lambda named: _only(str(Path(path).parent / named)),
+        lambda folder: "" if Path(folder).is_dir() else "must be a directory",
+        gated=True,
+    )
 
 
 def _only(path: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,10 +11,12 @@ from celadon.admission.plugins.quotas.quota_amounts import (
     amounts_of,
     growth,
     masked,
+    multiplied,
     same,
     shown,
     texts_of,
 )
+from celadon.kube.quantities import from_int, parse_amount
 
 LISTS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 9).map(str))
 
@@ -39,3 +42,10 @@ def test_what_grew_makes_up_for_it(new: dict[str, str], old: dict[str, str]) -> 
     assert all(amount.sign > 0 for amount in more.values())
     reached = added(before, more)
     assert all(reached[name].compare(after[name]) >= 0 for name in after if after[name].sign)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 7, 64, 1000])
+def test_so_many_times(times: int) -> None:
+    found = multiplied(amounts_of({"cpu": "250m", "pods": "1"}), times)
+    assert found["pods"].compare(from_int(times)) == 0
+    assert found["cpu"].compare(parse_amount(f"{250 * times}m")) == 0

@@ -89,6 +89,7 @@ def test_the_table_names_them(capsys: pytest.CaptureFixture[str]) -> None:
         f"  validating webhook {A}: not asked  cluster.json:8\n"
         "unasked  ConfigMap default/other         0  object.json:10\n"
         f"  validating webhook {A}: not asked  cluster.json:8\n\n"
+        "admission plugins not fully asked: ResourceQuota (namespace `default` is not given)\n"
         "2 objects: 0 admitted, 0 denied, 2 up to webhooks that were not asked "
         "(0 policies, 0 bindings, 1 webhook)\n"
     )

@@ -31,6 +31,19 @@ def added(a: Amounts, b: Amounts) -> dict[str, Quantity]:
     return sums
 
 
+def multiplied(amounts: Amounts, times: int) -> dict[str, Quantity]:
+    """So many times as much; `times` is 1 at least. Takes as many steps as it has binary digits."""
+    sums: dict[str, Quantity] = {}
+    power: Amounts = amounts
+    while True:
+        if times & 1:
+            sums = added(sums, power)
+        times >>= 1
+        if not times:
+            return sums
+        power = added(power, power)
+
+
 def growth(new: Amounts, old: Amounts) -> dict[str, Quantity]:
     """By how much `new` is more than `old`; what has become less is left out."""
     found = {}

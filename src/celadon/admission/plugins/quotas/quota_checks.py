@@ -28,6 +28,7 @@ from celadon.admission.plugins.quotas.quota_amounts import (
     amounts_of,
     growth,
     masked,
+    multiplied,
     shown,
     texts_of,
 )
@@ -82,9 +83,11 @@ def fit(
     request: Request,
     now: str,
     limited: Sequence[LimitedResource] = (),
+    times: int = 1,
 ) -> Fit:
     """`quotas` are those of the request's namespace, `now` is the time as objects have it; without
-    a quota nobody may use what is `limited`."""
+    a quota nobody may use what is `limited`. With `times`, so many new objects like this one are
+    asked for at once."""
     resource, new = request.resource.group_resource, request.object
     if new is None:
         return FITS
@@ -103,6 +106,8 @@ def fit(
     why = uncovered(limited, resource, new, usage, concerned)
     if why:
         return Fit(forbidden(request, why))
+    if times > 1:
+        usage = multiplied(usage, times)
     return _charged([quota for quota, _ in concerned], request, usage, now)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from celadon.admission import Request
 from celadon.cli.checking.check_report import WebhookCall
 from celadon.cli.checking.questions import Asked
 from celadon.kube import StatusError
@@ -42,6 +43,10 @@ class Asks(Protocol):
         """What the validating webhooks say."""
         ...
 
+    def concerns(self, request: Request) -> bool:
+        """Whether any of them would be asked about a request."""
+        ...
+
 
 class NobodyToAsk:
     """There are no webhooks and no mutating policies."""
@@ -53,3 +58,7 @@ class NobodyToAsk:
     def validated(self, asked: Asked) -> Said:
         """Nothing."""
         return Said()
+
+    def concerns(self, _: Request) -> bool:
+        """No."""
+        return False

@@ -38,7 +38,7 @@ from celadon.cli.checking.mutation.object_mutation import (
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.defaulting import Draft, run_plugins
+from celadon.kube.defaulting import Draft
 from celadon.kube.writes import write_path
 from celadon.records import dataclass
 
@@ -103,7 +103,9 @@ class Asking:
         draft = self._prepare.draft(asked.document, asked.target, old)
         draft = _through(draft, request, steps, 0)
         if steps.want_another:
-            run_plugins(draft)
+            again = self._prepare.plugged(draft, asked.target, old)
+            if again is not None and again.refusal is not None:
+                raise again.refusal
             draft = _through(draft, request, steps, 1)
         said.warnings += write_path.resume(draft, asked.target, creates=old is None)
         made = self._prepare.finished(draft, asked.document, asked.target, old)
@@ -133,6 +135,12 @@ class Asking:
         said.warnings += phase.notes.warnings
         said.annotations.update(phase.notes.annotations)
         return said
+
+    def concerns(self, request: Request) -> bool:
+        """Whether any of them would be asked about a request."""
+        if self._mutators is not None and self._mutators.engine.concerns(request, self._world):
+            return True
+        return any(one.concerns(request, self._world) for one in (self._mutating, self._validating))
 
     def _mutating_call(self, hook: Hook, outcome: Outcome) -> WebhookCall:
         place = self._documents.place(hook, mutating=True)

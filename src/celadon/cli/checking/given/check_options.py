@@ -12,6 +12,7 @@ from celadon.cli.release_option import add_version
 if TYPE_CHECKING:
     from celadon.cli.checking.asking.answer_sources import AnswerSettings
     from celadon.cli.checking.judging.object_judging import Settings
+    from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
@@ -24,10 +25,12 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--admission-control-config-file",
         metavar="FILE",
-        help="an AdmissionConfiguration: static policies and webhooks from the folders it names",
+        help="an AdmissionConfiguration: what plugins are told, and static policies and webhooks "
+        "from the folders it names",
     )
     _add_parts(parser.add_argument_group("which document plays which part"))
     _add_circumstances(parser.add_argument_group("what is asked"))
+    _add_plugins(parser.add_argument_group("built-in admission plugins"))
     _add_webhooks(parser.add_argument_group("webhooks"))
 
 
@@ -115,6 +118,34 @@ def _add_circumstances(group: argparse._ArgumentGroup) -> None:
     add_version(group)
 
 
+def _add_plugins(group: argparse._ArgumentGroup) -> None:
+    group.description = (
+        "All that a server asks by default are asked, PodSecurity, LimitRanger and ResourceQuota "
+        "among them, as far as the files say what they look at; the report says who could not be "
+        "asked. EventRateLimit and ImagePolicyWebhook need more than files."
+    )
+    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
+        group.add_argument(
+            f"--{name}-admission-plugins",
+            action="append",
+            default=[],
+            metavar="NAMES",
+            help=f"{name} these, {what}, separated by commas",
+        )
+    group.add_argument(
+        "--whole-cluster",
+        action="store_true",
+        help="the files are all there is: namespaces, classes and accounts that they lack are not "
+        "there (default: the cluster may have them)",
+    )
+    group.add_argument(
+        "--no-generated-pods",
+        dest="creates",
+        action="store_false",
+        help="do not judge the Pods, Jobs and ReplicaSets that controllers would create",
+    )
+
+
 def _add_webhooks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--webhook-answers",
@@ -196,6 +227,25 @@ def settings(options: argparse.Namespace) -> Settings:
         fail_on_warning=options.fail_on != "deny",
         jobs=options.jobs,
         webhooks=_answers(options),
+        plugins=_plugins(options),
+        creates=options.creates,
+    )
+
+
+def _plugins(options: argparse.Namespace) -> PluginChoice:
+    """Raises ValueError."""
+    from celadon.cli.checking.server_plugins.plugin_choice import plugin_choice
+
+    told = None
+    if options.admission_control_config_file:
+        from celadon.cli.reading.static_folders import told_plugins
+
+        told = told_plugins(options.admission_control_config_file)
+    return plugin_choice(
+        options.enable_admission_plugins,
+        options.disable_admission_plugins,
+        told,
+        whole_cluster=options.whole_cluster,
     )
 
 

@@ -7,8 +7,10 @@ stretch before it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from celadon.cli.checking.check_report import Notice, ObjectResult
 from celadon.cli.checking.coverage import Coverage
@@ -16,13 +18,18 @@ from celadon.cli.checking.notices import Sightings
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 
+if TYPE_CHECKING:
+    from celadon.cli.checking.server_plugins.plugin_desk import Unasked
+    from celadon.cli.checking.server_plugins.quota_ledger import Charge
+
 
 @dataclass(slots=True)
 class Findings:
     """About a number of documents. `unsendable` are objects that nobody could ask about, `crashes`
     errors of our own, before and while objects are judged; `ignored` has a notice per expression or
-    webhook whose errors were let pass. `coverage` is about validating policies, `mutations` about
-    mutating ones."""
+    webhook whose errors were let pass; `charges` are requests that may use something of a quota;
+    `unasked` counts, per plugin and reason, the objects that it could not be asked about.
+    `coverage` is about validating policies, `mutations` about mutating ones."""
 
     sightings: Sightings
     documents: int = 0
@@ -33,6 +40,8 @@ class Findings:
     early_crashes: list[Problem] = field(default_factory=list)
     crashes: list[Problem] = field(default_factory=list)
     ignored: dict[Hashable, Notice] = field(default_factory=dict)
+    charges: list[Charge] = field(default_factory=list)
+    unasked: Counter[Unasked] = field(default_factory=Counter)
 
     def add(self, following: Findings) -> None:
         """Takes in what was found about the objects behind these."""
@@ -40,6 +49,8 @@ class Findings:
         self.sightings.add(following.sightings)
         self.coverage.add(following.coverage)
         self.mutations.add(following.mutations)
+        self.charges += [one.behind(len(self.results)) for one in following.charges]
+        self.unasked.update(following.unasked)
         self.results += following.results
         self.unsendable += following.unsendable
         self.early_crashes += following.early_crashes

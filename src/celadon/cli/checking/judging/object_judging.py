@@ -8,7 +8,16 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon.admission import Action, Cause, Decision, Engine, Verdict, World
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    Operation,
+    Request,
+    Verdict,
+    World,
+)
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
 from celadon.cli.checking.asking.said import Asks, Said
 from celadon.cli.checking.check_report import (
@@ -23,6 +32,7 @@ from celadon.cli.checking.check_report import (
     WebhookCall,
 )
 from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.controller_requests import SentByController, sent_by_controller
 from celadon.cli.checking.mutation.mutation_results import (
     ignored_failure,
     mutated,
@@ -38,16 +48,22 @@ from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Status, StatusError
+from celadon.kube.writes import request_options
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.checking.mutation.object_mutation import ObjectMutation
+    from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
+    from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
+    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the command line says about the whole check; `now` is the time of creation,
-    `jobs` how many processes are to judge; 0: as many as there are processors."""
+    `jobs` how many processes are to judge; 0: as many as there are processors. `plugins` are those
+    that are asked, none where it is only about policies; with `creates`, what controllers would
+    create of workloads is judged too."""
 
     question: Question
     version: str
@@ -58,6 +74,14 @@ class Settings:
     fail_on_warning: bool = False
     jobs: int = 0
     webhooks: AnswerSettings = field(default_factory=AnswerSettings)
+    plugins: PluginChoice | None = None
+    creates: bool = False
+
+    @property
+    def asked_plugins(self) -> PluginChoice | None:
+        """None where they are not to be asked, or could not be: of objects as they are in files
+        nobody knows what plugins would see."""
+        return self.plugins if self.defaulting and self.validation else None
 
 
 class Judged(NamedTuple):
@@ -74,7 +98,8 @@ class Judged(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity. `look` is told of each."""
+    they are now, by identity; `quotas` know what is limited. `look` is told of each. `controllers`
+    are those who judge what controllers send, by the name of their user."""
 
     engine: Engine
     world: World
@@ -85,18 +110,21 @@ class Judge:
     olds: Mapping[tuple[str, str, str, str], Document]
     found: Findings
     look: Callable[[Judged], None] | None = None
+    quotas: QuotaLedger | None = None
+    controllers: dict[str, Judge] = field(default_factory=dict)
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """What comes of some documents alone; `tick` is called after each."""
         found = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
-        judge = replace(self, found=found)
+        judge = replace(self, found=found, controllers={})
         for document in documents:
             judge.take(document)
             tick()
         return found
 
-    def take(self, document: Document) -> None:
-        """An object's way through everything; errors of our own are not the others' trouble."""
+    def take(self, document: Document, sent: SentByController | None = None) -> None:
+        """An object's way through everything; errors of our own are not the others' trouble. What
+        controllers would create of it goes behind it."""
         found = self.found
         try:
             asked = ask(
@@ -111,7 +139,7 @@ class Judge:
             found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
             return
         try:
-            refused = strictly_refused(asked)
+            refused = strictly_refused(asked) or _refused_by(asked.said)
             one, said = self.asking.mutated(asked) if refused is None else (asked, Said())
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.early_crashes.append(asked.crash(error))
@@ -119,13 +147,58 @@ class Judge:
         found.sightings.take(one)
         found.mutations.take_mutation(said.mutation, one)
         try:
-            found.results.append(self._result(one, said))
+            result = self._result(one, said, sent)
+            found.results.append(result)
             if self.look is not None:
-                self.look(Judged(one, said, found.results[-1], self.engine, self.world))
+                self.look(Judged(one, said, result, self.engine, self.world))
+            self._charge(one, result, None if sent is None else sent.count)
+            if self.settings.creates and not result.is_refused:
+                self._judge_created(one, result, sent)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.crashes.append(one.crash(error))
 
-    def _result(self, one: Asked, before: Said) -> ObjectResult:
+    def _charge(self, one: Asked, result: ObjectResult, count: int | None) -> None:
+        """Remembers what an admitted object takes from quotas."""
+        if result.is_refused or self.quotas is None or not self.quotas.concerns(one.request):
+            return
+        from celadon.cli.checking.server_plugins.quota_ledger import Charge  # late: few have quotas
+
+        self.found.charges.append(Charge(len(self.found.results) - 1, one.request, count))
+
+    def _judge_created(
+        self, one: Asked, result: ObjectResult, sender: SentByController | None
+    ) -> None:
+        """What the controller of a workload would create of it, and what would become of that.
+        Something that is only on the way to a Pod, and that nobody looks at, is passed over."""
+        sent = sent_by_controller(one, result, sender)
+        if sent is not None and sent.is_between and not self._concerns(sent.request):
+            sent = sent.next()
+        if sent is None:
+            return
+        judge = self.controllers.get(sent.request.user.name)
+        if judge is None:
+            judge = self.controllers[sent.request.user.name] = self._for_controller(sent)
+        judge.take(sent.document, sent)
+
+    def _for_controller(self, sent: SentByController) -> Judge:
+        user = sent.request.user
+        question = replace(
+            self.settings.question,
+            operation=Operation.CREATE,
+            applies=False,
+            user=user,
+            field_validation=request_options.IGNORE,
+        )
+        settings = replace(self.settings, question=question)
+        return replace(self, prepare=self.prepare.of_controller(user), settings=settings, olds={})
+
+    def _concerns(self, request: Request) -> bool:
+        """Whether somebody would look at a request beside the server itself."""
+        if self.engine.may_concern(request, self.world) or self.asking.concerns(request):
+            return True
+        return self.quotas is not None and self.quotas.concerns(request)
+
+    def _result(self, one: Asked, before: Said, sent: SentByController | None) -> ObjectResult:
         """`before` is what mutating policies and webhooks have said."""
         after = Said()
         policies, mutating = self.sets.validating, self.sets.mutating
@@ -136,25 +209,48 @@ class Judge:
         refused = self._refused_unasked(one, before)
         verdict, said = None, before.warnings
         if refused is not None:
-            verdict = _refusal(refused.status)
             said = [*lost_fields(one), *said]
-        if verdict is None:
+        else:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
+            plugins = self._ask_plugins(one)
+            refused = _refused_by(plugins)
+            if plugins is not None:
+                said = [*said, *plugins.warnings]
+                before.annotations.update(plugins.audit_annotations)
+        if refused is not None:
+            verdict = _refusal(refused.status)
+        if sent is not None:
+            said = before.warnings  # a controller, which gets the others, tells nobody
+        if verdict is None:
             verdict = judged
             _ignore(self.found.ignored, verdict, one, policies)
             if verdict.allowed:
                 after = self.asking.validated(one)
         calls = (*before.calls, *after.calls)
         self._note_failed_open(calls, one)
-        found = _result(one, verdict, policies, matched, said, before, after)
+        found = _result(one, verdict, policies, matched, said, before, after, sent)
         if before.mutation is not None:
             found = _with_mutation(found, before.mutation, mutating)
-        faults = () if refused is None else refused.faults
-        return replace(found, state=State.INVALID, faults=faults) if faults else found
+        if refused is None:
+            return found
+        found = replace(found, plugin=refused.plugin)
+        return (
+            replace(found, state=State.INVALID, faults=refused.faults) if refused.faults else found
+        )
+
+    def _ask_plugins(self, one: Asked) -> PluginAnswer | None:
+        """The second half of them; what both halves could not say is put down."""
+        desk = self.prepare.plugins
+        if desk is None:
+            return None
+        told = desk.validated(one.request)
+        before = () if one.said is None else one.said.unasked
+        self.found.unasked.update({*before, *told.unasked})
+        return told
 
     def _refused_unasked(self, one: Asked, before: Said) -> Refusal | None:
         """What becomes of it without asking a policy."""
-        found = strictly_refused(one)
+        found = strictly_refused(one) or _refused_by(one.said)
         if found is None and before.refusal is not None:
             found = Refusal(before.refusal.status)
         if found is None and self.settings.validation and self.settings.defaulting:
@@ -173,6 +269,13 @@ class Judge:
                 text = f"{call.message}, ignored for {asked.title}"
                 notice = Notice(Silence.ERROR_IGNORED, call.place, text)
                 self.found.ignored.setdefault(call.place, notice)
+
+
+def _refused_by(said: PluginAnswer | None) -> Refusal | None:
+    """What plugins answer, if they refuse."""
+    if said is None or said.refusal is None:
+        return None
+    return Refusal(said.refusal.status, plugin=said.plugin)
 
 
 def _with_mutation(
@@ -206,11 +309,12 @@ def _ignore(
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: Asked) -> dict[str, Any]:
-    """The part of a result that says what it is about."""
+def _about(asked: Asked, place: Place | None = None) -> dict[str, Any]:
+    """The part of a result that says what it is about; `place` is where that stands, if it is
+    known. To find the line of part of a document, all of it has to be read once more."""
     request, document = asked.request, asked.document
     return {
-        "place": Place(document.file, document.line()),
+        "place": place or Place(document.file, document.line()),
         "api_version": request.kind.api_version,
         "kind": request.kind.kind,
         "title": asked.title,
@@ -228,6 +332,7 @@ def _result(
     said: Sequence[str],
     before: Said,
     after: Said,
+    sent: SentByController | None,
 ) -> ObjectResult:
     """`said` is what the server and mutating webhooks remark."""
     warnings = all_warnings(said, verdict, after.warnings)
@@ -236,8 +341,10 @@ def _result(
     }
     refused = _refusal(after.refusal) or verdict
     calls = (*before.calls, *after.calls)
+    place = None if sent is None or not refused.allowed else sent.creator.place
     return ObjectResult(
-        **_about(asked),
+        **_about(asked, place),
+        created_by=None if sent is None else sent.creator,
         state=_state(matched, calls, warned=bool(warnings)) if refused.allowed else State.DENIED,
         code=refused.code,
         sentence=refused.message,

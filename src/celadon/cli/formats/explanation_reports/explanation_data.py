@@ -50,6 +50,8 @@ def _object(one: ExplainedObject) -> dict[str, Any]:
         "verdict": result.state.value,
         "code": result.code,
         "message": result.sentence,
+        "plugin": result.plugin,
+        "generatedBy": "" if result.created_by is None else result.created_by.title,
         "warnings": [warning.text for warning in result.warnings],
         "auditAnnotations": dict(result.audit_annotations),
         "request": _request(one.validation.request),

@@ -11,7 +11,14 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from celadon.admission import Engine, ExpressionMemory, ObjectWorld, World
+from celadon.admission import (
+    Engine,
+    ExpressionMemory,
+    ObjectWorld,
+    Operation,
+    Request,
+    World,
+)
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
@@ -38,6 +45,7 @@ from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import StatusError
+from celadon.kube.workload_controllers import created_object
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -111,6 +119,7 @@ class Bench:
         self._test = test
         self._settings: dict[Hashable, Setting] = {}
         self._engines: dict[Hashable, Engines] = {}
+        self._created: dict[int, tuple[Case, Case]] = {}
         self._base: Self | None = None
         self._change: Callable[[PolicySets], PolicySets] = lambda sets: sets
 
@@ -124,6 +133,7 @@ class Bench:
     def sent(self, case: Case) -> Sent | None:
         """The request of a case as mutating policies have left it, before anybody judges it; None
         for what cannot be asked, or is refused for its form. Errors of our own are raised."""
+        case = self._about_created(case)
         setting = self.setting(case)
         olds, catalog = _olds(case), setting.world.catalog
         try:
@@ -137,6 +147,7 @@ class Bench:
 
     def judged(self, case: Case) -> Judged:
         """What `celadon check` would find about the request of a case."""
+        case = self._about_created(case)
         setting = self.setting(case)
         settings = Settings(_question(case), self.version, self._test.now)
         asking = _Seen(self._asking(setting))
@@ -166,6 +177,18 @@ class Bench:
         mutators = Mutators(setting.engines.mutating, world, prepare.custom_kind, self._looks)
         nobody = webhook_documents((), self.version)
         return Asking(nobody, self.version, NoAnswers(), bytes, world, prepare, mutators)
+
+    def _about_created(self, case: Case) -> Case:
+        """A case about what controllers would create, as one about just that; the case itself where
+        nothing is created, for instance since it cannot be asked about."""
+        if not case.generated:
+            return case
+        known = self._created.get(id(case))
+        if known is None:
+            sent = self.sent(replace(case, generated=""))
+            made = case if sent is None else _created_case(case, sent.asked)
+            known = self._created[id(case)] = case, replace(made, generated="")
+        return known[1]
 
     def setting(self, case: Case) -> Setting:
         """That of a case, which others may share."""
@@ -249,6 +272,20 @@ class Bench:
         )
 
 
+def _created_case(case: Case, asked: Asked) -> Case:
+    """What becomes of a workload as mutating policies have left it."""
+    found = created_object(asked.request.object or {})
+    document = asked.document
+    while found is not None:
+        document = Document(document.chunk, (*document.path, *found.template), found.value)
+        if found.value["kind"] == case.generated:
+            return replace(
+                case, object=document, old=None, operation=Operation.CREATE, user=found.user
+            )
+        found = created_object(found.value)
+    return case
+
+
 def _question(case: Case) -> Question:
     return Question(
         case.operation,
@@ -317,3 +354,7 @@ class _Seen:
     def validated(self, asked: Asked) -> Said:
         """As the others say."""
         return self._asking.validated(asked)
+
+    def concerns(self, request: Request) -> bool:
+        """As the others say."""
+        return self._asking.concerns(request)

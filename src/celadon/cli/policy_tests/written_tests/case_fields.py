@@ -20,7 +20,8 @@ from celadon.cli.policy_tests.written_tests.given_objects import ObjectReader
 from celadon.cli.policy_tests.written_tests.short_bindings import ShortBindings
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
-from celadon.kube import Ruling, User, metadata
+from celadon.kube import GroupKind, Ruling, User, metadata
+from celadon.kube.workload_controllers import created_kinds
 
 _RULINGS: Final = {
     "allow": Ruling.ALLOW,
@@ -48,6 +49,8 @@ class CaseFields:
         expect = ExpectationReader(self._test, self._objects.problems).read((*at, "expect"))
         namespace, extra = self._namespace(at, document or old)
         cluster = (*self.around(at), *extra)
+        if document is not None:
+            self._check_generated(at, document)
         if document is None or len(self._objects.problems) > before:
             return None
         return Case(
@@ -66,6 +69,7 @@ class CaseFields:
             policies=names(self._get(at, "policy", ())),
             versions=versions(self._get(at, "kubernetesVersions", ())),
             skip=self._get(at, "skip", ""),
+            generated=self._get(at, "generated", ""),
         )
 
     def _request_objects(self, at: Path) -> tuple[Document | None, Document | None]:
@@ -84,6 +88,14 @@ class CaseFields:
         if document is None and not self._path(at, "object"):
             self._complain(at, "no `object`, neither here nor in `defaults`")
         return document, old
+
+    def _check_generated(self, at: Path, document: Document) -> None:
+        """Controllers create what is wanted of objects of this kind."""
+        wanted = self._get(at, "generated", "")
+        kind = GroupKind(*document.group_kind)
+        if wanted and wanted not in created_kinds(kind):
+            text = f"no controller creates a {wanted} of a {kind.kind}"
+            self._complain(self._path(at, "generated"), text)
 
     def _object(self, at: Path, name: str) -> Document | None:
         path = self._path(at, name)

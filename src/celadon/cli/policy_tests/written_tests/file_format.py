@@ -180,6 +180,10 @@ _CASE: Final = {
     "extra": _map("What else is known of the user.", _list("", {"type": "string"})),
     "namespace": _NAMESPACE,
     "authorizer": _list("Answers of `authorizer`; the first that fits counts.", _ref("answer")),
+    "generated": {
+        "description": "Judge what controllers would create of the object, in its stead.",
+        "enum": ["Pod", "Job", "ReplicaSet"],
+    },
     "dryRun": {"description": "Whether it is a dry run.", "type": "boolean"},
     "skip": _text("Why the case is not to be run."),
 }

@@ -1,0 +1,231 @@
+"""The plugins of a server at work on objects from files.
+
+    told = desk.mutated(draft, request)      before policies see the object; changes the draft
+    told = desk.validated(request)           after validation, before validating policies
+
+A refusal that is due to an object that nobody has given is none: the cluster may well have it. It
+is put down instead that the plugin could not be asked. Where the files are the whole cluster, what
+is not in them is not there, and the refusal stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.admission import ObjectWorld, Operation, Request, World
+from celadon.admission.plugins import PluginChain
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
+from celadon.kube import (
+    Answer,
+    Attributes,
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    metadata,
+)
+from celadon.kube.catalogue import Catalog
+from celadon.kube.defaulting import (
+    PRIORITY_CLASSES,
+    RUNTIME_CLASSES,
+    STORAGE_CLASSES,
+    Draft,
+)
+from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
+from celadon.records import dataclass
+
+RESOURCE_QUOTA: Final = "ResourceQuota"
+"""The name of the plugin that counts."""
+
+DEFAULT_ACCOUNT: Final = "default"
+"""A ServiceAccount that a controller makes in every namespace."""
+
+_NEEDS: Final[Mapping[str, tuple[GroupVersionResource, str]]] = {
+    "PersistentVolumeClaimResize": (STORAGE_CLASSES, "StorageClass"),
+    "PodResizeValidator": (NODES, "Node"),
+    "Priority": (PRIORITY_CLASSES, "PriorityClass"),
+    "RuntimeClass": (RUNTIME_CLASSES, "RuntimeClass"),
+    "ServiceAccount": (SERVICE_ACCOUNTS, "ServiceAccount"),
+}
+"""What plugins look for by name, and refuse what names something else."""
+
+_LIMITED: Final = frozenset(
+    {GroupResource("", "pods"), GroupResource("", "persistentvolumeclaims")}
+)
+"""What LimitRanges are about."""
+_SECURED: Final = frozenset(
+    {
+        *(GroupResource("", one) for one in ("pods", "podtemplates", "replicationcontrollers")),
+        *(
+            GroupResource("apps", one)
+            for one in ("daemonsets", "deployments", "replicasets", "statefulsets")
+        ),
+        *(GroupResource("batch", one) for one in ("cronjobs", "jobs")),
+    }
+)
+"""What PodSecurity looks at."""
+
+Unasked = tuple[str, str]
+"""The name of a plugin, and why it could not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginAnswer:
+    """What the plugins say of one request. `plugin` is the one that refuses."""
+
+    plugin: str = ""
+    refusal: StatusError | None = None
+    warnings: tuple[str, ...] = ()
+    audit_annotations: Mapping[str, str] = field(default_factory=dict)
+    unasked: tuple[Unasked, ...] = ()
+
+
+FINE: Final = PluginAnswer()
+
+
+class PluginDesk:
+    """Asks the plugins of a choice, in one world. `classes` are the names of the PriorityClasses
+    that are to be admitted, in their order: each sees those before it."""
+
+    def __init__(
+        self, choice: PluginChoice, version: str, world: ObjectWorld, classes: Sequence[str] = ()
+    ) -> None:
+        self.choice = choice
+        self._classes = classes
+        self._chain = PluginChain(choice.names, version, choice.settings)
+        self._world = _Watched(world)
+        self._namespaces = frozenset(map(metadata.name, world.list(NAMESPACES, "")))
+        self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
+        self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
+
+    def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
+        """The first half. All plugins change the draft, also behind one that refuses."""
+        refused: list[tuple[str, StatusError]] = []
+        unasked: list[Unasked] = []
+
+        def goes_on(plugin: str, refusal: StatusError) -> bool:
+            missing = self._missing(plugin)
+            if missing:
+                unasked.append((plugin, missing))
+            else:
+                refused.append((plugin, refusal))
+            return False
+
+        self._world.missed.clear()
+        self._world.hidden = frozenset()
+        self._chain.mutate(draft, request, self._world, goes_on)
+        if not refused and not unasked:
+            return FINE
+        plugin, refusal = refused[0] if refused else ("", None)
+        return PluginAnswer(plugin, refusal, unasked=tuple(unasked))
+
+    def validated(self, request: Request) -> PluginAnswer:
+        """The second half."""
+        unasked: list[Unasked] = [*self._unknown(request)]
+        last = ""
+
+        def stands(plugin: str, _: StatusError) -> bool:
+            nonlocal last
+            last = plugin
+            missing = self._missing(plugin)
+            if missing:
+                unasked.append((plugin, missing))
+            return not missing
+
+        self._world.missed.clear()
+        self._world.hidden = self._not_yet(request)
+        said = self._chain.validate(request, self._world, stands)
+        return PluginAnswer(
+            "" if said.refusal is None else last,
+            said.refusal,
+            said.warnings,
+            said.audit_annotations,
+            tuple(unasked),
+        )
+
+    def _not_yet(self, request: Request) -> frozenset[str]:
+        """The PriorityClasses that are not there when one of them is created."""
+        if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
+            return frozenset()
+        names = list(self._classes)
+        first = names.index(request.name) if request.name in names else len(names)
+        return frozenset(names[first:])
+
+    def _missing(self, plugin: str) -> str:
+        """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
+        if self.choice.whole_cluster or plugin not in _NEEDS:
+            return ""
+        resource, kind = _NEEDS[plugin]
+        name = self._world.missed.get(resource)
+        return "" if name is None else f"{kind} `{name}` is not given"
+
+    def _unknown(self, request: Request) -> Sequence[Unasked]:
+        """What plugins would look at in a namespace that nobody has given."""
+        namespace, found = request.namespace, []
+        if self.choice.whole_cluster or not namespace or namespace in self._namespaces:
+            return ()
+        if request.operation not in {Operation.CREATE, Operation.UPDATE}:
+            return ()
+        why = f"namespace `{namespace}` is not given"
+        resource = request.resource.group_resource
+        names = self.choice.names
+        if resource in _SECURED and "PodSecurity" in names:
+            found.append(("PodSecurity", why))
+        if resource in _LIMITED and "LimitRanger" in names and namespace not in self._limited:
+            found.append(("LimitRanger", why))
+        if RESOURCE_QUOTA in names and namespace not in self._counted:
+            found.append((RESOURCE_QUOTA, why))
+        return found
+
+
+def objects_of(world: ObjectWorld, kind: str) -> list[JsonObject]:
+    """Those of a kind of the group without a name, in all namespaces."""
+    wanted = GroupVersionKind("", "v1", kind)
+    return [one for one in world.objects if metadata.gvk(one) == wanted]
+
+
+class _Watched:
+    """A world that remembers what was not found in it. The account that every namespace has is
+    there; PriorityClasses with names that are `hidden` are not."""
+
+    __slots__ = ("_world", "hidden", "missed")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.missed: dict[GroupVersionResource, str] = {}
+        self.hidden: frozenset[str] = frozenset()
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._world.catalog
+
+    def namespace(self, name: str) -> JsonObject | None:
+        return self._world.namespace(name)
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        found = self._world.get(resource, namespace, name)
+        if found is None:
+            if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
+                return _account(namespace)
+            self.missed.setdefault(resource, name)
+        return found
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        found = self._world.list(resource, namespace)
+        if self.hidden and resource == PRIORITY_CLASSES:
+            return [one for one in found if metadata.name(one) not in self.hidden]
+        return found
+
+    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        return self._world.convert(obj, kind)
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        return self._world.authorize(attributes)
+
+
+def _account(namespace: str) -> dict[str, Any]:
+    own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}

@@ -1,0 +1,61 @@
+"""The table for people: equal refusals together, and a place said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.files import binding, config_map, policy, run, write
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str, count: int = 12) -> list[str]:
+    write(Path("policies.json"), policy(), binding())
+    given = [config_map(f"m{number}", x="no") for number in range(count)]
+    write(Path("given.json"), *given, config_map("fine", x="ok"))
+    code, out, _ = run(capsys, "check", "-f", "policies.json", "given.json", *words)
+    assert code == 1
+    return out.splitlines()
+
+
+def test_equal_refusals_are_one_block(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys)
+    assert sum(line.startswith("denied:") for line in lines) == 1
+    assert lines[0].startswith('denied: configmaps "m0" is forbidden: ')
+    assert lines[1].startswith("  rule    policies.json:")
+    assert lines[2] == "  object  given.json:1  ConfigMap default/m0"
+    assert lines[3].startswith("          given.json:")
+    assert lines[5] == "          and 9 more: see the table"
+
+
+def test_one_more_is_named_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not any("more: see" in line for line in shown(capsys, count=4))
+
+
+@pytest.mark.parametrize("word", ["-v", "-q"])
+def test_all_are_named_where_that_is_wanted(capsys: pytest.CaptureFixture[str], word: str) -> None:
+    lines = shown(capsys, word)
+    assert not any("more: see" in line for line in lines)
+    assert sum("  ConfigMap default/m" in line for line in lines if "given.json" in line) == 12
+
+
+def test_a_place_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys)
+    places = [line.split("given.json:")[1].split()[0] for line in lines if "given.json:" in line]
+    assert len(places) == len(set(places)) == 13
+
+
+def test_other_messages_are_other_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = {"validations": [{"expression": "false", "messageExpression": "string(object.data.x)"}]}
+    write(Path("policies.json"), policy() | {"spec": policy()["spec"] | spec}, binding())
+    write(Path("given.json"), config_map("a", x="1"), config_map("b", x="2"))
+    _, out, _ = run(capsys, "check", "-q", "-f", "policies.json", "given.json")
+    assert out.count("denied:") == 2
+
+
+def test_equal_warnings_are_one_block(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("policies.json"), policy(), binding(actions="Warn"))
+    write(Path("given.json"), *(config_map(name, x="no") for name in "abc"))
+    _, out, _ = run(capsys, "check", "-f", "policies.json", "given.json")
+    assert out.count("warning:") == 1
+    assert "          given.json:" in out
