@@ -195,7 +195,7 @@ def _asked(
     said = sent.said
     if sent.operation in _UNDRAFTED and prepare.plugins is not None:
         said = prepare.plugins.mutated(None, request)
-    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged, said)
+    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged, said=said)
 
 
 def _sent(
