@@ -80,10 +80,6 @@ class FieldPath:
         """A path that starts where this one ends."""
         return FieldPath(*self.steps, *below.steps)
 
-    def is_below(self, other: FieldPath) -> bool:
-        """Whether it is the other path, or goes on from there."""
-        return self.steps[: len(other.steps)] == other.steps
-
     @property
     def text(self) -> str:
         """Empty for the object itself."""

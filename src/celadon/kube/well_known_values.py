@@ -73,6 +73,8 @@ META_FIELDS: Final = (
 """The members of ObjectMeta, in the order of Go's struct."""
 OBJECT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 """What every object has."""
+TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})
+"""What says of which type an object is."""
 CONDITION_STATUSES: Final = ("False", "True", "Unknown")
 """What the status of a condition can be."""
 NATIVE_DOMAIN: Final = "kubernetes.io/"

@@ -25,9 +25,9 @@ from celadon.kube.custom.rules.correlation import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath
 from celadon.kube.json_types import Json
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
-_TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
 _Told: TypeAlias = tuple[str, str, ErrorType]
@@ -238,7 +238,7 @@ def _object(
 
 def _member(name: FieldPath, was: Correlated | None, key: str) -> Correlated | None:
     """What version an object was stored in cannot be seen, so its type is always judged."""
-    if was is None or (not name.steps and key in _TYPE_FIELDS):
+    if was is None or (not name.steps and key in TYPE_FIELDS):
         return None
     return was.member(key)
 

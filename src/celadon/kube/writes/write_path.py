@@ -14,7 +14,7 @@ text are in the `DefaultingContext`; the cluster is asked through its `Lookups`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from celadon.kube import metadata
 from celadon.kube.defaulting import write_stages
@@ -24,13 +24,12 @@ from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.kube.writes import scales, warning_texts
 from celadon.kube.writes.intake.incoming_objects import draft_of
 from celadon.kube.writes.object_places import name_below, require_name, require_namespace
 from celadon.kube.writes.write_strategies import Strategy, strategy_of
 from celadon.kube.writes.write_targets import Target
-
-_TYPE: Final = frozenset({"apiVersion", "kind"})
 
 
 def begin_create(draft: Draft, target: Target) -> Draft:
@@ -138,9 +137,9 @@ def _keep_custom(
     generation follows."""
     if subresource == "status":
         managed = metadata.metadata(made).get("managedFields")
-        for key in [key for key in made if key != "status" and key not in _TYPE]:
+        for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
             del made[key]
-        made.update((key, fresh(old[key])) for key in old if key not in {"status", *_TYPE})
+        made.update((key, fresh(old[key])) for key in old if key not in {"status", *TYPE_FIELDS})
         if managed is not None:
             made["metadata"]["managedFields"] = managed
         return
@@ -148,7 +147,7 @@ def _keep_custom(
         made.pop("status", None)
         if "status" in old:
             made["status"] = fresh(old["status"])
-    ignored = {"metadata", *_TYPE, *(("status",) if has_status else ())}
+    ignored = {"metadata", *TYPE_FIELDS, *(("status",) if has_status else ())}
     if _without(made, ignored) != _without(old, ignored):
         made["metadata"]["generation"] = metadata.generation(old) + 1
 

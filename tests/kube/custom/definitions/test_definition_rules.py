@@ -26,7 +26,8 @@ CONTRIBUTED = (
 
 def errors_of(definition: dict[str, Any]) -> list[FieldError]:
     schemas = given_schemas(definition["spec"])
-    return [error for one in schemas for error in schema_findings(one, Demands()).all]
+    found = [schema_findings(one, Demands()) for one in schemas]
+    return [error for one in found for error in (*one.keywords, *one.rules, *one.costs)]
 
 
 def definition(*schemas: dict[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,6 @@ class Demands:
     atomic_sets: bool = True
     keyed_items: bool = True
     known_reviews: bool = True
-    same_names: bool = False
     stored_rules: frozenset[str] = frozenset()
     """Expressions that may use what a newer release brings: they are there already."""
     stored_messages: frozenset[str] = frozenset()
@@ -67,7 +66,7 @@ class Demands:
 
 
 def demands_of_update(spec: JsonObject, old: JsonObject, version: str) -> Demands:
-    """What is demanded of a spec in place of the old one; `same_names` is for the caller to say."""
+    """What is demanded of a spec in place of the old one."""
     before, now = internal_definition(old), internal_definition(spec)
     schemas = [given for _, given in before.schemas()]
     nodes = [node for given in schemas for node in every_schema(given)]

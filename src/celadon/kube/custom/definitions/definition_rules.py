@@ -43,7 +43,6 @@ _REASONS: Final = (
     "FieldValueInvalid",
     "FieldValueRequired",
 )
-_RULES: Final = "x-kubernetes-validations"
 _IN_METADATA: Final = "inside additionalProperties applying to object metadata"
 
 
@@ -54,10 +53,6 @@ class SchemaFindings:
     keywords: list[FieldError] = field(default_factory=list)
     rules: list[FieldError] = field(default_factory=list)
     costs: list[FieldError] = field(default_factory=list)
-
-    @property
-    def all(self) -> list[FieldError]:
-        return [*self.keywords, *self.rules, *self.costs]
 
 
 def schema_findings(
@@ -174,16 +169,16 @@ class _Check:
         for name, member in members(given, "dependencies").items():
             self.visit(member, None, node.branch(node.path.child("dependencies").key(name)))
         keywords += errors_after(given, node.path, self.demands)
-        rules = given.get(_RULES)
+        rules = given.get("x-kubernetes-validations")
         if rules:
-            at = node.path.child(_RULES)
+            at = node.path.child("x-kubernetes-validations")
             for i, rule in enumerate(rules):
                 keywords += _shape(rule, at.index(i), schema)
             if schema is not None and len(keywords) == before:
                 self._rules(schema, rules, node)
 
     def _rules(self, schema: Schema, given: list[Any], node: _Node) -> None:
-        at = node.path.child(_RULES)
+        at = node.path.child("x-kubernetes-validations")
         compiled = compile_rules(schema, self.demands, is_root=node.is_root)
         if compiled.error:
             self.found.rules.append(fieldpath.internal(at, texts.WITHOUT_TYPE))

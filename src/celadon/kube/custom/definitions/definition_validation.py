@@ -90,7 +90,7 @@ def definition_update_errors(
     demands = demands_of_update(spec, before, version)
     found = [
         *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
-        *_spec(spec, replace(demands, same_names=_is_established(old))),
+        *_spec(spec, demands),
         *_unchanged(spec, before, established=_is_established(old)),
         *definition_status_errors(obj),
         *_stored_versions(obj, spec),

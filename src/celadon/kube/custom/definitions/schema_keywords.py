@@ -21,7 +21,7 @@ from celadon.kube.custom.definitions.definition_demands import (
     loose_keys,
 )
 from celadon.kube.custom.definitions.schema_tree import members
-from celadon.kube.custom.definitions.structural_schemas import PRESERVE
+from celadon.kube.custom.definitions.structural_schemas import EMBEDDED, PRESERVE
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
 
@@ -37,7 +37,6 @@ _UNSUPPORTED: Final = (
 )
 _PRESENT: Final = frozenset({"additionalItems", "dependencies", "$ref"})
 """Of these an empty value counts as one."""
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _QUADRATIC: Final = (
     "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
 )
@@ -63,9 +62,9 @@ def errors_before(
     if isinstance(given.get("items"), list) and given["items"]:
         detail = "items must be a schema object and not an array"
         yield fieldpath.forbidden(at.child("items"), detail)
-    if in_metadata and given.get(_EMBEDDED):
+    if in_metadata and given.get(EMBEDDED):
         detail = "must not be used inside of resource meta"
-        yield fieldpath.forbidden(at.child(_EMBEDDED), detail)
+        yield fieldpath.forbidden(at.child(EMBEDDED), detail)
     if given.get("uniqueItems"):
         yield fieldpath.forbidden(at.child("uniqueItems"), _QUADRATIC)
     values = given.get("additionalProperties")

@@ -21,9 +21,8 @@ IN_ITEMS: Final = "for specified array items"
 IN_FIELDS: Final = "for specified object fields"
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_RULES: Final = "x-kubernetes-validations"
 _NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
 _ONLY_NAMES: Final = (
     "must not specify anything other than name and generateName, but metadata is implicitly "
@@ -32,9 +31,10 @@ _ONLY_NAMES: Final = (
 _EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 _EMPTY_IN_BRANCHES: Final = {
     **dict.fromkeys(
-        ("type", "title", "description", "x-kubernetes-list-map-keys", _RULES), "empty"
+        ("type", "title", "description", "x-kubernetes-list-map-keys", "x-kubernetes-validations"),
+        "empty",
     ),
-    **dict.fromkeys(("nullable", PRESERVE, _EMBEDDED, _INT_OR_STRING), "false"),
+    **dict.fromkeys(("nullable", PRESERVE, EMBEDDED, _INT_OR_STRING), "false"),
 }
 """Members that must have their zero value in a branch, and what that is called."""
 _ABSENT_IN_BRANCHES: Final = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
@@ -98,7 +98,7 @@ def _node(given: JsonObject, at: FieldPath, where: str, found: list[FieldError])
         found.append(fieldpath.forbidden(place, "must not be used at the root"))
     found += _type(given, at, where)
     found += _extensions(given, at)
-    if where == AT_ROOT or given.get(_EMBEDDED):
+    if where == AT_ROOT or given.get(EMBEDDED):
         found += _object_fields(given, at)
     if where == AT_ROOT and "metadata" in members(given, "properties"):
         found += _root_metadata(given["properties"]["metadata"], at)
@@ -109,8 +109,8 @@ def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
     type_ = given.get("type") or ""
     place = at.child("type")
     found = []
-    if given.get(_EMBEDDED) and type_ != "object":
-        detail = f"must be object if {_EMBEDDED} is true"
+    if given.get(EMBEDDED) and type_ != "object":
+        detail = f"must be object if {EMBEDDED} is true"
         found.append(
             fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
         )
@@ -126,16 +126,16 @@ def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
     if given.get(_INT_OR_STRING):
         found += [
             fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
-            for name in (PRESERVE, _EMBEDDED)
+            for name in (PRESERVE, EMBEDDED)
             if given.get(name)
         ]
-    if not given.get(_EMBEDDED):
+    if not given.get(EMBEDDED):
         return found
     if given.get("additionalProperties") is not None:
-        detail = f"must not be used if {_EMBEDDED} is set"
+        detail = f"must not be used if {EMBEDDED} is set"
         found.append(fieldpath.forbidden(at.child("additionalProperties"), detail))
     if not given.get(PRESERVE) and not given.get("properties"):
-        detail = f"must not be empty if {_EMBEDDED} is true without {PRESERVE}"
+        detail = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
         found.append(fieldpath.required(at.child("properties"), detail))
     return found
 

@@ -20,7 +20,6 @@ from celadon.records import dataclass
 
 SELF: Final = "self"
 OLD_SELF: Final = "oldSelf"
-RULES: Final = "x-kubernetes-validations"
 WITHOUT_TYPE: Final = "failed to convert to declType for CEL validation rules"
 TYPE_NAME: Final = "selfType"
 """Upstream appends a number that changes with every CRD, so that nobody relies on the name."""
@@ -106,7 +105,7 @@ def compile_rules(
             variables(rule_base, optional=rule.optional_old_self),
             variables(message_base, optional=rule.optional_old_self),
         )
-        name = f"{place} {RULES}[{i}]"
+        name = f"{place} x-kubernetes-validations[{i}]"
         compiled.append(_compile(rule, environments, found, schema, name))
     return NodeRules(tuple(compiled), found)
 

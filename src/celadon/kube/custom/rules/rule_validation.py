@@ -46,6 +46,7 @@ from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
 
@@ -144,7 +145,7 @@ class _Ratchet:
     def member(self, key: str) -> _Ratchet:
         if self.current is None:
             return self
-        if self.nearest is None and key in _TYPE_FIELDS:
+        if self.nearest is None and key in TYPE_FIELDS:
             return _NO_RATCHET  # what version an object was stored in cannot be seen
         return _Ratchet(self.current.member(key), self.current)
 
@@ -155,7 +156,6 @@ class _Ratchet:
 
 
 _NO_RATCHET: Final = _Ratchet(None, None)
-_TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})
 
 
 def _typed(value: object, schema: Schema, name: str, faults: dict[str, str]) -> Any:
