@@ -21,11 +21,11 @@ from celadon.admission.registration import (
     MUTATING_POLICY_KIND,
     POLICY_KIND,
 )
+from celadon.cli.project_files.other_files import other_file, passed_over
 from celadon.cli.reading import sources
 from celadon.cli.reading.document_archive import DocumentArchive, Kind
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.object_shape import shape_problem
-from celadon.cli.reading.other_files import other_file, passed_over
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import NOTHING_EXCLUDED, Exclusion
 from celadon.cli.suggestions import did_you_mean

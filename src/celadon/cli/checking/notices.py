@@ -18,8 +18,8 @@ from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked
 from celadon.cli.checking.sending.endpoints import Endpoint
+from celadon.cli.project_files.other_files import summary
 from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.other_files import summary
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME

@@ -178,7 +178,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.auditing.audit_run import Audit, audit_inputs
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.reading.other_files import summary
+    from celadon.cli.project_files.other_files import summary
 
     wrong = _wrong_use(options)
     if wrong:

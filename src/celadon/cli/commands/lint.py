@@ -200,7 +200,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     from celadon.cli.linting.fixing import fixes
     from celadon.cli.linting.lint_run import findings, read
     from celadon.cli.linting.lint_setup import lint_setup
-    from celadon.cli.reading.other_files import summary
+    from celadon.cli.project_files.other_files import summary
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.reading.other_files import summary
+    from celadon.cli.project_files.other_files import summary
     from celadon.cli.replaying.replay_run import Replay, replay
 
     wrong = _wrong_use(options)

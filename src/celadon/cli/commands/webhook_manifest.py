@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon webhook manifest", wrong)
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.reading.other_files import summary
+    from celadon.cli.project_files.other_files import summary
 
     manifests = gather(options.files, (), (), Parts(), lambda _: None)
     if manifests.others:

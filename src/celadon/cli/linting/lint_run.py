@@ -15,9 +15,9 @@ from celadon.cli.linting.layout_rule import UNFORMATTED, unformatted
 from celadon.cli.linting.lint_comments import Comments
 from celadon.cli.linting.lint_config import unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
+from celadon.cli.project_files.other_files import other_file, passed_over
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.other_files import other_file, passed_over
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata

@@ -12,6 +12,7 @@ from celadon.cel.switches import Switches
 from celadon.cel.types import DYN
 from celadon.cli.policy_tests.first_tests.value_ways import GONE, KEY, THERE, Length, merged
 from celadon.cli.policy_tests.first_tests.wanted_values import Wanted
+from celadon.cli.reading.json_places import Path
 
 ENVIRONMENT = Environment(
     dict.fromkeys(("object", "oldObject", "variables", "request"), DYN),
@@ -27,7 +28,7 @@ def tree(text: str) -> Any:
 def ways(text: str, *, wanted: bool, **variables: str) -> list[dict[str, Any]]:
     """With places as texts."""
     known = {name: tree(one) for name, one in variables.items()}
-    facts = {("object", "kind"): "Pod", ("request", "operation"): "CREATE"}
+    facts: dict[Path, Any] = {("object", "kind"): "Pod", ("request", "operation"): "CREATE"}
     found = Wanted(known, facts).all_of([(tree(text), wanted)])
     return [{".".join(map(str, place)): value for place, value in one.items()} for one in found]
 

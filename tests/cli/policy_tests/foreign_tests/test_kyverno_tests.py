@@ -134,7 +134,7 @@ def test_vacuity_is_named(tmp_path: Path) -> None:
 def test_policies_of_other_kinds_are_counted(tmp_path: Path, flags: Json, kind: str) -> None:
     """Whatever else the file has: it is not read."""
     result = {"policy": "own", "rule": "r", "kind": "ConfigMap", "resources": ["good", "other"]}
-    fields = {"exceptions": ["e.yaml"], "variables": 1, "clusterResources": ["gone.yaml"]}
+    fields: Json = {"exceptions": ["e.yaml"], "variables": 1, "clusterResources": ["gone.yaml"]}
     found = ran(tmp_path, {**result, **flags, "generatedResource": "g", "result": "pass"}, **fields)
     assert statuses(found) == [("own: good: pass", "skipped"), ("own: other: pass", "skipped")]
     assert {one.case.skip for one in found.cases} == {

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.bootstrapping.bootstrap_report import simulate
     from celadon.cli.bootstrapping.step_tables import level_of
     from celadon.cli.checking.manifests import Parts, gather
-    from celadon.cli.reading.other_files import summary
+    from celadon.cli.project_files.other_files import summary
 
     if not options.paths:
         return output.usage_error("celadon simulate-bootstrap", "nothing to simulate: give PATHS")
