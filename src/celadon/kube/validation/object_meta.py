@@ -9,16 +9,27 @@ about without their index, and a label's value without its key.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
-from celadon.kube.validation.field_checks import METADATA, Errors, Messages, dns_label, each, items
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    Errors,
+    Messages,
+    dns_label,
+    each,
+    items,
+    not_negative,
+)
 from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.validation_gates import only_with
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 
@@ -37,6 +48,7 @@ FIXED: Final = (
     "deletionGracePeriodSeconds",
 )
 _TEXTS: Final = ("name", "namespace")
+_OF_OWNER: Final = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _EVENT: Final = ("v1", "Event")
 
 
@@ -45,12 +57,15 @@ class Naming:
     """What the names of a kind may look like, and whether its objects live in namespaces.
 
     `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
-    something. `namespaced` None: nobody looks at the namespace.
+    something. `namespaced` None: nobody looks at the namespace. `gate` must be on for these names;
+    while it is off, they are those of `otherwise`.
     """
 
     rule: Messages = name_rules.dns1123_subdomain
     namespaced: bool | None = True
     prefix_rule: Messages | None = None
+    gate: str = ""
+    otherwise: Messages | None = None
 
     def of_prefix(self, prefix: str) -> list[str]:
         if self.prefix_rule is not None:
@@ -76,6 +91,7 @@ def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
             yield from dns_label(METADATA.child("namespace"), namespace)
         else:
             yield fieldpath.required(METADATA.child("namespace"))
+    yield from not_negative(meta, METADATA, "generation")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())
@@ -99,6 +115,10 @@ def validate_object_meta_update(
     if not unconditional and not meta.get("resourceVersion"):
         at = METADATA.child("resourceVersion")
         yield fieldpath.invalid(at, "", "must be specified for an update")
+    generation = meta.get("generation") or 0
+    if generation < (old.get("generation") or 0):
+        at = METADATA.child("generation")
+        yield fieldpath.invalid(at, generation, "must not be decremented")
     for field in FIXED:
         value = meta.get(field)
         if value != old.get(field):
@@ -124,6 +144,16 @@ def _no_new_finalizers(meta: JsonObject, old: JsonObject) -> Errors:
 
 
 def _names(meta: JsonObject, naming: Naming) -> Errors:
+    if naming.otherwise is None:
+        return _names_by(meta, naming)
+    other = replace(naming, rule=naming.otherwise, gate="", otherwise=None)
+    wrong, else_wrong = list(_names_by(meta, naming)), list(_names_by(meta, other))
+    if wrong == else_wrong:
+        return iter(wrong)
+    return itertools.chain(only_with(naming.gate, wrong), only_with(f"!{naming.gate}", else_wrong))
+
+
+def _names_by(meta: JsonObject, naming: Naming) -> Errors:
     generate, name = meta.get("generateName") or "", meta.get("name") or ""
     if generate:
         yield from each(METADATA.child("generateName"), generate, naming.of_prefix(generate))
@@ -145,19 +175,19 @@ def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Er
 
 def _owners(owners: Sequence[JsonObject]) -> Errors:
     path = METADATA.child("ownerReferences")
-    controllers: list[JsonObject] = []
+    first = ""
     for owner in owners:
         yield from _owner(owner, path)
         if not owner.get("controller"):
             continue
-        controllers.append(owner)
-        if len(controllers) > 1:
-            named = " and ".join(f"{one['kind']}/{one['name']}" for one in controllers[-2:])
+        named = f"{owner['kind']}/{owner['name']}"
+        if first:
             detail = (
                 'Only one reference can have Controller set to true. Found "true" in references '
-                f"for {named}"
+                f"for {first} and {named}"
             )
-            yield fieldpath.invalid(path, list(owners), detail)
+            yield fieldpath.invalid(path, list(map(_printed_owner, owners)), detail)
+        first = first or named
 
 
 def _owner(owner: JsonObject, path: FieldPath) -> Errors:
@@ -171,7 +201,12 @@ def _owner(owner: JsonObject, path: FieldPath) -> Errors:
         yield fieldpath.invalid(path.child("uid"), NamedText(""), "must not be empty")
     if (version, owner["kind"]) == _EVENT:
         detail = "/v1, Kind=Event is disallowed from being an owner"
-        yield fieldpath.invalid(path, dict(owner), detail)
+        yield fieldpath.invalid(path, _printed_owner(owner), detail)
+
+
+def _printed_owner(owner: JsonObject) -> dict[str, Any]:
+    """With its fields in the order of the struct."""
+    return {field: owner[field] for field in _OF_OWNER if field in owner}
 
 
 def _version(api_version: str) -> str:

@@ -26,6 +26,8 @@ ROOTS: Final = {
     "Attachment": "storage.v1.VolumeAttachmentSpec",
     "CertificateWish": "certificates.v1beta1.PodCertificateRequestSpec",
     "FlowSchemaSpec": "flowcontrol.v1.FlowSchemaSpec",
+    "DeviceClaimSpec": "resource.v1.ResourceClaimSpec",
+    "DeviceAttribute": "resource.v1.DeviceAttribute",
     "PriorityLevelSpec": "flowcontrol.v1.PriorityLevelConfigurationSpec",
 }
 """The structs that are looked at themselves, and their components."""
