@@ -20,10 +20,12 @@ from celadon.kube import (
 )
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import (
+    MINDS_EMPTIES,
     Surroundings,
     Target,
     WriteOptions,
     deletions,
+    with_empties,
     write_errors,
 )
 
@@ -36,10 +38,19 @@ def errors_of(
 
 
 def refusal(
-    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+    target: Target,
+    new: JsonObject,
+    old: JsonObject | None,
+    surroundings: Surroundings,
+    sent: JsonObject | None = None,
 ) -> StatusError | None:
-    """Validation (422)."""
+    """Validation (422). `sent` is the document of a new object that nobody else has changed: of
+    what is refused, validation shows empty lists as they were sent."""
     errors = errors_of(target, new, old, surroundings)
+    if sent is not None and (errors or target.group_kind in MINDS_EMPTIES):
+        whole = with_empties(new, sent, target.kind)
+        if whole is not new:
+            errors = errors_of(target, whole, old, surroundings)
     if not errors:
         return None
     kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))

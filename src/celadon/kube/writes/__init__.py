@@ -3,7 +3,8 @@
 Read `write_path` first: it says which steps there are, in which order. Before them stand
 `write_targets` (where a write goes), `intake` (a body to a draft, options) and `patching` (a patch
 and the old object to a draft). Between them `object_places`, `preconditions` and
-`write_strategies` (what is special about a kind: validation, warnings). `deletions` and `scales`
+`write_strategies` (what is special about a kind: validation, warnings); `sent_empties` is for what
+validation shows of empty lists. `deletions` and `scales`
 have ways of their own.
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
@@ -41,11 +42,13 @@ from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     apply_json_patch,
 )
+from celadon.kube.writes.sent_empties import MINDS_EMPTIES, with_empties
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
 __all__ = [
     "APPLY_PATCH",
+    "MINDS_EMPTIES",
     "Incoming",
     "JsonPatchError",
     "OtherKind",
@@ -73,6 +76,7 @@ __all__ = [
     "strategy_of",
     "stray_fields",
     "three_way_patched",
+    "with_empties",
     "write_errors",
     "write_path",
 ]

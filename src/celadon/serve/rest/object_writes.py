@@ -161,7 +161,8 @@ class Writer:
         generated = not metadata.name(draft.made)
         made = write_path.finish_create(draft)
         self._admission.check_roles(call, made, None)
-        raise_refusal(writing.refusal(target, made, None, self._surroundings(call)))
+        sent = read.sent if draft is read.draft else None
+        raise_refusal(writing.refusal(target, made, None, self._surroundings(call), sent))
         notes.warnings += [*warnings, *write_path.made_warnings(made, None, target)]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)

@@ -99,8 +99,6 @@ def _keep_addresses(spec: dict[str, Any], old: JsonObject) -> None:
             spec["clusterIPs"] = list(addresses)
     elif spec.get("clusterIPs") == addresses:
         spec["clusterIPs"] = [spec["clusterIP"]]
-    if len(spec.get("clusterIPs") or ()) > 1:
-        spec.setdefault("ipFamilyPolicy", "RequireDualStack")
 
 
 def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:
