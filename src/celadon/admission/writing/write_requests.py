@@ -20,21 +20,24 @@ from celadon.kube import (
 )
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import (
-    MINDS_EMPTIES,
     Surroundings,
     Target,
     WriteOptions,
     deletions,
-    with_empties,
     write_errors,
 )
 
 
 def errors_of(
-    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+    target: Target,
+    new: JsonObject,
+    old: JsonObject | None,
+    surroundings: Surroundings,
+    sent: JsonObject | None = None,
 ) -> list[FieldError]:
-    """Why an object is invalid, whatever its kind; `old` is None for a new one."""
-    return write_errors(target, new, old, surroundings, STRATEGIES)
+    """Why an object is invalid, whatever its kind; `old` is None for a new one. `sent` is the
+    document of a new object that nobody else has changed."""
+    return write_errors(target, new, old, surroundings, STRATEGIES, sent)
 
 
 def refusal(
@@ -44,13 +47,8 @@ def refusal(
     surroundings: Surroundings,
     sent: JsonObject | None = None,
 ) -> StatusError | None:
-    """Validation (422). `sent` is the document of a new object that nobody else has changed: of
-    what is refused, validation shows empty lists as they were sent."""
-    errors = errors_of(target, new, old, surroundings)
-    if sent is not None and (errors or target.group_kind in MINDS_EMPTIES):
-        whole = with_empties(new, sent, target.kind)
-        if whole is not new:
-            errors = errors_of(target, whole, old, surroundings)
+    """Validation (422)."""
+    errors = errors_of(target, new, old, surroundings, sent)
     if not errors:
         return None
     kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))

@@ -57,11 +57,6 @@ def _of_range(value: str) -> list[str]:
     return []
 
 
-def is_strict_address(value: str) -> bool:
-    """Whether the gate has nothing to say about what is an address."""
-    return not _of_address(value)
-
-
 def canonical_address(value: str) -> list[str]:
     """An address as it should be written: in younger fields, and the name of an IPAddress."""
     messages = text_rules.ip_address(value) or _of_address(value)

@@ -42,13 +42,11 @@ from celadon.kube.writes.patching.patches import (
     JsonPatchError,
     apply_json_patch,
 )
-from celadon.kube.writes.sent_empties import MINDS_EMPTIES, with_empties
 from celadon.kube.writes.write_strategies import Strategy, Surroundings, strategy_of, write_errors
 from celadon.kube.writes.write_targets import Target
 
 __all__ = [
     "APPLY_PATCH",
-    "MINDS_EMPTIES",
     "Incoming",
     "JsonPatchError",
     "OtherKind",
@@ -76,7 +74,6 @@ __all__ = [
     "strategy_of",
     "stray_fields",
     "three_way_patched",
-    "with_empties",
     "write_errors",
     "write_path",
 ]

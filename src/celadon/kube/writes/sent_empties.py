@@ -21,6 +21,9 @@ MINDS_EMPTIES: Final = frozenset(
     }
 )
 """The kinds in which an empty list can be wrong where none is fine."""
+GATED: Final = frozenset({"bools", "ints", "strings", "versions"})
+"""Lists of a device's attribute: while their gate is off, as it is by default, they are dropped
+before anybody looks."""
 
 
 def with_empties(made: JsonObject, sent: JsonObject, kind: GroupVersionKind) -> JsonObject:
@@ -37,7 +40,8 @@ def _struct(made: JsonObject, sent: JsonObject, nodes: Mapping[str, Any]) -> Jso
         if not isinstance(node, dict):
             continue
         if value in ([], {}):
-            if made.get(key) is None and ("items" in node or "values" in node):
+            is_kept = key not in GATED and ("items" in node or "values" in node)
+            if made.get(key) is None and is_kept:
                 found[key] = value.copy()
             continue
         inner = _value(made.get(key), value, node)

@@ -37,6 +37,7 @@ from celadon.kube.validation.validated_kinds import (
 from celadon.kube.validation.validation_gates import gates_on
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.kube.writes.admin_access import access_asked_for, access_given
+from celadon.kube.writes.sent_empties import MINDS_EMPTIES, with_empties
 from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
 
@@ -200,12 +201,18 @@ def write_errors(
     old: JsonObject | None,
     surroundings: Surroundings,
     special: Mapping[GroupKind, Strategy] = {},
+    sent: JsonObject | None = None,
 ) -> list[FieldError]:
     """Why an object that validating admission would see is refused with 422; `old` is None for a
-    new one."""
+    new one. `sent` is the document of a new object that nobody else has changed: what is wrong
+    shows its empty lists."""
     strategy = strategy_of(target, special)
     if target.subresource == "scale" or old is None:
-        return strategy.create(obj, surroundings)
+        errors = strategy.create(obj, surroundings)
+        if sent is None or not (errors or target.group_kind in MINDS_EMPTIES):
+            return errors
+        whole = with_empties(obj, sent, target.kind)
+        return errors if whole is obj else strategy.create(whole, surroundings)
     if target.subresource == "status":
         return strategy.status(obj, old, surroundings)
     if target.subresource:

@@ -23,7 +23,7 @@ _POLICY: Final = _SPEC.child("ipFamilyPolicy")
 SINGLE: Final = "SingleStack"
 PREFERRED: Final = "PreferDualStack"
 REQUIRED: Final = "RequireDualStack"
-_ADDRESSED: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
+WITH_ADDRESS: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
 _PARTS: Final = {"clusterIPs": "secondary cluster IP", "ipFamilies": "secondary IP family"}
 _SEVERAL: Final = {"clusterIPs": "multiple cluster IPs", "ipFamilies": "multiple IP families"}
 
@@ -51,7 +51,7 @@ def settle_families(spec: dict[str, Any], run: Run, old: Mapping[str, Any]) -> N
 
 def _prefers_the_same(spec: JsonObject, old: Mapping[str, Any]) -> bool:
     """What prefers two families is not given another one because the cluster has changed."""
-    if not old or spec.get("type") != old.get("type") or spec.get("type") not in _ADDRESSED:
+    if not old or spec.get("type") != old.get("type") or spec.get("type") not in WITH_ADDRESS:
         return False
     policies = spec.get("ipFamilyPolicy"), old.get("ipFamilyPolicy") or PREFERRED
     same = all((spec.get(one) or []) == (old.get(one) or []) for one in _PARTS)

@@ -13,10 +13,9 @@ from typing import Any, Final
 from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.service_rules.service_defaults import allocate
+from celadon.kube.defaulting.service_rules.service_families import WITH_ADDRESS
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import WITH_NODE_PORTS
-
-WITH_ADDRESS: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
 
 
 def _has_address(spec: JsonObject) -> bool:
