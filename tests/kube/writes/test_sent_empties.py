@@ -49,6 +49,6 @@ def test_where_nothing_is_to_be_put_back(made: Any, sent: Any) -> None:
 
 
 def test_custom_kinds_stay_as_they_are() -> None:
-    made = {"spec": {}}
+    made: dict[str, Any] = {"spec": {}}
     kind = GroupVersionKind("example.com", "v1", "Thing")
     assert with_empties(made, {"spec": {"a": []}}, kind) is made

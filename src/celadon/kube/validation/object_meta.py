@@ -66,6 +66,8 @@ class Naming:
     prefix_rule: Messages | None = None
     gate: str = ""
     otherwise: Messages | None = None
+    any_finalizer: bool = False
+    """Whether finalizers without a domain may be others than Kubernetes' own."""
 
     def of_prefix(self, prefix: str) -> list[str]:
         if self.prefix_rule is not None:

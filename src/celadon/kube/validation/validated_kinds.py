@@ -45,7 +45,8 @@ def validate_create(
 
 def _metadata(meta: JsonObject, naming: Naming) -> Errors:
     yield from validate_object_meta(meta, naming)
-    yield from standard_finalizers(meta)
+    if not naming.any_finalizer:
+        yield from standard_finalizers(meta)
 
 
 def validate_update(
@@ -61,7 +62,7 @@ def validate_update(
     if naming is not None:
         if Revisit.AS_CHANGED in validation.revisit:
             errors += validate_object_meta_update(meta, before)
-            errors += standard_finalizers(meta)
+            errors += () if naming.any_finalizer else standard_finalizers(meta)
         if Revisit.AS_NEW in validation.revisit:
             errors += _metadata(meta, naming)
     return holding([*errors, *validation.of_update(obj, old)], gates)
