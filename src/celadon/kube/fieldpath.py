@@ -178,7 +178,8 @@ class FieldError:
     """One complaint about one field. Build it with the functions below.
 
     `issues` are what the compiler said, where the field is an expression that does not compile;
-    their offsets count in the text of the field.
+    their offsets count in the text of the field. `gate` is the feature gate without which nobody
+    complains (`!Gate`: with which), empty for what is always wrong.
     """
 
     type: ErrorType
@@ -186,6 +187,7 @@ class FieldError:
     value: object = OMITTED
     detail: str = ""
     issues: tuple[Issue, ...] = ()
+    gate: str = ""
 
     @property
     def field(self) -> str:

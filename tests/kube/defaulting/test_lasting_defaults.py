@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 from typing import Any, Final
@@ -23,6 +24,7 @@ from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas import packs, schema_model
 from celadon.kube.schemas.pack_schemas import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.status import StatusError
 
 CONTEXT: Final = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U")
 DEEPEST: Final = 7
@@ -82,7 +84,9 @@ def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
     for _ in range(40):
         obj = _struct(name, chance, 0)
         obj.pop("status", None)
-        drafts.append(_created(obj, kind))
+        # A Service is refused for addresses that are none before anything else is looked at.
+        with contextlib.suppress(StatusError):
+            drafts.append(_created(obj, kind))
     settled = [draft for draft in drafts if is_settled(draft)]
     for draft in settled:
         assert stored_form(copy.deepcopy(draft.made), kind, CONTEXT) == draft.made

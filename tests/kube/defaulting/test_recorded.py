@@ -132,7 +132,10 @@ def test_what_was_accepted_is_valid(path: Path) -> None:
 def refusal(step: dict[str, Any], context: DefaultingContext) -> dict[str, Any]:
     """What the server answers instead of the object."""
     resource, namespace = endpoint(step["path"])
-    admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
+    try:
+        admitted = admit_form(step["body"], resource.gvk, context, namespace=namespace)
+    except status.StatusError as error:
+        return error.status.to_json()
     name = admitted["metadata"].get("name", "")
     why = exceeded_limits(admitted, context.cluster.list(LIMIT_RANGES, namespace))
     if why:

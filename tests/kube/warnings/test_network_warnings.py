@@ -13,17 +13,11 @@ BAD = "1.1.1.01"
 
 
 def said(path: str) -> str:
-    return (
-        f'{path}: non-standard IP address "{BAD}" will be considered invalid in a future '
-        'Kubernetes release: use "1.1.1.1"'
-    )
+    return f'{path}: non-standard IP address "{BAD}" is invalid: use "1.1.1.1"'
 
 
 def said_of_range(path: str) -> str:
-    return (
-        f'{path}: non-standard CIDR value "{BAD}/32" will be considered invalid in a future '
-        'Kubernetes release: use "1.1.1.1/32"'
-    )
+    return f'{path}: non-standard CIDR value "{BAD}/32" is invalid: use "1.1.1.1/32"'
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def pod(spec: dict[str, Any] | None = None, /, **notes: str) -> dict[str, Any]:
         (
             {"dnsConfig": {"nameservers": ["1.1.1.01"]}},
             [
-                'spec.dnsConfig.nameservers[0]: non-standard IP address "1.1.1.01" will be '
-                'considered invalid in a future Kubernetes release: use "1.1.1.1"'
+                'spec.dnsConfig.nameservers[0]: non-standard IP address "1.1.1.01" is '
+                'invalid: use "1.1.1.1"'
             ],
         ),
     ],

@@ -18,13 +18,11 @@ PATH = FieldPath("f")
         ("no address", ""),
         (
             "192.012.2.2",
-            'non-standard IP address "192.012.2.2" will be considered invalid in a future '
-            'Kubernetes release: use "192.12.2.2"',
+            'non-standard IP address "192.012.2.2" is invalid: use "192.12.2.2"',
         ),
         (
             "::ffff:1.2.3.4",
-            'non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future '
-            'Kubernetes release: use "1.2.3.4"',
+            'non-standard IP address "::ffff:1.2.3.4" is invalid: use "1.2.3.4"',
         ),
         (
             "2001:db8:0:0::2",
@@ -54,16 +52,12 @@ def test_addresses(text: str, want: str) -> None:
             [
                 'CIDR value "010.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or '
                 '"10.0.0.1/32"?)',
-                'non-standard CIDR value "010.0.0.1/8" will be considered invalid in a future '
-                'Kubernetes release: use "10.0.0.0/8"',
+                'non-standard CIDR value "010.0.0.1/8" is invalid: use "10.0.0.0/8"',
             ],
         ),
         (
             "::ffff:10.0.0.0/104",
-            [
-                'non-standard CIDR value "::ffff:10.0.0.0/104" will be considered invalid in a '
-                'future Kubernetes release: use "10.0.0.0/8"'
-            ],
+            ['non-standard CIDR value "::ffff:10.0.0.0/104" is invalid: use "10.0.0.0/8"'],
         ),
         (
             "2001:0db8::/64",

@@ -61,6 +61,16 @@ def test_a_release_does_not_know_the_gates_of_the_next() -> None:
     assert GATE not in feature_gates("AllAlpha=true", "1.35")
 
 
+def test_a_gate_that_is_on_now_was_off_before() -> None:
+    strict = "StrictIPCIDRValidation"
+    assert feature_gates(f"{strict}=false") == {strict: False}
+    assert feature_gates(f"{strict}=true") == {}
+    assert feature_gates(f"{strict}=true", "1.35") == {strict: True}
+    assert feature_gates("AllAlpha=true", "1.35")[strict]
+    assert strict not in feature_gates("AllAlpha=true", "1.36")
+    assert not feature_gates("AllBeta=false")[strict]
+
+
 def test_each_gate_is_of_one_sort_and_defaulting_knows_no_other() -> None:
     assert not ALPHA & (BETA | ON)
     assert not BETA & LOCKED

@@ -41,6 +41,10 @@ class Addr:
         """`::ffff:1.2.3.4`."""
         return self.bits == V6_BITS and self.value >> 32 == 0xFFFF
 
+    def unmapped(self) -> Addr:
+        """The IPv4 address that is mapped into IPv6; any other address itself."""
+        return Addr(self.value & 0xFFFFFFFF, V4_BITS) if self.is_v4_mapped else self
+
     @property
     def is_unspecified(self) -> bool:
         """`0.0.0.0` or `::`."""

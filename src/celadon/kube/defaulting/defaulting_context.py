@@ -30,6 +30,10 @@ class ServiceNetwork(Protocol):
     def families(self) -> Sequence[str]:
         """IP families of the cluster, the default one first."""
 
+    @property
+    def families_are_known(self) -> bool:
+        """Whether it has no others; else nobody is refused for one."""
+
     def cluster_ip(self, family: str) -> str:
         """A free address of one of them. StatusError (500) when there is none."""
 
@@ -52,6 +56,10 @@ class PlaceholderNetwork:
     @property
     def families(self) -> Sequence[str]:
         return tuple(self.cluster_ips)
+
+    @property
+    def families_are_known(self) -> bool:
+        return False
 
     def cluster_ip(self, family: str) -> str:
         return self.cluster_ips[family]

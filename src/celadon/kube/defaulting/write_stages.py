@@ -52,6 +52,8 @@ from celadon.kube.schemas.typed_objects import (
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.records import dataclass
 
+_LIST_GATE: Final = "DRAListTypeAttributes"
+_LISTS_OF_ATTRIBUTES: Final = frozenset({"bools", "ints", "strings", "versions"})
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""
 CONVERT: Final = "convert"
@@ -184,11 +186,19 @@ class Draft:
         """What validation sees of `made`, the new object that `finish_create` made of the draft:
         besides what is encoded, lists, maps and bytes that came empty. A server validates its
         structs; admission and the store get them encoded."""
-        return with_empty_values(made, self.run.empties) if self.run.empties else made
+        kept = [one for one in self.run.empties if not _is_dropped(one, self.run.gates)]
+        return with_empty_values(made, kept) if kept else made
 
     def replaced(self, obj: Mapping[str, Any]) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
         return drafted(obj, self.gvk, self.run.context)
+
+
+def _is_dropped(empty: EmptyValue, gates: frozenset[str]) -> bool:
+    """Whether a list of a device's attribute came empty while its gate is off: such lists are
+    dropped before anybody looks at them."""
+    *_, member = empty.path
+    return member in _LISTS_OF_ATTRIBUTES and _LIST_GATE not in gates and "attributes" in empty.path
 
 
 def drafted(

@@ -18,7 +18,15 @@ from typing import Final
 from celadon.cel import Environment, Switches
 from celadon.cel.extend import Library, Validator
 from celadon.cel.extend import validators as ast_validators
-from celadon.cel.libraries import comprehensions, lists, optionals, sets, standard_library, strings
+from celadon.cel.libraries import (
+    bindings,
+    comprehensions,
+    lists,
+    optionals,
+    sets,
+    standard_library,
+    strings,
+)
 from celadon.kube.errors import MalformedText
 from celadon.kube.library import (
     authz,
@@ -139,10 +147,13 @@ def previous_minor(version: str) -> str:
 
 
 @cache
-def environment(version: str = DEFAULT, *, has_patch_types: bool = False) -> Environment:
+def environment(
+    version: str = DEFAULT, *, has_patch_types: bool = False, has_bindings: bool = False
+) -> Environment:
     """The environment of a release, without variables. `extend` it with them.
 
-    `has_patch_types` adds what only mutating policies have. Raises VersionError.
+    `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
+    devices have (`cel.bind`). Raises VersionError.
     """
     release = parse_version(version)
     blocks = [block for block in BLOCKS if block.is_in(release)]
@@ -150,6 +161,8 @@ def environment(version: str = DEFAULT, *, has_patch_types: bool = False) -> Env
     for block in blocks:
         switches.update(block.switches)
     libraries = [library for block in blocks for library in block.libraries]
+    if has_bindings:
+        libraries.append(bindings.library(0))
     if has_patch_types:
         libraries.append(json_patch_keys.LIBRARY)
     return Environment(

@@ -222,7 +222,7 @@ class StructCodec:
         entry = self._entry
         always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
         fields = {
-            key: _field(node, self._reading, keep=key in always or key in pointers)
+            key: _field(node, self._reading, keep=key in pointers or _stays(always.get(key, 0)))
             for key, node in entry.get("fields", {}).items()
         }
         for key, zero in always.items():
@@ -325,6 +325,12 @@ class StructCodec:
         for key, completion in self._completions:
             if key in made:
                 completion(made[key], settled)
+
+
+def _stays(zero: object) -> bool:
+    """Whether what is always written may be empty and yet not be the zero value: a null list. An
+    empty scalar is its zero value, so defaulting must not see it; it comes back in the end."""
+    return zero is None or zero.__class__ in (dict, list)
 
 
 def _struct_component(node: Any) -> str:

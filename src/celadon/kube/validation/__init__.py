@@ -16,10 +16,12 @@ from celadon.kube.validation.object_meta import (
 from celadon.kube.validation.status_conditions import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
+from celadon.kube.validation.validation_gates import ON_SINCE
 from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
 
 __all__ = [
     "NEGATIVE",
+    "ON_SINCE",
     "Naming",
     "conditions",
     "http_path",

@@ -12,6 +12,7 @@ from typing import Final
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import pod_subresources
+from celadon.kube.validation.address_rules import canonical_address
 from celadon.kube.validation.cluster import (
     cluster_rules,
     config_data,
@@ -53,12 +54,12 @@ from celadon.kube.validation.validation_rows import (
 from celadon.kube.validation.workloads import autoscaling, controllers, jobs
 from celadon.kube.well_known_values import RBAC_GROUP
 
-ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
+ADDRESS: Final = Naming(canonical_address, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
 
 CORE: Final[Mapping[str, Validation]] = {
     "ConfigMap": Validation(config_data.config_map, update=config_data.config_map_update),
-    "Endpoints": Validation(endpoints_objects.endpoints),
+    "Endpoints": Validation(endpoints_objects.endpoints, update=endpoints_objects.endpoints_update),
     "Event": Validation(events.core_event, None),
     "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
@@ -135,11 +136,13 @@ NETWORKING: Final[Mapping[str, Validation]] = {
     ),
     "Ingress": Validation(
         ingresses.ingress,
-        update=lambda obj, _: ingresses.ingress_in_general(obj),
+        update=ingresses.ingress_update,
         status=object_statuses.ingress_status,
     ),
     "IngressClass": Validation(ingresses.ingress_class, CLUSTER, ingresses.ingress_class_update),
-    "NetworkPolicy": Validation(ingresses.network_policy, revisit=_CHANGED),
+    "NetworkPolicy": Validation(
+        ingresses.network_policy, update=ingresses.network_policy_update, revisit=_CHANGED
+    ),
     "ServiceCIDR": Validation(
         service_ranges.service_cidr, CLUSTER, service_ranges.service_cidr_update, revisit=_CHANGED
     ),

@@ -75,6 +75,7 @@ def driver_name(path: FieldPath, value: str) -> Errors:
     and no subdomain."""
     if not value:
         yield fieldpath.required(path)
+        return
     if len(value.encode()) > DRIVER_NAME_MAX_BYTES:
         yield fieldpath.too_long(path, DRIVER_NAME_MAX_BYTES)
     yield from each(path, value, name_rules.dns1123_subdomain(value.lower()))

@@ -30,6 +30,7 @@ from celadon.kube.validation.validation_rows import (
     ANY_FINALIZERS,
     CLUSTER,
     CLUSTER_ANY,
+    CLUSTER_AS_MADE,
     Revisit,
     Update,
     Validation,
@@ -72,7 +73,9 @@ FLOW_CONTROL: Final[Mapping[str, Validation]] = {
     ),
 }
 DEVICES: Final[Mapping[str, Validation]] = {
-    "DeviceClass": Validation(resource_claims.device_class, CLUSTER),
+    "DeviceClass": Validation(
+        resource_claims.device_class, CLUSTER_AS_MADE, resource_claims.device_class_update
+    ),
     "DeviceTaintRule": Validation(
         resource_slices.taint_rule,
         CLUSTER,
@@ -82,14 +85,19 @@ DEVICES: Final[Mapping[str, Validation]] = {
     ),
     "ResourceClaim": Validation(
         resource_claims.claim,
-        update=resource_claims.fixed_spec,
+        update=resource_claims.claim_update,
         status=claim_statuses.claim_status,
     ),
     "ResourceClaimTemplate": Validation(
-        resource_claims.claim_template, update=resource_claims.fixed_spec, revisit=_CHANGED
+        resource_claims.claim_template,
+        update=resource_claims.claim_template_update,
+        revisit=_CHANGED,
     ),
     "ResourcePoolStatusRequest": Validation(
-        resource_slices.pool_status_request, CLUSTER, resource_claims.fixed_spec, revisit=_CHANGED
+        resource_slices.pool_status_request,
+        CLUSTER,
+        resource_slices.pool_status_request_update,
+        revisit=_CHANGED,
     ),
     "ResourceSlice": Validation(
         resource_slices.resource_slice,
@@ -99,7 +107,9 @@ DEVICES: Final[Mapping[str, Validation]] = {
     ),
 }
 STORAGE: Final[Mapping[str, Validation]] = {
-    "CSIDriver": Validation(storage_drivers.driver, None, storage_drivers.driver_update),
+    "CSIDriver": Validation(
+        storage_drivers.driver, CLUSTER, storage_drivers.driver_update, revisit=_CHANGED
+    ),
     "CSINode": Validation(
         storage_drivers.node, CLUSTER, storage_drivers.node_update, revisit=Revisit.AS_NEW
     ),

@@ -9,7 +9,9 @@ about without their index, and a label's value without its key.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -27,6 +29,7 @@ from celadon.kube.validation.field_checks import (
     not_negative,
 )
 from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.validation_gates import only_with
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 
@@ -54,13 +57,16 @@ class Naming:
     """What the names of a kind may look like, and whether its objects live in namespaces.
 
     `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
-    something. `namespaced` None: nobody looks at the namespace. `any_finalizers`: those without a
-    domain need not be Kubernetes' own.
+    something. `namespaced` None: nobody looks at the namespace. `gate` must be on for these names;
+    while it is off, they are those of `otherwise`. `any_finalizers`: those without a domain need
+    not be Kubernetes' own.
     """
 
     rule: Messages = name_rules.dns1123_subdomain
     namespaced: bool | None = True
     prefix_rule: Messages | None = None
+    gate: str = ""
+    otherwise: Messages | None = None
     any_finalizers: bool = False
 
     def of_prefix(self, prefix: str) -> list[str]:
@@ -111,6 +117,10 @@ def validate_object_meta_update(
     if not unconditional and not meta.get("resourceVersion"):
         at = METADATA.child("resourceVersion")
         yield fieldpath.invalid(at, "", "must be specified for an update")
+    generation = meta.get("generation") or 0
+    if generation < (old.get("generation") or 0):
+        at = METADATA.child("generation")
+        yield fieldpath.invalid(at, generation, "must not be decremented")
     for field in FIXED:
         value = meta.get(field)
         if value != old.get(field):
@@ -136,6 +146,16 @@ def _no_new_finalizers(meta: JsonObject, old: JsonObject) -> Errors:
 
 
 def _names(meta: JsonObject, naming: Naming) -> Errors:
+    if naming.otherwise is None:
+        return _names_by(meta, naming)
+    other = replace(naming, rule=naming.otherwise, gate="", otherwise=None)
+    wrong, else_wrong = list(_names_by(meta, naming)), list(_names_by(meta, other))
+    if wrong == else_wrong:
+        return iter(wrong)
+    return itertools.chain(only_with(naming.gate, wrong), only_with(f"!{naming.gate}", else_wrong))
+
+
+def _names_by(meta: JsonObject, naming: Naming) -> Errors:
     generate, name = meta.get("generateName") or "", meta.get("name") or ""
     if generate:
         yield from each(METADATA.child("generateName"), generate, naming.of_prefix(generate))
@@ -157,19 +177,19 @@ def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Er
 
 def _owners(owners: Sequence[JsonObject]) -> Errors:
     path = METADATA.child("ownerReferences")
-    controllers: list[JsonObject] = []
+    first = ""
     for owner in owners:
         yield from _owner(owner, path)
         if not owner.get("controller"):
             continue
-        controllers.append(owner)
-        if len(controllers) > 1:
-            named = " and ".join(f"{one['kind']}/{one['name']}" for one in controllers[-2:])
+        named = f"{owner['kind']}/{owner['name']}"
+        if first:
             detail = (
                 'Only one reference can have Controller set to true. Found "true" in references '
-                f"for {named}"
+                f"for {first} and {named}"
             )
             yield fieldpath.invalid(path, list(map(_printed_owner, owners)), detail)
+        first = first or named
 
 
 def _owner(owner: JsonObject, path: FieldPath) -> Errors:

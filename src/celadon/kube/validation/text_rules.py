@@ -151,6 +151,12 @@ def address(value: str) -> netaddr.Addr | None:
     return None if found.zone else found
 
 
+def unmapped(given: netaddr.Addr) -> str:
+    """As Go's older type prints an address: it does not know IPv4 in IPv6."""
+    text = str(given)
+    return text.removeprefix("::ffff:") if given.is_v4_mapped else text
+
+
 def ip_address(value: str) -> list[str]:
     """IPv4 or IPv6, without a zone."""
     return [IP_MESSAGE] if address(value) is None else []

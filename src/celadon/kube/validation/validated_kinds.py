@@ -1,10 +1,12 @@
 """Which kind is validated by what, and the ways to ask.
 
-All take objects as validating admission sees them. A kind that is not in the table has no
-complaints here: custom resources, and kinds that other rooms validate.
+All take objects as validating admission sees them, and the feature gates that are on. A kind that
+is not in the table has no complaints here: custom resources, and kinds that other rooms validate.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
@@ -19,10 +21,15 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta,
     validate_object_meta_update,
 )
+from celadon.kube.validation.validation_gates import default_gates, holding
 from celadon.kube.validation.validation_rows import Revisit
 
+_USUAL: Final = default_gates()
 
-def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
+
+def validate_create(
+    obj: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
+) -> list[FieldError]:
     """What is wrong with a new object."""
     validation = validation_of(kind.group_kind)
     if validation is None:
@@ -32,7 +39,8 @@ def validate_create(obj: JsonObject, kind: GroupVersionKind) -> list[FieldError]
     if naming is not None:
         errors += _metadata(obj.get("metadata") or {}, naming)
     errors += validation.create(obj)
-    return errors or _for_all_kinds(obj.get("metadata") or {}, is_done=naming is not None)
+    meta = obj.get("metadata") or {}
+    return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
 
 def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
@@ -49,7 +57,9 @@ def _metadata(meta: JsonObject, naming: Naming) -> Errors:
     yield from standard_finalizers(meta, naming)
 
 
-def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) -> list[FieldError]:
+def validate_update(
+    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
+) -> list[FieldError]:
     """What is wrong with a changed object. Subresources are not validated here."""
     validation = validation_of(kind.group_kind)
     if validation is None:
@@ -63,29 +73,33 @@ def validate_update(obj: JsonObject, old: JsonObject, kind: GroupVersionKind) ->
             errors += standard_finalizers(meta, naming)
         if Revisit.AS_NEW in validation.revisit:
             errors += _metadata(meta, naming)
-    return [*errors, *validation.of_update(obj, old)]
+    return holding([*errors, *validation.of_update(obj, old)], gates)
 
 
 def validate_status_update(
-    obj: JsonObject, old: JsonObject, kind: GroupVersionKind
+    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
 ) -> list[FieldError]:
     """What is wrong with an object whose status was changed."""
     validation = validation_of(kind.group_kind)
     if validation is not None and validation.status is validation.update is not None:
-        return validate_update(obj, old, kind)
+        return validate_update(obj, old, kind, gates)
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
     errors = list(validate_meta_of_update(meta, before))
     if validation is None or validation.status is None:
         return errors
     if Revisit.AS_CHANGED in validation.revisit:
         errors += validate_object_meta_update(meta, before)
-    return [*errors, *validation.status(obj, old)]
+    return holding([*errors, *validation.status(obj, old)], gates)
 
 
 def validate_subresource_update(
-    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, subresource: str
+    obj: JsonObject,
+    old: JsonObject,
+    kind: GroupVersionKind,
+    subresource: str,
+    gates: frozenset[str] = _USUAL,
 ) -> list[FieldError]:
     """What is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
     check = subresource_rule(kind.group_kind, subresource)
-    return errors if check is None else [*errors, *check(obj, old)]
+    return errors if check is None else holding([*errors, *check(obj, old)], gates)

@@ -11,6 +11,7 @@ from celadon.kube import name_rules
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors
 from celadon.kube.validation.object_meta import Naming
+from celadon.kube.validation.validation_gates import RELAXED_SERVICE_NAMES
 from celadon.records import dataclass
 
 Create = Callable[[JsonObject], Errors]
@@ -27,11 +28,15 @@ GENERATED: Final = Naming(prefix_rule=lambda _: [])
 """Only the name that was generated counts, not what it begins with."""
 ANY_FINALIZERS: Final = Naming(any_finalizers=True)
 LABEL: Final = Naming(name_rules.dns1123_label)
-SERVICE: Final = Naming(name_rules.dns1035_label)
+SERVICE: Final = Naming(
+    name_rules.dns1123_label, gate=RELAXED_SERVICE_NAMES, otherwise=name_rules.dns1035_label
+)
 ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules.path_segment_name)
 CLUSTER: Final = Naming(namespaced=False)
 CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
 CLUSTER_ANY: Final = Naming(lambda _: [], namespaced=False)
+CLUSTER_AS_MADE: Final = Naming(namespaced=False, prefix_rule=lambda _: [])
+"""What is generated must be right; the prefix is not looked at by itself."""
 CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 

@@ -22,8 +22,8 @@ def address_warnings(path: FieldPath, text: str) -> Iterator[str]:
     strict = _strict_address(text)
     if strict is None or strict.is_v4_mapped:
         yield (
-            f"{path}: non-standard IP address {quote(text)} will be considered invalid in a future "
-            f"Kubernetes release: use {quote(_unmapped(found))}"
+            f"{path}: non-standard IP address {quote(text)} is invalid: use "
+            f"{quote(text_rules.unmapped(found))}"
         )
     elif not strict.is_v4 and str(strict) != text:
         yield (
@@ -40,17 +40,14 @@ def range_warnings(path: FieldPath, text: str) -> Iterator[str]:
     usual = _range_text(found)
     ambiguous = found.masked() != found
     if ambiguous:
-        single = f"{_unmapped(found.addr)}/{32 if found.addr.is_v4 else 128}"
+        single = f"{text_rules.unmapped(found.addr)}/{32 if found.addr.is_v4 else 128}"
         yield (
             f"{path}: CIDR value {quote(text)} is ambiguous in this context (should be "
             f"{quote(usual)} or {quote(single)}?)"
         )
     strict = _strict_range(text)
     if strict is None or strict.addr.is_v4_mapped:
-        yield (
-            f"{path}: non-standard CIDR value {quote(text)} will be considered invalid in a future "
-            f"Kubernetes release: use {quote(usual)}"
-        )
+        yield (f"{path}: non-standard CIDR value {quote(text)} is invalid: use {quote(usual)}")
     elif not ambiguous and not strict.addr.is_v4 and str(strict) != text:
         yield (
             f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format "
@@ -72,14 +69,8 @@ def _strict_range(text: str) -> netaddr.Prefix | None:
         return None
 
 
-def _unmapped(address: netaddr.Addr) -> str:
-    """As Go's older type prints it, which does not know IPv4 in IPv6."""
-    text = str(address)
-    return text.removeprefix("::ffff:") if address.is_v4_mapped else text
-
-
 def _range_text(found: netaddr.Prefix) -> str:
     """The range without the bits behind its length, as Go's older type prints it."""
     masked = found.masked()
     length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
-    return f"{_unmapped(masked.addr)}/{length}"
+    return f"{text_rules.unmapped(masked.addr)}/{length}"

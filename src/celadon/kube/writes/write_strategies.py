@@ -34,7 +34,9 @@ from celadon.kube.validation.validated_kinds import (
     validate_subresource_update,
     validate_update,
 )
+from celadon.kube.validation.validation_gates import gates_on
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.kube.writes.admin_access import access_asked_for, access_given
 from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
 
@@ -61,6 +63,11 @@ class Surroundings:
     @property
     def resources(self) -> Catalog:
         return known_resources() if self.catalog is None else self.catalog
+
+    @property
+    def gates_on(self) -> frozenset[str]:
+        """Those of the gates that validation asks for."""
+        return gates_on(self.version, self.gates)
 
 
 Create = Callable[[JsonObject, Surroundings], list[FieldError]]
@@ -137,7 +144,8 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     stored = codec_for(kind) is not None and has_identity(kind)
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-        errors = validate_create(obj, kind)
+        errors = access_asked_for(group_kind, obj, surroundings.lookups)
+        errors += validate_create(obj, kind, surroundings.gates_on)
         if not errors and stored and not covered:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
         return errors
@@ -145,10 +153,11 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         if not covered:
             return metadata_of_update(obj, old, surroundings) if stored else []
-        return validate_update(obj, old, kind)
+        return validate_update(obj, old, kind, surroundings.gates_on)
 
-    def status(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-        return validate_status_update(obj, old, kind)
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = access_given(group_kind, obj, old, surroundings.lookups)
+        return [*errors, *validate_status_update(obj, old, kind, surroundings.gates_on)]
 
     return Strategy(
         create,
@@ -223,5 +232,7 @@ def write_errors(
     if target.subresource == "status":
         return strategy.status(obj, old, surroundings)
     if target.subresource:
-        return validate_subresource_update(obj, old, target.kind, target.subresource)
+        return validate_subresource_update(
+            obj, old, target.kind, target.subresource, surroundings.gates_on
+        )
     return strategy.update(obj, old, surroundings)

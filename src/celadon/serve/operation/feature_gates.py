@@ -15,6 +15,7 @@ from typing import Final
 from celadon.admission.static import GATE
 from celadon.kube.go import parse_bool
 from celadon.kube.library import DEFAULT_VERSION, parse_version
+from celadon.kube.validation import ON_SINCE
 
 ALL_ALPHA: Final = "AllAlpha"
 ALL_BETA: Final = "AllBeta"
@@ -33,7 +34,7 @@ ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity
 MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
 NodeDeclaredFeatures PodAndContainerStatsFromCRI PodLogsQuerySplitStreams QOSReserved
 ReduceDefaultCrashLoopBackOffDecay RestartAllContainersOnContainerExits RuntimeClassInImageCriApi
-StorageCapacityScoring StorageVersionAPI StrictIPCIDRValidation TaintTolerationComparisonOperators
+StorageCapacityScoring StorageVersionAPI TaintTolerationComparisonOperators
 TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy
 UserNamespacesHostNetworkSupport VolumeLimitScaling WindowsCPUAndMemoryAffinity
 """
@@ -66,7 +67,7 @@ ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus
 ResourceHealthStatusMessage RotateKubeletServerCertificate SELinuxChangePolicy
 SELinuxMountReadWriteOncePod SchedulerAsyncPreemption SchedulerPopFromBackoffQ
 ServiceAccountNodeAudienceRestriction ServiceCIDRStatusFieldWiping SizeBasedListCostEstimate
-StatefulSetSemanticRevisionComparison StorageVersionHash
+StatefulSetSemanticRevisionComparison StorageVersionHash StrictIPCIDRValidation
 StructuredAuthenticationConfigurationEgressSelector
 StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
 TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests
@@ -124,8 +125,9 @@ def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, boo
     said = dict(_pairs(text))
     release = parse_version(version)
     unknown = {name for name, first in SINCE.items() if release < first}
-    values: dict[str, bool] = {}
-    for name, group in ((ALL_ALPHA, ALPHA), (ALL_BETA, BETA)):
+    early = {name for name, first in ON_SINCE.items() if release < first}
+    on, values = ON - early, dict[str, bool]()
+    for name, group in ((ALL_ALPHA, ALPHA | early), (ALL_BETA, BETA - early)):
         if name in said:
             values.update(dict.fromkeys(group - unknown, said.pop(name)))
     for name, value in said.items():
@@ -134,7 +136,7 @@ def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, boo
         if name in LOCKED and not value:
             raise ValueError(f"cannot set feature gate {name} to false, feature is locked to true")
         values[name] = value
-    return {name: value for name, value in sorted(values.items()) if value != (name in ON)}
+    return {name: value for name, value in sorted(values.items()) if value != (name in on)}
 
 
 def _pairs(text: str) -> Iterator[tuple[str, bool]]:

@@ -98,9 +98,9 @@ class ServiceNetworkView:
             address = ipaddress.ip_address(text)
         except ValueError:
             return ""
-        if address not in self._range:
+        if address not in self._range and not dry_run:
             return NO_NETWORK
-        if address in (self._range[0], self._range[-1]):
+        if address.version != 4 or not self._range[1] <= address <= self._range[-2]:
             return (
                 f"the provided IP ({text}) is not in the valid range. The range of valid IPs is "
                 f"{self._range}"
@@ -181,6 +181,7 @@ class LiveNetwork:
 
     view: ServiceNetworkView
     families: Sequence[str] = ("IPv4",)
+    families_are_known: bool = True
     _claims: dict[str, Condition] = field(default_factory=dict)
 
     @property
@@ -225,6 +226,10 @@ class DryNetwork:
     @property
     def families(self) -> Sequence[str]:
         return self.placeholders.families
+
+    @property
+    def families_are_known(self) -> bool:
+        return True
 
     def cluster_ip(self, family: str) -> str:
         return self.placeholders.cluster_ip(family)

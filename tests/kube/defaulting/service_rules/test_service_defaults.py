@@ -64,7 +64,12 @@ DUAL = PlaceholderNetwork({"IPv4": "10.0.0.0", "IPv6": "fd00::"})
         ),
         (
             DUAL,
-            {"type": "ClusterIP", "ipFamilies": ["IPv6"], "clusterIPs": ["fd00::9"]},
+            {
+                "type": "ClusterIP",
+                "ipFamilies": ["IPv6"],
+                "clusterIP": "fd00::9",
+                "clusterIPs": ["fd00::9"],
+            },
             {"clusterIP": "fd00::9", "clusterIPs": ["fd00::9"], "ipFamilies": ["IPv6"]},
         ),
         (
@@ -139,6 +144,27 @@ def test_values_that_cannot_be_had(spec: dict[str, Any], text: str) -> None:
     with pytest.raises(StatusError) as refused:
         service_allocate(spec, run)
     assert (refused.value.code, str(refused.value)) == (422, text)
+
+
+def test_ports_that_no_type_has_are_not_asked_for() -> None:
+    spec = {"type": "ClusterIP", "ports": [{"port": 1, "nodePort": 30001}]}
+    service_allocate(spec, Run({}, DefaultingContext(network=Full()), frozenset()))
+    assert spec["ports"] == [{"port": 1, "nodePort": 30001}]
+
+
+def test_a_health_check_port_that_cannot_be_had() -> None:
+    spec = {
+        "type": "LoadBalancer",
+        "externalTrafficPolicy": "Local",
+        "healthCheckNodePort": 30001,
+    }
+    with pytest.raises(StatusError) as refused:
+        service_allocate(spec, Run({}, DefaultingContext(network=Full()), frozenset()))
+    assert (refused.value.code, str(refused.value)) == (
+        500,
+        "Internal error occurred: failed to allocate requested HealthCheck NodePort 30001: "
+        "provided port is already allocated",
+    )
 
 
 def test_what_a_service_has_stays_its_own() -> None:

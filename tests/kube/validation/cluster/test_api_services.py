@@ -82,3 +82,10 @@ def test_conditions_hold_or_not() -> None:
         'status.conditions[0].status: Unsupported value: "x": supported values: "True", "False", '
         '"Unknown"'
     ]
+
+
+def test_finalizers_need_no_domain() -> None:
+    named = api_service()
+    named = {**named, "metadata": {**named["metadata"], "finalizers": ["x"]}}
+    assert complaints(named) == []
+    assert update_complaints(named, named) == []

@@ -9,9 +9,10 @@ import pytest
 from celadon.kube.validation.cluster.flow_control import (
     MANDATORY_LEVEL,
     MANDATORY_SCHEMAS,
+    PRESERVED,
     typed_conditions,
 )
-from tests.kube.validation.objects import complaints, obj, update_complaints
+from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
 Json = dict[str, Any]
 GROUP = "flowcontrol.apiserver.k8s.io/v1"
@@ -163,9 +164,11 @@ def test_rules(fields: Json, expected: list[str]) -> None:
         (
             level("exempt", type="Limited"),
             [
-                "spec.type: Invalid value: \"Limited\": type must be 'Exempt' if and only if "
+                "spec.type: Invalid value: \"Limited\": must be 'Exempt' if and only if "
                 "`name` is 'exempt'",
                 "spec.limited: Required value: must not be empty when type is Limited",
+                'spec: Invalid value: {"Type":"Limited","Limited":null,"Exempt":null}: spec of '
+                "'exempt' except the 'spec.exempt' field must equal the fixed value",
             ],
         ),
         (
@@ -221,9 +224,34 @@ def test_complaints(value: Json, expected: list[str]) -> None:
     assert complaints(value) == expected
 
 
+def test_the_other_sort_of_level_is_forbidden() -> None:
+    value = level(type="Limited", exempt={}, limited={"limitResponse": {"type": "Reject"}})
+    assert complaints(value) == ["spec.exempt: Forbidden: must be nil if the type is Limited"]
+    noted = {**value, "metadata": {"name": "a", "annotations": {PRESERVED: ""}}}
+    assert complaints({**noted, "spec": {**value["spec"], "exempt": None}}) == [
+        f"metadata.annotations: Forbidden: annotation '{PRESERVED}' is forbidden"
+    ]
+
+
+def test_zeros_are_defaulted() -> None:
+    schema = obj(
+        "flowcontrol.apiserver.k8s.io/v1",
+        "FlowSchema",
+        spec={"matchingPrecedence": 0, "priorityLevelConfiguration": {"name": "x"}},
+    )
+    assert admitted(schema)["spec"]["matchingPrecedence"] == 1000
+    queued_for = {"type": "Queue", "queuing": {"queues": 0, "handSize": 0, "queueLengthLimit": 0}}
+    found = admitted(level(type="Limited", limited={"limitResponse": queued_for}))
+    assert found["spec"]["limited"]["limitResponse"]["queuing"] == {
+        "queues": 64,
+        "handSize": 8,
+        "queueLengthLimit": 50,
+    }
+
+
 def test_conditions_are_of_different_types() -> None:
     value = {"status": {"conditions": [{"type": "a"}, {"type": "a"}, {"type": ""}]}}
     assert list(map(str, typed_conditions(value))) == [
         'status.conditions[1].type: Duplicate value: "a"',
-        "status.conditions[2].type: Required value: must not be empty",
+        "status.conditions[2].type: Required value",
     ]

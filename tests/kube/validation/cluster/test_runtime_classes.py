@@ -22,6 +22,11 @@ def test_a_good_one() -> None:
 @pytest.mark.parametrize(
     ("fields", "start"),
     [
+        ({"handler": ""}, "handler: Required value"),
+        (
+            {"scheduling": {"tolerations": [{"key": "k", "operator": "Exists"}] * 2}},
+            'scheduling.tolerations[1]: Duplicate value: {"Key":"k","Operator":"Exists",',
+        ),
         ({"handler": "A"}, 'handler: Invalid value: "A": a lowercase RFC 1123 label'),
         (
             {"overhead": {"podFixed": {"cpu": "-1"}}},

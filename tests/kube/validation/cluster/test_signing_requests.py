@@ -132,7 +132,7 @@ AT = "status.conditions"
             {"conditions": [APPROVED, DENIED, {"type": "", "status": ""}]},
             {},
             [
-                f'{AT}[1].type: Invalid value: "Denied": Approved and Denied conditions are '
+                f'{AT}: Invalid value: "Denied": Approved and Denied conditions are '
                 "mutually exclusive",
                 f"{AT}[2].type: Required value",
                 f"{AT}[2].status: Required value",
@@ -155,8 +155,8 @@ AT = "status.conditions"
             {"certificate": encoded("x")},
             {"conditions": [APPROVED]},
             [
-                'status.certificate: Invalid value: "<certificate data>": must contain one or more '
-                "CERTIFICATE PEM blocks",
+                'status.certificate: Invalid value: "<certificate data>": must contain at least '
+                "one CERTIFICATE PEM block",
                 f'{AT}: Forbidden: updates may not remove a condition of type "Approved"',
                 "status.certificate: Forbidden: updates may not set certificate content",
             ],

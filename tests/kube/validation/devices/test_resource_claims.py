@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.validation.validation_gates import CONSUMABLE_CAPACITY
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -192,5 +193,36 @@ def test_the_flat_form_of_an_old_version() -> None:
 
 def test_what_is_asked_for_stays() -> None:
     (found,) = update_complaints(claim(exactly("s")), claim(exactly("r")))
-    assert found.startswith('spec: Invalid value: {"devices":{"requests":[{')
+    assert found.startswith('spec: Invalid value: {"Devices":{"Requests":[{"Name":"s","Exactly":{')
     assert found.endswith(": field is immutable")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown"),
+    [
+        ("name", "x", "name"),
+        ("generateName", "x", "generateName"),
+        ("namespace", "n", "namespace"),
+        ("uid", "u", "uID"),
+        ("generation", 1, "generation"),
+        ("creationTimestamp", "2024-01-01T00:00:00Z", "creationTimestamp"),
+        ("deletionGracePeriodSeconds", 30, "deletionGracePeriodSeconds"),
+        ("finalizers", ["a/b"], "finalizers"),
+    ],
+)
+def test_templates_have_no_metadata_of_objects(field: str, value: Any, shown: str) -> None:
+    template = obj(GROUP, "ResourceClaimTemplate", spec={"metadata": {field: value}, "spec": {}})
+    assert complaints(template) == [f"spec.metadata.{shown}: Forbidden: cannot be set"]
+
+
+def test_attributes_of_constraints_are_required_in_the_words_of_a_gate() -> None:
+    value = claim(exactly(), constraints=[{}])
+    assert complaints(value)[0].endswith("is required, but multiple fields are set")
+    assert complaints(value, CONSUMABLE_CAPACITY) == [
+        "spec.devices.constraints[0].matchAttribute: Required value"
+    ]
+
+
+def test_the_prefix_of_a_class_is_not_looked_at() -> None:
+    named = {**device_class(), "metadata": {"name": "a", "generateName": "X"}}
+    assert complaints(named) == []

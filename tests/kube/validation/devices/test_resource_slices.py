@@ -117,8 +117,9 @@ def test_good_objects(value: Json) -> None:
             [
                 'spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be '
                 "specified",
-                'spec.devices[0].attributes[b]: Invalid value: {"int":1,"bool":true}: exactly one '
-                "value must be specified",
+                'spec.devices[0].attributes[b]: Invalid value: {"IntValue":1,"BoolValue":true,'
+                '"StringValue":null,"VersionValue":null,"IntValues":null,"BoolValues":null,'
+                '"StringValues":null,"VersionValues":null}: exactly one value must be specified',
                 'spec.devices[0].attributes[c].version: Invalid value: "1": must be a string '
                 "compatible with semver.org spec 2.0.0",
                 "spec.devices[0].attributes[d].string: Too long: may not be more than 64 bytes",

@@ -54,7 +54,7 @@ def test_good_slices(value: Json) -> None:
             [
                 'endpoints[0].addresses[0]: Invalid value: "x": must be a valid IP address, (e.g. '
                 "10.9.8.7 or 2001:db8::ffff)",
-                'endpoints[0].addresses[1]: Invalid value: "fd00::1": must be an IPv4 address',
+                'endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address',
                 'endpoints[0].addresses[2]: Invalid value: "127.0.0.1": may not be in the loopback '
                 "range (127.0.0.0/8, ::1/128)",
             ],

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.networking.service_ranges import address_name, range_text
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -28,33 +27,6 @@ GOOD = [address(), address("fd00::1"), ranges("10.0.0.0/24"), ranges("10.0.0.0/2
 def test_good_objects(value: Json) -> None:
     assert complaints(value) == []
     assert update_complaints(value, value) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("x", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]),
-        ("010.0.0.1", ["must not have leading 0s"]),
-        ("::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"]),
-        ("FD00::1", ['must be in canonical form ("fd00::1")']),
-    ],
-)
-def test_names_of_addresses(name: str, expected: list[str]) -> None:
-    assert address_name(name) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("x", ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]),
-        ("010.0.0.0/8", ["must not have leading 0s in IP or prefix length"]),
-        ("::ffff:10.0.0.0/104", ["must not have an IPv4-mapped IPv6 address"]),
-        ("10.0.0.1/8", ["must not have bits set beyond the prefix length"]),
-        ("FD00::/8", ['must be in canonical form ("fd00::/8")']),
-    ],
-)
-def test_ranges(value: str, expected: list[str]) -> None:
-    assert range_text(value) == expected
 
 
 @pytest.mark.parametrize(

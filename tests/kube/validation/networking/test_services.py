@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.validation_gates import RELAXED_SERVICE_NAMES
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 
@@ -88,7 +89,7 @@ SERVICES: list[tuple[dict[str, Any], list[str]]] = [
             'spec.internalTrafficPolicy: Unsupported value: "x": supported values: "Cluster", '
             '"Local"',
             'spec.trafficDistribution: Unsupported value: "y": supported values: "PreferClose", '
-            '"PreferSameNode", "PreferSameZone"',
+            '"PreferSameZone", "PreferSameNode"',
         ],
     ),
     (
@@ -109,9 +110,33 @@ def test_services(fields: dict[str, Any], messages: list[str]) -> None:
         assert one.startswith(message)
 
 
-def test_names_of_services_begin_with_a_letter() -> None:
-    (message,) = complaints({**service(), "metadata": {"name": "1a"}})
+def test_names_of_services_begin_with_a_letter_while_the_gate_is_off() -> None:
+    digits = {**service(), "metadata": {"name": "1a"}}
+    assert complaints(digits) == []
+    (message,) = complaints(digits, RELAXED_SERVICE_NAMES)
     assert message.startswith('metadata.name: Invalid value: "1a": a DNS-1035 label must consist')
+    (message,) = complaints({**service(), "metadata": {"name": "A"}})
+    assert message.startswith('metadata.name: Invalid value: "A": a lowercase RFC 1123 label must')
+
+
+def test_backends_of_ingresses_are_named_as_services_are() -> None:
+    old = ingress({"backend": {"service": {"name": "1a", "port": {"number": 80}}}})
+    assert complaints(old) == []
+    at = "spec.rules[0].http.paths[0].backend.service.name: Invalid value"
+    (message,) = complaints(old, RELAXED_SERVICE_NAMES)
+    assert message.startswith(f'{at}: "1a": a DNS-1035 label must consist')
+    assert update_complaints(old, old, RELAXED_SERVICE_NAMES) == []
+    (message,) = update_complaints(old, ingress(), RELAXED_SERVICE_NAMES)
+    assert message.startswith(f'{at}: "1a": a DNS-1035 label must consist')
+
+
+def test_ingresses_keep_what_was_allowed_before() -> None:
+    old = ingress({"path": "x"}, host="*.example.com")
+    assert update_complaints(old, old) == []
+    assert len(complaints(old)) == 1
+    named = {**ingress(), "spec": {**ingress()["spec"], "tls": [{"secretName": "a_b"}]}}
+    assert update_complaints(named, named) == []
+    assert len(update_complaints(named, ingress())) == 1
 
 
 def test_addresses_of_services_stay() -> None:
@@ -223,7 +248,7 @@ POLICIES: list[tuple[dict[str, Any], list[str]]] = [
         [
             "spec.egress[0].ports[0].endPort: Invalid value: 5: may not be specified when `port` "
             "is non-numeric",
-            "spec.egress[0].ports[1].endPort: Invalid value: 5: must be greater than or equal to "
+            "spec.egress[0].ports[1].endPort: Invalid value: 9: must be greater than or equal to "
             "`port`",
         ],
     ),

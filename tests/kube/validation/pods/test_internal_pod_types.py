@@ -28,6 +28,8 @@ ROOTS: Final = {
     "FlowSchemaSpec": "flowcontrol.v1.FlowSchemaSpec",
     "FailurePolicy": "batch.v1.PodFailurePolicy",
     "SuccessPolicy": "batch.v1.SuccessPolicy",
+    "DeviceClaimSpec": "resource.v1.ResourceClaimSpec",
+    "DeviceAttribute": "resource.v1.DeviceAttribute",
     "PriorityLevelSpec": "flowcontrol.v1.PriorityLevelConfigurationSpec",
 }
 """The structs that are looked at themselves, and their components."""

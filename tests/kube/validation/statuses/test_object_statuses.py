@@ -89,4 +89,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
     ],
 )  # fmt: skip
 def test_complaints(rule: Update, value: Json, expected: list[str]) -> None:
-    assert list(map(str, rule(value, value))) == expected
+    assert list(map(str, rule(value, {}))) == expected
+
+
+def test_addresses_that_were_there_may_stay() -> None:
+    value = reached({"ip": "x"})
+    assert list(object_statuses.ingress_status(value, value)) == []

@@ -40,6 +40,13 @@ def test_good_volumes(value: Json) -> None:
     [
         ({}, ["spec: Required value: must specify a volume type"]),
         (
+            {"hostPath": {"path": "/x"}, "capacity": {"storage": "-1500m"}},
+            [
+                "spec.capacity[storage]: Invalid value: -2: must be a valid resource quantity",
+                'spec.capacity[storage]: Invalid value: "-1500m": must be greater than zero',
+            ],
+        ),
+        (
             {"local": {"path": "/a/../b"}},
             [
                 'spec.local.path: Invalid value: "/a/../b": must not contain \'..\'',

@@ -71,12 +71,18 @@ def test_good_objects(value: Json) -> None:
             ],
         ),
         (
+            storage_class(allowedTopologies=[topology("a"), {}]),
+            ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'] * 2,
+        ),
+        (attributes_class(driverName=""), ["driverName: Required value"]),
+        (attributes_class(driverName="a..b"), []),
+        (
             attributes_class(parameters={}),
             ["parameters: Required value: must contain at least one key/value pair"],
         ),
         (
             attributes_class(driverName="x" * 64),
-            ["driverName: Too long: may not be more than 63 bytes"],
+            [f'driverName: Invalid value: "{"x" * 64}": name part must be no more than 63 bytes'],
         ),
     ],
 )
@@ -93,9 +99,9 @@ def test_complaints(value: Json, expected: list[str]) -> None:
             ),
             storage_class(provisioner="q", volumeBindingMode="WaitForFirstConsumer"),
             [
-                "parameters: Forbidden: updates to parameters are forbidden.",
-                "provisioner: Forbidden: updates to provisioner are forbidden.",
-                "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.",
+                'parameters: Invalid value: {"a":"b"}: field is immutable',
+                'provisioner: Invalid value: "p": field is immutable',
+                'reclaimPolicy: Invalid value: "Retain": field is immutable',
                 'volumeBindingMode: Invalid value: "Immediate": field is immutable',
             ],
         ),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import name_rules
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -40,7 +41,7 @@ def attachment(source: Json | None = None, **spec: Any) -> Json:
 
 GOOD = [
     driver(tokenRequests=[{"audience": "a"}], serviceAccountTokenInSecrets=True),
-    driver("Capitals.Example.Com", fsGroupPolicy="File", volumeLifecycleModes=["Ephemeral"]),
+    driver("a.example.com", fsGroupPolicy="File", volumeLifecycleModes=["Ephemeral"]),
     node(on_node(allocatable={"count": 3})),
     capacity(capacity="1Gi", nodeTopology={"matchLabels": {"a": "b"}}),
     attachment(),
@@ -58,13 +59,13 @@ def test_good_objects(value: Json) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (driver("a_b"), [f'name: Invalid value: "a_b": {SUBDOMAIN}']),
-        (driver("a" * 64), ["name: Too long: may not be more than 63 bytes"]),
+        (driver("a_b"), [f'metadata.name: Invalid value: "a_b": {SUBDOMAIN}']),
+        (driver("a" * 64), []),
         (
             driver(fsGroupPolicy="x", volumeLifecycleModes=["x"]),
             [
                 'spec.fsGroupPolicy: Unsupported value: "x": supported values: '
-                '"ReadWriteOnceWithFSType", "File", "None"',
+                '"File", "None", "ReadWriteOnceWithFSType"',
                 'spec.volumeLifecycleModes: Unsupported value: "x": supported values: '
                 '"Persistent", "Ephemeral"',
             ],
@@ -95,12 +96,12 @@ def test_good_objects(value: Json) -> None:
             ],
         ),
         (
-            node(on_node(nodeID="", allocatable={"count": -1}), on_node(nodeID="x" * 193)),
+            node(on_node(nodeID="", allocatable={"count": -1}), on_node(nodeID="x" * 257)),
             [
                 "spec.drivers[0].nodeID: Required value",
                 "spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or "
                 "equal to 0",
-                f'spec.drivers[1].nodeID: Invalid value: "{"x" * 193}": must be 192 characters or '
+                f'spec.drivers[1].nodeID: Invalid value: "{"x" * 257}": must be 256 characters or '
                 "less",
                 'spec.drivers[1].name: Duplicate value: "d"',
             ],
@@ -110,11 +111,16 @@ def test_good_objects(value: Json) -> None:
             ['spec.drivers[0]: Duplicate value: "a"'],
         ),
         (
-            capacity(capacity="-1", maximumVolumeSize="-2"),
+            node(on_node(topologyKeys=["zone", ""])),
             [
-                'capacity: Invalid value: "-1": must be greater than or equal to 0',
-                'maximumVolumeSize: Invalid value: "-2": must be greater than or equal to 0',
+                "spec.drivers[0]: Required value",
+                'spec.drivers[0]: Invalid value: "": name part must be non-empty',
+                f'spec.drivers[0]: Invalid value: "": {name_rules.qualified_name("")[1]}',
             ],
+        ),
+        (
+            capacity(capacity="-1", maximumVolumeSize="-2"),
+            ['capacity: Invalid value: "-1": must be greater than or equal to 0'],
         ),
         (
             attachment({}),
@@ -130,8 +136,6 @@ def test_good_objects(value: Json) -> None:
                 "spec.source.persistentVolumeName: Required value: must specify non empty "
                 "persistentVolumeName",
                 f'spec.nodeName: Invalid value: "": {SUBDOMAIN}',
-                "spec.attacher: Required value",
-                f'spec.attacher: Invalid value: "": {SUBDOMAIN}',
                 f'spec.source.persistentVolumeName: Invalid value: "": {SUBDOMAIN}',
             ],
         ),
@@ -171,7 +175,7 @@ def test_complaints(value: Json, expected: list[str]) -> None:
             node(on_node(nodeID="m")),
             node(on_node()),
             [
-                'CSINodeDriver: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["zone"],'
+                'spec.drivers: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["zone"],'
                 '"Allocatable":null}: field is immutable'
             ],
         ),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from celadon.kube import fieldpath, metadata, status
+from celadon.kube import fieldpath, status
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.names import GroupKind
-from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
+from celadon.kube.defaulting.service_rules.service_families import refused, settle_families
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.well_known_values import HEADLESS, WITH_NODE_PORTS
 
-_SERVICE: Final = GroupKind("", "Service")
 _ADDRESSES: Final = FieldPath("spec", "clusterIPs")
 _PORTS: Final = FieldPath("spec", "ports")
 
@@ -31,16 +29,13 @@ def allocate(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
         spec["clusterIPs"] = [cluster_ip]
     if spec.get("type") == "ExternalName":
         return
-    headless = cluster_ip == HEADLESS
-    available = list(run.context.network.families)
-    without_selector = headless and not spec.get("selector")
-    if not spec.get("ipFamilyPolicy"):
-        spec["ipFamilyPolicy"] = "RequireDualStack" if without_selector else "SingleStack"
-    spec["ipFamilies"] = _families(spec, available, any_family=without_selector)
-    if not headless:
+    settle_families(spec, run, old)
+    if cluster_ip != HEADLESS:
         _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
-    _require_ports(spec, run, old)
+    if spec.get("type") in WITH_NODE_PORTS:
+        _require_ports(spec, run, old)
+    _require_health_check(spec, run, old)
     _allocate_ports(spec, run)
 
 
@@ -52,7 +47,7 @@ def _require_addresses(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
         fault = run.context.network.address_fault(address)
         if fault:
             detail = f"failed to allocate IP {address}: {fault}"
-            raise _refused(run, fieldpath.invalid(_ADDRESSES, given, detail))
+            raise refused(run, [fieldpath.invalid(_ADDRESSES, given, detail)])
 
 
 def _require_ports(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
@@ -63,24 +58,21 @@ def _require_ports(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
         known.add(number)
         if fault:
             at = _PORTS.index(index).child("nodePort")
-            raise _refused(run, fieldpath.invalid(at, number, fault))
+            raise refused(run, [fieldpath.invalid(at, number, fault)])
 
 
-def _refused(run: Run, error: FieldError) -> StatusError:
-    return status.invalid(_SERVICE, metadata.name(run.root), [error])
+def _require_health_check(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+    number = spec.get("healthCheckNodePort", 0)
+    if not number or not _wants_health_check(spec) or _wants_health_check(old):
+        return
+    fault = run.context.network.port_fault(number)
+    if fault:
+        why = f"failed to allocate requested HealthCheck NodePort {number}: {fault}"
+        raise status.internal_error(why)
 
 
-def _families(spec: Any, available: list[str], *, any_family: bool) -> list[str]:
-    """The given ones first, then those of the given addresses, then the cluster's."""
-    families = list(spec.get("ipFamilies") or ())
-    if not families:
-        addresses = [ip for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
-        families = ["IPv6" if ":" in ip else "IPv4" for ip in addresses]
-    families = families or available[:1]
-    if spec["ipFamilyPolicy"] != "SingleStack" and len(families) == 1:
-        offered = IP_FAMILIES if any_family else available
-        families += [family for family in offered if family != families[0]]
-    return families
+def _wants_health_check(spec: Mapping[str, Any]) -> bool:
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def _allocate_addresses(spec: Any, run: Run) -> None:
@@ -108,8 +100,7 @@ def _allocate_ports(spec: Any, run: Run) -> None:
         taken: dict[int, tuple[int, set[str]]] = {}
         for port in spec.get("ports") or ():
             _allocate_port(port, taken, numbers)
-    local = spec.get("externalTrafficPolicy") == "Local"
-    if spec.get("type") == "LoadBalancer" and local and not spec.get("healthCheckNodePort"):
+    if _wants_health_check(spec) and not spec.get("healthCheckNodePort"):
         spec["healthCheckNodePort"] = next(numbers)
 
 

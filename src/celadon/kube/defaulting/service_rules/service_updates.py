@@ -13,10 +13,9 @@ from typing import Any, Final
 from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.service_rules.service_defaults import allocate
+from celadon.kube.defaulting.service_rules.service_families import WITH_ADDRESS
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import WITH_NODE_PORTS
-
-WITH_ADDRESS: Final = frozenset({"ClusterIP", "NodePort", "LoadBalancer"})
 
 
 def _has_address(spec: JsonObject) -> bool:
@@ -99,8 +98,6 @@ def _keep_addresses(spec: dict[str, Any], old: JsonObject) -> None:
             spec["clusterIPs"] = list(addresses)
     elif spec.get("clusterIPs") == addresses:
         spec["clusterIPs"] = [spec["clusterIP"]]
-    if len(spec.get("clusterIPs") or ()) > 1:
-        spec.setdefault("ipFamilyPolicy", "RequireDualStack")
 
 
 def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:

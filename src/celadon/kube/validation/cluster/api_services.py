@@ -32,7 +32,7 @@ def api_service_naming(obj: JsonObject) -> Naming:
             return messages
         return [f'must be `spec.version+"."+spec.group`: {quote(wanted)}']
 
-    return Naming(rule, namespaced=False, prefix_rule=rule)
+    return Naming(rule, namespaced=False, prefix_rule=rule, any_finalizers=True)
 
 
 def api_service(obj: JsonObject) -> Errors:

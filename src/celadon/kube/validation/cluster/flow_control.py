@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
+    METADATA,
     SPEC,
     Errors,
     dns_label,
@@ -24,6 +25,8 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 
+PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
+"""What v1beta3 needed to say that there are no shares, and nothing else may."""
 EXEMPT: Final = "exempt"
 CATCH_ALL: Final = "catch-all"
 DISTINGUISHERS: Final = ("ByNamespace", "ByUser")
@@ -252,20 +255,28 @@ def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
             yield fieldpath.duplicate(at.child("type"), NamedText(kind))
         seen.add(kind)
         if not kind:
-            yield fieldpath.required(at.child("type"), "must not be empty")
+            yield fieldpath.required(at.child("type"))
 
 
 def priority_level(obj: JsonObject) -> Errors:
     """What is wrong with a PriorityLevelConfiguration, besides its metadata."""
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
+    if PRESERVED in metadata.annotations(obj):
+        yield fieldpath.forbidden(
+            METADATA.child("annotations"), f"annotation '{PRESERVED}' is forbidden"
+        )
     kind, at = spec.get("type") or "", SPEC.child("type")
     if (name == EXEMPT) != (kind == "Exempt"):
-        why = "type must be 'Exempt' if and only if `name` is 'exempt'"
+        why = "must be 'Exempt' if and only if `name` is 'exempt'"
         yield fieldpath.invalid(at, NamedText(kind), why)
     if kind not in LEVEL_TYPES:
         yield from supported(at, kind, LEVEL_TYPES)
     else:
         yield from _level(spec, kind)
+    if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
+        shown = internal_value(spec, "PriorityLevelSpec")
+        why = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
+        yield fieldpath.invalid(SPEC, shown, why)
     if name == CATCH_ALL:
         shown = internal_value(spec, "PriorityLevelSpec")
         if shown != internal_value(MANDATORY_LEVEL, "PriorityLevelSpec"):
@@ -276,10 +287,11 @@ def priority_level(obj: JsonObject) -> Errors:
 def _level(spec: JsonObject, kind: str) -> Errors:
     own, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
     if spec.get(other) is not None:
-        why = f"must be nil if the type is not {other.capitalize()}"
+        why = f"must be nil if the type is {'not ' * (own == 'exempt')}Limited"
         yield fieldpath.forbidden(SPEC.child(other), why)
     if spec.get(own) is None:
-        yield fieldpath.required(SPEC.child(own), f"must not be empty when type is {kind}")
+        if own == "limited":
+            yield fieldpath.required(SPEC.child(own), f"must not be empty when type is {kind}")
         return
     level, at = spec[own], SPEC.child(own)
     shares = level.get("nominalConcurrencyShares")
@@ -287,7 +299,8 @@ def _level(spec: JsonObject, kind: str) -> Errors:
         yield fieldpath.invalid(at.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
     if own == "limited":
         yield from _response(at.child("limitResponse"), level.get("limitResponse") or {})
-    lendable, borrowed = level.get("lendablePercent"), level.get("borrowingLimitPercent")
+    lendable = level.get("lendablePercent")
+    borrowed = level.get("borrowingLimitPercent") if own == "limited" else None
     if lendable is not None and not 0 <= lendable <= 100:
         yield fieldpath.invalid(at.child("lendablePercent"), lendable, PERCENT)
     if borrowed is not None and borrowed < 0:

@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_range
 from celadon.kube.validation.field_checks import (
     METADATA,
     NOT_POSITIVE,
@@ -141,7 +142,7 @@ def _addresses(status: JsonObject) -> Errors:
 
 def _ranges(ranges: Sequence[str]) -> Errors:
     for index, one in enumerate(ranges):
-        yield from each(_RANGES.index(index), one, text_rules.cidr(one))
+        yield from older_range(_RANGES.index(index), one)
     if len(ranges) < 2:
         return
     found = [text_rules.network(one) for one in ranges]

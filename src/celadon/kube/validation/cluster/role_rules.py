@@ -9,7 +9,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors, dns_subdomain, items, required_name
-from celadon.kube.validation.label_rules import selector
+from celadon.kube.validation.label_rules import selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
 
 SUBJECT_KINDS: Final = ("ServiceAccount", "User", "Group")
@@ -34,6 +34,8 @@ def cluster_role(obj: JsonObject) -> Errors:
         yield fieldpath.required(at.child("clusterRoleSelectors"), detail)
     for where, one in items(aggregation, "clusterRoleSelectors", at):
         yield from selector(where, one)
+        if understood(one) is None:
+            yield fieldpath.invalid(where, None, "invalid label selector.")
 
 
 def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:

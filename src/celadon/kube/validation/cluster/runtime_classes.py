@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import Errors, dns_label, immutable
+from celadon.kube.validation.field_checks import Errors, immutable, items, required_name
 from celadon.kube.validation.label_rules import labels
+from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.scheduling import tolerations
 
@@ -20,7 +22,7 @@ _SCHEDULING: Final = FieldPath("scheduling")
 
 def runtime_class(obj: JsonObject) -> Errors:
     """What is wrong with a RuntimeClass, besides its metadata."""
-    yield from dns_label(_HANDLER, obj.get("handler") or "")
+    yield from required_name(_HANDLER, obj.get("handler") or "", name_rules.dns1123_label)
     overhead, scheduling = obj.get("overhead"), obj.get("scheduling")
     if overhead is not None:
         fixed = {"limits": overhead.get("podFixed") or {}}
@@ -28,6 +30,17 @@ def runtime_class(obj: JsonObject) -> Errors:
     if scheduling is not None:
         yield from labels(_SCHEDULING.child("nodeSelector"), scheduling.get("nodeSelector"))
         yield from tolerations(_SCHEDULING, scheduling)
+        yield from _distinct(scheduling)
+
+
+def _distinct(scheduling: JsonObject) -> Errors:
+    """Tolerations differ in more than for how long they last."""
+    seen: set[tuple[str, ...]] = set()
+    for at, one in items(scheduling, "tolerations", _SCHEDULING):
+        key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
+        if key in seen:
+            yield fieldpath.duplicate(at, internal_value(one, "Toleration"))
+        seen.add(key)
 
 
 def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:

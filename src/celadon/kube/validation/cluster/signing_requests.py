@@ -61,7 +61,7 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     request = spec.get("request") or ""
     if _kind_of_block(request) != "CERTIFICATE REQUEST":
         why = "PEM block type must be CERTIFICATE REQUEST"
-        yield fieldpath.invalid(SPEC.child("request"), request or None, why)
+        yield fieldpath.invalid(SPEC.child("request"), spec.get("request"), why)
     yield from _usages(spec)
     at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
     if signer == LEGACY_SIGNER:
@@ -124,7 +124,7 @@ def _conditions(status: JsonObject, before: JsonObject) -> Errors:
         yield from required_choice(at.child("status"), state, choices)
         if kind in DECISIONS and not both and set(DECISIONS) - {kind} <= set(seen):
             why = "Approved and Denied conditions are mutually exclusive"
-            yield fieldpath.invalid(at.child("type"), NamedText(kind), why)
+            yield fieldpath.invalid(_CONDITIONS, NamedText(kind), why)
         if kind in seen and not twice:
             yield fieldpath.duplicate(at.child("type"), NamedText(kind))
         seen.append(kind)
@@ -153,7 +153,7 @@ def _certificate_fault(text: bytes) -> str:
             return "no PEM block headers are permitted"
         if authority_of(block.content) is Authority.NO_CERTIFICATE:
             return "x509: malformed certificate"
-    return "" if blocks else "must contain one or more CERTIFICATE PEM blocks"
+    return "" if blocks else "must contain at least one CERTIFICATE PEM block"
 
 
 def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:

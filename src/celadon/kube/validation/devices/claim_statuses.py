@@ -10,7 +10,7 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import interface_address
 from celadon.kube.validation.devices.device_parts import (
     MAX_ITEMS,
     binding_conditions,
@@ -31,6 +31,7 @@ from celadon.kube.validation.field_checks import (
     at_most,
     dns_label,
     driver_name,
+    each,
     present,
     required_choice,
 )
@@ -131,9 +132,7 @@ def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
 
 def _interface(path: FieldPath, address: str) -> Errors:
     """An address and the length of its network: of an interface, so no bits are left over."""
-    if text_rules.network(address) is None:
-        why = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
-        yield fieldpath.invalid(path, address, why)
+    return each(path, address, interface_address(address))
 
 
 def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:

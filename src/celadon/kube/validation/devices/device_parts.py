@@ -1,11 +1,11 @@
 """What claims, classes and slices share: names of devices, selectors, taints, configuration.
 
-As k8s.io/kubernetes `pkg/apis/resource/validation`. Whether the expression of a selector compiles
-is not looked at here.
+As k8s.io/kubernetes `pkg/apis/resource/validation`.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final
@@ -14,6 +14,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.devices.device_expressions import selector_errors
 from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
     Errors,
@@ -32,7 +33,6 @@ EXPRESSION_BYTES: Final = 10 * 1024
 PARAMETER_BYTES: Final = 10 * 1024
 MAX_ITEMS: Final = 32
 """Of requests, constraints, selectors and configurations each."""
-MAX_TOLERATIONS: Final = 16
 MAX_BINDING_CONDITIONS: Final = 4
 TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 TOLERATION_OPERATORS: Final = ("Equal", "Exists")
@@ -90,7 +90,8 @@ def pool_name(path: FieldPath, name: str) -> Errors:
 
 
 def qualified_identifier(path: FieldPath, name: str) -> Errors:
-    """Of an attribute or a capacity: an identifier, with a domain or without."""
+    """Of an attribute or a capacity: an identifier, with a domain or without. Upstream has nothing
+    to say about several slashes."""
     domain, slash, rest = name.partition("/")
     if not slash:
         yield from _identifier(path, name)
@@ -127,42 +128,52 @@ def class_name(path: FieldPath, name: str) -> Errors:
         yield fieldpath.required(path)
 
 
-def selectors(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
-    """Expressions that choose devices."""
-    return limited(path, given, MAX_ITEMS, _selector)
+def selectors(
+    path: FieldPath, given: Sequence[JsonObject] | None, *, is_stored: bool = False
+) -> Errors:
+    """Expressions that choose devices; `is_stored`: all of them were there before."""
+    return limited(path, given, MAX_ITEMS, functools.partial(_selector, is_stored=is_stored))
 
 
-def _selector(path: FieldPath, selector: JsonObject) -> Errors:
+def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Errors:
     at, cel = path.child("cel"), selector.get("cel")
     if cel is None:
         yield fieldpath.required(at)
-    elif len((cel.get("expression") or "").encode()) > EXPRESSION_BYTES:
-        yield fieldpath.too_long(at.child("expression"), EXPRESSION_BYTES)
+        return
+    text, at = cel.get("expression") or "", at.child("expression")
+    if len(text.encode()) > EXPRESSION_BYTES:
+        yield fieldpath.too_long(at, EXPRESSION_BYTES)
+    else:
+        yield from selector_errors(at, text, is_stored=is_stored)
 
 
-def configuration(path: FieldPath, given: JsonObject) -> Errors:
-    """What a driver is told, as it stands."""
+def configuration(path: FieldPath, given: JsonObject, *, is_stored: bool = False) -> Errors:
+    """What a driver is told, as it stands; what was there before may be longer."""
     opaque, at = given.get("opaque"), path.child("opaque")
     if opaque is None:
         yield fieldpath.required(at)
         return
     yield from driver_name(at.child("driver"), opaque.get("driver") or "")
-    yield from raw_object(at.child("parameters"), opaque.get("parameters"))
+    yield from raw_object(at.child("parameters"), opaque.get("parameters"), is_stored=is_stored)
 
 
-def raw_object(path: FieldPath, value: object) -> Errors:
+def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Errors:
     """Any JSON object that is not too long."""
     if value is None:
         yield fieldpath.required(path)
-    elif len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES:
+    elif (
+        not is_stored
+        and len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES
+    ):
         yield fieldpath.too_long(path, PARAMETER_BYTES)
     elif not isinstance(value, dict):
         yield fieldpath.invalid(path, HIDDEN_VALUE, "must be a valid JSON object")
 
 
 def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
-    """Taints that are put up with."""
-    return limited(path, given, MAX_TOLERATIONS, _toleration)
+    """Taints that are put up with, any number of them."""
+    for index, one in enumerate(given or ()):
+        yield from _toleration(path.index(index), one)
 
 
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:

@@ -5,6 +5,7 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -31,7 +32,9 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import is_extended
+from celadon.kube.validation.validation_gates import CONSUMABLE_CAPACITY, only_with
 
 MAX_ALTERNATIVES: Final = 8
 ALLOCATION_MODES: Final = ("All", "ExactCount")
@@ -40,6 +43,12 @@ NO_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest "
     "separated by '/'"
 )
+OF_NO_TEMPLATE: Final = (
+    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    *("ownerReferences", "finalizers", "managedFields"),
+)
+"""Metadata that only an object can have, in upstream's order."""
 ONE_ATTRIBUTE: Final = (
     'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are '
     "set"
@@ -56,10 +65,20 @@ def claim(obj: JsonObject) -> Errors:
     return _claim_spec(SPEC, obj.get("spec") or {})
 
 
-def fixed_spec(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays: of a claim or a template."""
+def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is asked for stays."""
     if obj.get("spec") != old.get("spec"):
-        yield fieldpath.invalid(SPEC, obj.get("spec"), IMMUTABLE)
+        shown = internal_value(obj.get("spec") or {}, "DeviceClaimSpec")
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+
+
+def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a template, whose metadata lies open inside."""
+    if obj.get("spec") != old.get("spec"):
+        spec = obj.get("spec") or {}
+        shown = internal_value(spec.get("spec") or {}, "DeviceClaimSpec")
+        meta = {"creationTimestamp": None, **(spec.get("metadata") or {})}
+        yield fieldpath.invalid(SPEC, {**meta, "Spec": shown}, IMMUTABLE)
 
 
 def claim_template(obj: JsonObject) -> Errors:
@@ -68,6 +87,11 @@ def claim_template(obj: JsonObject) -> Errors:
     meta, at = spec.get("metadata") or {}, SPEC.child("metadata")
     yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
     yield from labels(at.child("labels"), meta.get("labels"))
+    for field in OF_NO_TEMPLATE:
+        if meta.get(field) not in (None, "", 0):
+            # Upstream has the field's name from the struct and makes its first letter small.
+            shown = "uID" if field == "uid" else field
+            yield fieldpath.forbidden(at.child(shown), "cannot be set")
     yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {})
 
 
@@ -120,7 +144,9 @@ def _attribute(path: FieldPath, constraint: JsonObject) -> Errors:
         if constraint.get(field) is not None:
             yield from fully_qualified(path.child(field), constraint[field])
             return
-    yield fieldpath.required(path, ONE_ATTRIBUTE)
+    gate, otherwise = CONSUMABLE_CAPACITY, fieldpath.required(path.child("matchAttribute"))
+    yield from only_with(gate, [fieldpath.required(path, ONE_ATTRIBUTE)])
+    yield from only_with(f"!{gate}", [otherwise])
 
 
 def _request(path: FieldPath, request: JsonObject) -> Errors:
@@ -169,9 +195,23 @@ def _wanted(path: FieldPath, request: JsonObject) -> Errors:
 
 def device_class(obj: JsonObject) -> Errors:
     """What is wrong with a DeviceClass, besides its metadata."""
-    spec = obj.get("spec") or {}
-    yield from selectors(SPEC.child("selectors"), spec.get("selectors"))
-    yield from limited(SPEC.child("config"), spec.get("config"), MAX_ITEMS, configuration)
+    return _device_class(obj.get("spec") or {}, None)
+
+
+def device_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one: what is as it was may use what is new."""
+    return _device_class(obj.get("spec") or {}, old.get("spec") or {})
+
+
+def _device_class(spec: JsonObject, before: JsonObject | None) -> Errors:
+    stored = {
+        field: before is not None and (spec.get(field) or []) == (before.get(field) or [])
+        for field in ("selectors", "config")
+    }
+    at = SPEC.child("selectors")
+    yield from selectors(at, spec.get("selectors"), is_stored=stored["selectors"])
+    rule = functools.partial(configuration, is_stored=stored["config"])
+    yield from limited(SPEC.child("config"), spec.get("config"), MAX_ITEMS, rule)
     name = spec.get("extendedResourceName")
     if name is not None and not is_extended(name):
         at = SPEC.child("extendedResourceName")

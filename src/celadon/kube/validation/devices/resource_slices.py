@@ -41,8 +41,10 @@ from celadon.patterns import late_pattern
 
 MAX_DEVICES: Final = 128
 MAX_SPECIAL_DEVICES: Final = 64
-"""Where one has taints or consumes counters."""
+"""Where one has taints, consumes counters or has lists as attributes."""
 MAX_PROPERTIES: Final = 32
+MAX_VALUES: Final = 48
+"""Of attributes, the items of lists one by one."""
 MAX_TAINTS: Final = 16
 MAX_COUNTER_SETS: Final = 8
 MAX_COUNTERS: Final = 32
@@ -50,7 +52,6 @@ MAX_CONSUMPTIONS: Final = 2
 MAX_RULE_CONDITIONS: Final = 8
 VALUE_BYTES: Final = 64
 PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + IDENTIFIER_BYTES
-LABEL_BYTES: Final = 63
 ONE_PLACE: Final = (
     "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 )
@@ -64,9 +65,8 @@ NO_PLACE_EACH: Final = (
 )
 TRUE_OR_UNSET: Final = "must be either unset or set to true"
 ONE_VALUE: Final = "exactly one value must be specified"
-KINDS_OF_VALUES: Final = (
-    *("int", "bool", "string", "version", "ints", "bools", "strings", "versions"),
-)
+KINDS_OF_LISTS: Final = ("bools", "ints", "strings", "versions")
+KINDS_OF_VALUES: Final = ("bool", "int", "string", "version", *KINDS_OF_LISTS)
 _NUMBER: Final = "(0|[1-9][0-9]*)"
 _PRERELEASE: Final = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER: Final = late_pattern(
@@ -145,7 +145,7 @@ def _place(spec: JsonObject) -> Errors:
 
 def _devices(spec: JsonObject, before: JsonObject) -> Errors:
     devices = [_flat(one) for one in spec.get("devices") or ()]
-    special = any(one.get("taints") or one.get("consumesCounters") for one in devices)
+    special = any(map(_is_special, devices))
     old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
@@ -156,6 +156,15 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
     yield from distinct(SPEC.child("devices"), devices, limit, device, name_of)
+
+
+def _is_special(device: JsonObject) -> bool:
+    lists = (
+        attribute.get(kind) is not None
+        for attribute in (device.get("attributes") or {}).values()
+        for kind in KINDS_OF_LISTS
+    )
+    return bool(device.get("taints") or device.get("consumesCounters")) or any(lists)
 
 
 def _flat(device: JsonObject) -> JsonObject:
@@ -169,6 +178,10 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
     if count > MAX_PROPERTIES:
         why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
         yield fieldpath.invalid(path, count, why)
+    values = sum(map(_value_count, (device.get("attributes") or {}).values()))
+    if values > MAX_VALUES:
+        why = f"the total number of attribute values must not exceed {MAX_VALUES}"
+        yield fieldpath.invalid(path, values, why)
     shared = bool(device.get("allowMultipleAllocations"))
 
     def amount(at: FieldPath, given: JsonObject) -> Errors:
@@ -176,9 +189,8 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
 
     for field, rule in (("attributes", _attribute), ("capacity", amount)):
         for name, value in entries(device, field):
-            at = path.child(field).key(shortened(name, PROPERTY_NAME_BYTES))
-            yield from qualified_identifier(at, name)
-            yield from rule(at, value)
+            yield from qualified_identifier(path.child(field), name)
+            yield from rule(path.child(field).key(shortened(name, PROPERTY_NAME_BYTES)), value)
     if before is None or before.get("taints") != device.get("taints"):
         yield from limited(path.child("taints"), device.get("taints"), MAX_TAINTS, taint)
     yield from distinct(
@@ -188,6 +200,11 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
         _consumption,
         lambda one: one.get("counterSet") or "",
     )
+
+
+def _value_count(attribute: JsonObject) -> int:
+    """An attribute with nothing in its lists counts as one value."""
+    return sum(len(attribute.get(kind) or ()) for kind in KINDS_OF_LISTS) or 1
 
 
 def shortened(name: str, limit: int) -> str:
@@ -201,12 +218,16 @@ def shortened(name: str, limit: int) -> str:
 def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
     given = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
     for kind in given:
+        if kind in KINDS_OF_LISTS and not attribute[kind]:
+            why = "must not be empty if specified"
+            yield fieldpath.invalid(path.child(kind), attribute[kind], why)
         values = attribute[kind] if kind.endswith("s") else [attribute[kind]]
         for index, value in enumerate(values):
             at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
             yield from _text(at, value, is_version=kind.startswith("version"))
     if len(given) != 1:
-        yield fieldpath.invalid(path, attribute if given else "", ONE_VALUE)
+        shown = internal_value(attribute, "DeviceAttribute") if given else ""
+        yield fieldpath.invalid(path, shown, ONE_VALUE)
 
 
 def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
@@ -227,7 +248,7 @@ def _counters(path: FieldPath, given: JsonObject) -> Errors:
         yield from at_most(at, counters, MAX_COUNTERS)
     else:
         for name in sorted(counters):
-            yield from dns_label(at.key(shortened(name, LABEL_BYTES)), name)
+            yield from dns_label(at, name)
 
 
 def _named_counters(field: str) -> Item:
@@ -271,6 +292,11 @@ def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Error
         yield fieldpath.required(path, ONE_PLACE_EACH)
     elif len(places) > 1:
         yield fieldpath.invalid(path, f"{{{', '.join(places)}}}", ONE_PLACE_EACH)
+
+
+def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is asked for stays."""
+    return immutable(SPEC, obj.get("spec"), old.get("spec"))
 
 
 def taint_rule(obj: JsonObject) -> Errors:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import canonical_address, older_address
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     Errors,
@@ -26,6 +27,7 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.networking.endpoints_objects import special_address
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
+from celadon.kube.validation.validation_gates import STRICT_ADDRESSES, only_with
 
 ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 MAX_ENDPOINTS: Final = 1000
@@ -41,20 +43,27 @@ def endpoint_slice(obj: JsonObject) -> Errors:
     """What is wrong with an EndpointSlice, besides its metadata."""
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
-    if len(obj.get("endpoints") or ()) > MAX_ENDPOINTS:
-        yield from at_most(_ROOT.child("endpoints"), obj["endpoints"], MAX_ENDPOINTS)
-    else:
-        for at, endpoint in items(obj, "endpoints", _ROOT):
-            yield from _endpoint(at, endpoint, kind)
     yield from _ports(obj)
+    yield from _endpoints(obj, kind)
 
 
 def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The type of its addresses stays."""
-    yield from endpoint_slice(obj)
+    """The type of its addresses stays; endpoints that stay are not looked at again."""
     kind = obj.get("addressType") or ""
+    yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
+    yield from _ports(obj)
+    if (obj.get("endpoints") or []) != (old.get("endpoints") or []):
+        yield from _endpoints(obj, kind)
     if kind != (old.get("addressType") or ""):
         yield fieldpath.invalid(_TYPE, NamedText(kind), IMMUTABLE)
+
+
+def _endpoints(obj: JsonObject, kind: str) -> Errors:
+    if len(obj.get("endpoints") or ()) > MAX_ENDPOINTS:
+        yield from at_most(_ROOT.child("endpoints"), obj["endpoints"], MAX_ENDPOINTS)
+        return
+    for at, endpoint in items(obj, "endpoints", _ROOT):
+        yield from _endpoint(at, endpoint, kind)
 
 
 def _endpoint(path: FieldPath, endpoint: JsonObject, kind: str) -> Errors:
@@ -66,7 +75,7 @@ def _endpoint(path: FieldPath, endpoint: JsonObject, kind: str) -> Errors:
         if kind == "FQDN":
             yield from _domain(at.index(index), address)
         elif kind in ADDRESS_TYPES:
-            yield from _address(at.index(index), address, kind)
+            yield from _address(at, index, address, kind)
     if endpoint.get("nodeName") is not None:
         yield from dns_subdomain(path.child("nodeName"), endpoint["nodeName"])
     topology, where = endpoint.get("deprecatedTopology"), path.child("deprecatedTopology")
@@ -77,17 +86,29 @@ def _endpoint(path: FieldPath, endpoint: JsonObject, kind: str) -> Errors:
     hints = endpoint.get("hints")
     if hints is not None:
         for field in ("forZones", "forNodes"):
-            yield from _hints(path.child("hints", field), hints.get(field) or (), field)
+            given = hints.get(field) or ()
+            yield from _hints(path.child("hints", field), given, field)
+            if len(given) > MAX_HINTS:
+                return
 
 
-def _address(path: FieldPath, address: str, kind: str) -> Errors:
-    found = text_rules.address(address)
-    messages = text_rules.ip_address(address)
-    if found is not None and (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
-        messages = [f"must be an {kind} address"]
-    yield from each(path, address, messages)
-    if found is not None:
-        yield from each(path, address, special_address(address))
+def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
+    """One of another family is blamed on the list. Older rules let more through for IPv4, and what
+    they let through is looked at further."""
+    at, found = path.index(index), text_rules.address(address)
+    wrong = list(
+        older_address(at, address)
+        if kind == "IPv4"
+        else each(at, address, canonical_address(address))
+    )
+    yield from wrong
+    if found is None or any(not one.gate for one in wrong):
+        return
+    further: list[FieldError] = []
+    if (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
+        further.append(fieldpath.invalid(path, address, f"must be an {kind} address"))
+    further += each(at, address, special_address(address))
+    yield from only_with(f"!{STRICT_ADDRESSES}", further) if wrong else further
 
 
 def _domain(path: FieldPath, name: str) -> Errors:

@@ -9,7 +9,9 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
+    NO_ERRORS,
     Errors,
     dns_label,
     each,
@@ -19,6 +21,13 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
+
+
+def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one: subsets that stay are not looked at again."""
+    if (obj.get("subsets") or []) == (old.get("subsets") or []):
+        return NO_ERRORS
+    return endpoints(obj)
 
 
 def endpoints(obj: JsonObject) -> Errors:
@@ -42,7 +51,7 @@ def endpoints(obj: JsonObject) -> Errors:
 
 def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
     value = address.get("ip") or ""
-    yield from each(path.child("ip"), value, text_rules.ip_address(value))
+    yield from older_address(path.child("ip"), value)
     if address.get("hostname"):
         yield from dns_label(path.child("hostname"), address["hostname"])
     node = address.get("nodeName")
@@ -62,9 +71,10 @@ def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
 
 def special_address(value: str) -> list[str]:
     """What is said about addresses that lead nowhere from elsewhere."""
-    address = text_rules.address(value)
-    if address is None:
+    found = text_rules.address(value)
+    if found is None:
         return ["must be a valid IP address"]
+    address = found.unmapped()
     messages = []
     if address.is_unspecified:
         messages.append(f"may not be unspecified ({value})")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+import itertools
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_range
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -21,6 +24,11 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import selector
+from celadon.kube.validation.validation_gates import (
+    RELAXED_SERVICE_NAMES,
+    holding,
+    only_with,
+)
 from celadon.kube.well_known_values import INGRESS_CLASS
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
@@ -29,13 +37,26 @@ BAD_ENDS: Final = ("/..", "/.")
 SCOPES: Final = ("Cluster", "Namespace")
 MAX_CONTROLLER_BYTES: Final = 250
 POLICY_TYPES: Final = ("Ingress", "Egress")
+DIRECTIONS: Final = (("ingress", "from"), ("egress", "to"))
+"""The rules of a NetworkPolicy, and where they name their peers."""
 POLICY_PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
+class Kept(NamedTuple):
+    """What an Ingress had before rules were there that forbid it."""
+
+    secret_names: bool = False
+    wildcard_rules: bool = False
+    service_names: bool = False
+
+
+NOTHING_KEPT: Final = Kept()
+
+
 def ingress(obj: JsonObject) -> Errors:
     """What is wrong with an Ingress, besides its metadata."""
-    yield from ingress_in_general(obj)
+    yield from _ingress(obj, NOTHING_KEPT)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
     if INGRESS_CLASS in notes and chosen is not None and notes[INGRESS_CLASS] != chosen:
@@ -44,21 +65,47 @@ def ingress(obj: JsonObject) -> Errors:
         yield fieldpath.invalid(at, notes[INGRESS_CLASS], detail)
 
 
-def ingress_in_general(obj: JsonObject) -> Errors:
-    """What holds for new and for changed Ingresses."""
+def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What was taken before the rules became what they are may stay, and more of its sort come."""
+    spec = old.get("spec") or {}
+    secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
+    rules = spec.get("rules") or ()
+    backends = [spec.get("defaultBackend") or {}]
+    for rule in rules:
+        backends += (
+            one.get("backend") or {} for one in (rule.get("http") or {}).get("paths") or ()
+        )
+    names = [one["service"].get("name") or "" for one in backends if one.get("service")]
+    kept = Kept(
+        secret_names=any(one and name_rules.dns1123_subdomain(one) for one in secrets),
+        wildcard_rules=any("*" in (one.get("host") or "") and _is_wrong(one) for one in rules),
+        service_names=any(map(_is_relaxed_only, names)),
+    )
+    return _ingress(obj, kept)
+
+
+def _is_wrong(rule: JsonObject) -> bool:
+    return bool(holding(_rule_value(FieldPath(), rule, NOTHING_KEPT), frozenset()))
+
+
+def _is_relaxed_only(name: str) -> bool:
+    return not name_rules.dns1123_label(name) and bool(name_rules.dns1035_label(name))
+
+
+def _ingress(obj: JsonObject, kept: Kept) -> Errors:
     spec = obj.get("spec") or {}
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
         detail = "either `defaultBackend` or `rules` must be specified"
         yield fieldpath.invalid(SPEC, spec.get("rules"), detail)
     if backend is not None:
-        yield from _backend(SPEC.child("defaultBackend"), backend)
+        yield from _backend(SPEC.child("defaultBackend"), backend, kept)
     for at, rule in items(spec, "rules", SPEC):
-        yield from _rule(at, rule)
+        yield from _rule(at, rule, kept)
     for at, tls in items(spec, "tls", SPEC):
         for where, host in items(tls, "hosts", at):
             yield from _host(where, host)
-        if tls.get("secretName"):
+        if tls.get("secretName") and not kept.secret_names:
             yield from dns_subdomain(at.child("secretName"), tls["secretName"])
     if spec.get("ingressClassName") is not None:
         name = spec["ingressClassName"]
@@ -71,22 +118,27 @@ def _host(path: FieldPath, host: str) -> Errors:
     return dns_subdomain(path, host)
 
 
-def _rule(path: FieldPath, rule: JsonObject) -> Errors:
-    host, http = rule.get("host") or "", rule.get("http")
+def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+    host = rule.get("host") or ""
     if host:
         if text_rules.address(host) is not None:
             yield fieldpath.invalid(path.child("host"), host, NO_ADDRESS)
         yield from _host(path.child("host"), host)
+    if not kept.wildcard_rules or "*" not in host:
+        yield from _rule_value(path, rule, kept)
+
+
+def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+    http, at = rule.get("http"), path.child("http")
     if http is None:
         return
-    at = path.child("http")
     if not http.get("paths"):
         yield fieldpath.required(at.child("paths"))
     for where, one in items(http, "paths", at):
-        yield from _path(where, one)
+        yield from _path(where, one, kept)
 
 
-def _path(path: FieldPath, given: JsonObject) -> Errors:
+def _path(path: FieldPath, given: JsonObject, kept: Kept) -> Errors:
     kind, value = given.get("pathType"), given.get("path") or ""
     at = path.child("path")
     if kind is None:
@@ -103,10 +155,10 @@ def _path(path: FieldPath, given: JsonObject) -> Errors:
         for end in BAD_ENDS:
             if value.endswith(end):
                 yield fieldpath.invalid(at, value, f"cannot end with '{end}'")
-    yield from _backend(path.child("backend"), given.get("backend") or {})
+    yield from _backend(path.child("backend"), given.get("backend") or {}, kept)
 
 
-def _backend(path: FieldPath, backend: JsonObject) -> Errors:
+def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield fieldpath.invalid(path, "", "cannot set both resource and service backends")
@@ -117,8 +169,17 @@ def _backend(path: FieldPath, backend: JsonObject) -> Errors:
     else:
         at = path.child("service")
         name = service.get("name") or ""
-        yield from required_name(at.child("name"), name, name_rules.dns1035_label)
+        yield from _service_name(at.child("name"), name, kept)
         yield from _service_port(path, at.child("port"), service.get("port") or {})
+
+
+def _service_name(path: FieldPath, name: str, kept: Kept) -> Errors:
+    if not name:
+        return iter((fieldpath.required(path),))
+    if kept.service_names:
+        return dns_label(path, name)
+    gate, otherwise = RELAXED_SERVICE_NAMES, each(path, name, name_rules.dns1035_label(name))
+    return itertools.chain(only_with(gate, dns_label(path, name)), only_with(f"!{gate}", otherwise))
 
 
 def _service_port(path: FieldPath, at: FieldPath, port: JsonObject) -> Errors:
@@ -148,7 +209,7 @@ def ingress_class(obj: JsonObject) -> Errors:
     if not controller:
         yield fieldpath.required(at)
     else:
-        if len(controller) > MAX_CONTROLLER_BYTES:
+        if len(controller.encode()) > MAX_CONTROLLER_BYTES:
             yield fieldpath.too_long(at, MAX_CONTROLLER_BYTES)
         yield from domain_prefixed_path(at, controller)
     if spec.get("parameters") is not None:
@@ -190,14 +251,32 @@ def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def network_policy(obj: JsonObject) -> Errors:
     """What is wrong with a NetworkPolicy, besides its metadata."""
+    return _policy(obj, frozenset())
+
+
+def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Ranges that were there before may stay however they are written."""
+    blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
+    return _policy(
+        obj, {text for one in blocks for text in (one.get("cidr"), *(one.get("except") or ()))}
+    )
+
+
+def _peers(obj: JsonObject) -> Iterator[JsonObject]:
+    for direction, peers in DIRECTIONS:
+        for rule in (obj.get("spec") or {}).get(direction) or ():
+            yield from rule.get(peers) or ()
+
+
+def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
     spec = obj.get("spec") or {}
     yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
-    for direction, peers in (("ingress", "from"), ("egress", "to")):
+    for direction, peers in DIRECTIONS:
         for at, rule in items(spec, direction, SPEC):
             for where, port in items(rule, "ports", at):
                 yield from _policy_port(where, port)
             for where, peer in items(rule, peers, at):
-                yield from _peer(where, peer)
+                yield from _peer(where, peer, known)
     types = spec.get("policyTypes") or []
     if len(types) > len(POLICY_TYPES):
         detail = "may not specify more than two policyTypes"
@@ -216,7 +295,8 @@ def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
         yield from port_number(path.child("port"), port)
         if end is not None:
             if end < port:
-                yield fieldpath.invalid(at, end, "must be greater than or equal to `port`")
+                # The smaller one is wrong, and upstream shows the other.
+                yield fieldpath.invalid(at, port, "must be greater than or equal to `port`")
             yield from port_number(at, end)
         return
     if end is not None:
@@ -226,12 +306,12 @@ def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
         yield from each(path.child("port"), port, text_rules.port_name(port))
 
 
-def _peer(path: FieldPath, peer: JsonObject) -> Errors:
+def _peer(path: FieldPath, peer: JsonObject, known: Collection[str]) -> Errors:
     kinds = ("podSelector", "namespaceSelector", "ipBlock")
     given = [kind for kind in kinds if peer.get(kind) is not None]
     for kind in given:
         if kind == "ipBlock":
-            yield from _block(path.child(kind), peer[kind])
+            yield from _block(path.child(kind), peer[kind], known)
         else:
             yield from selector(path.child(kind), peer[kind])
     if not given:
@@ -240,17 +320,17 @@ def _peer(path: FieldPath, peer: JsonObject) -> Errors:
         yield fieldpath.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _block(path: FieldPath, block: JsonObject) -> Errors:
+def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors:
     whole = block.get("cidr") or ""
     if not whole:
         yield fieldpath.required(path.child("cidr"))
         return
-    yield from each(path.child("cidr"), whole, text_rules.cidr(whole))
+    yield from older_range(path.child("cidr"), whole, known)
     outer = text_rules.network(whole)
     if outer is None:
         return
     for at, one in items(block, "except", path):
-        yield from each(at, one, text_rules.cidr(one))
+        yield from older_range(at, one, known)
         inner = text_rules.network(one)
         if inner is None:
             continue

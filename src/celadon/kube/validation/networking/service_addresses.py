@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import SPEC, Errors, each, items, supported
+from celadon.kube.validation.address_rules import older_address
+from celadon.kube.validation.field_checks import SPEC, Errors, items, supported
+from celadon.kube.validation.validation_gates import STRICT_ADDRESSES, only_with
 from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
 
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
@@ -22,8 +24,9 @@ def is_headless(spec: JsonObject) -> bool:
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 
-def service_addresses(spec: JsonObject) -> Errors:
-    """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service."""
+def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
+    """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service;
+    `known` are the addresses it had before."""
     if spec.get("type") == "ExternalName":
         return
     addresses, first = list(spec.get("clusterIPs") or ()), spec.get("clusterIP") or ""
@@ -41,22 +44,24 @@ def service_addresses(spec: JsonObject) -> Errors:
         seen.add(family)
     if spec.get("ipFamilyPolicy") is not None:
         yield from supported(SPEC.child("ipFamilyPolicy"), spec["ipFamilyPolicy"], FAMILY_POLICIES)
-    found = list(_each_address(addresses))
+    found = list(_each_address(addresses, known))
     yield from found
     if len(addresses) > 2:
         yield fieldpath.invalid(_IPS, addresses, "may only hold up to 2 values")
     if not found:
         yield from _families(spec, addresses)
+    elif all(one.gate for one in found):
+        yield from only_with(f"!{STRICT_ADDRESSES}", _families(spec, addresses))
 
 
-def _each_address(addresses: list[str]) -> Errors:
+def _each_address(addresses: list[str], known: Collection[str]) -> Errors:
     for index, address in enumerate(addresses):
         if index == 0 and address == HEADLESS:
             if len(addresses) > 1:
                 detail = "'None' must be the first and only value"
                 yield fieldpath.invalid(_IPS, addresses, detail)
         else:
-            yield from each(_IPS.index(index), address, text_rules.ip_address(address))
+            yield from older_address(_IPS.index(index), address, known)
 
 
 def _families(spec: JsonObject, addresses: list[str]) -> Errors:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import canonical_range
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -28,35 +27,6 @@ _CIDRS: Final = SPEC.child("cidrs")
 ONE_PER_FAMILY: Final = (
     "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 )
-
-
-def address_name(name: str) -> list[str]:
-    """An address as it should be written, which is the name of an IPAddress."""
-    if text_rules.address(name) is None:
-        return [text_rules.IP_MESSAGE]
-    try:
-        strict = netaddr.parse_addr(name)
-    except netaddr.AddrError:
-        return ["must not have leading 0s"]
-    if strict.is_v4_mapped:
-        return ["must not be an IPv4-mapped IPv6 address"]
-    return [] if str(strict) == name else [f"must be in canonical form ({quote(str(strict))})"]
-
-
-def range_text(value: str) -> list[str]:
-    """A range as it should be written."""
-    found = text_rules.network(value)
-    if found is None:
-        return [text_rules.CIDR_MESSAGE]
-    try:
-        strict = netaddr.parse_prefix(value)
-    except netaddr.AddrError:
-        return ["must not have leading 0s in IP or prefix length"]
-    if strict.addr.is_v4_mapped:
-        return ["must not have an IPv4-mapped IPv6 address"]
-    if strict.masked() != strict:
-        return ["must not have bits set beyond the prefix length"]
-    return [] if str(strict) == value else [f"must be in canonical form ({quote(str(strict))})"]
 
 
 def ip_address(obj: JsonObject) -> Errors:
@@ -102,7 +72,7 @@ def _ranges(ranges: Sequence[str]) -> Errors:
         yield fieldpath.invalid(_CIDRS, {"CIDRs": ranges}, "may only hold up to 2 values")
         return
     for index, one in enumerate(ranges):
-        yield from each(_CIDRS.index(index), one, range_text(one))
+        yield from each(_CIDRS.index(index), one, canonical_range(one))
     families = [_family(one) for one in ranges]
     if len(ranges) == 2 and families[0] == families[1] != "":
         yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address, older_range
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -29,13 +29,13 @@ from celadon.kube.validation.networking.service_addresses import (
 )
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
 from celadon.kube.validation.pods.probes import port_or_name
+from celadon.kube.validation.validation_gates import STRICT_ADDRESSES, only_with
 from celadon.kube.well_known_values import TOPOLOGY_HINTS, TOPOLOGY_MODE, WITH_NODE_PORTS
 
 TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 AFFINITIES: Final = ("ClientIP", "None")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
-DISTRIBUTIONS: Final = ("PreferClose", "PreferSameNode", "PreferSameZone")
-KUBELET_PORT: Final = 10250
+DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 MAX_AFFINITY_SECONDS: Final = 86400
 SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
@@ -44,7 +44,12 @@ NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 def service(obj: JsonObject) -> Errors:
     """What is wrong with a Service, besides its metadata."""
-    spec = obj.get("spec") or {}
+    return _service(obj, {})
+
+
+def _service(obj: JsonObject, old: JsonObject) -> Errors:
+    """Addresses and ranges of the old one may stay however they are written."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
     kind = spec.get("type") or ""
     yield from _topology(metadata.annotations(obj))
     if not spec.get("ports") and not is_headless(spec) and kind != "ExternalName":
@@ -53,13 +58,12 @@ def service(obj: JsonObject) -> Errors:
     yield from _ports(spec)
     yield from labels(SPEC.child("selector"), spec.get("selector"))
     yield from _affinity(spec)
-    yield from service_addresses(spec)
+    yield from service_addresses(spec, before.get("clusterIPs") or ())
     for at, address in items(spec, "externalIPs", SPEC):
-        messages = text_rules.ip_address(address)
-        yield from each(at, address, messages or special_address(address))
+        yield from _external_address(at, address, before.get("externalIPs") or ())
     yield from required_choice(SPEC.child("type"), kind, TYPES)
     yield from _distinct_ports(spec, kind)
-    yield from _source_ranges(obj, spec, kind)
+    yield from _source_ranges(obj, old, kind)
     yield from _balancer(spec, kind)
     yield from _traffic(spec, kind)
 
@@ -74,7 +78,18 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     checked = _needs_health_check(spec) and _needs_health_check(before)
     if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
         yield fieldpath.forbidden(SPEC.child("healthCheckNodePort"), "field is immutable")
-    yield from service(obj)
+    yield from _service(obj, old)
+
+
+def _external_address(path: FieldPath, address: str, known: Collection[str]) -> Errors:
+    """What older rules let through is looked at further."""
+    wrong = list(older_address(path, address, known))
+    yield from wrong
+    if not wrong:
+        yield from each(path, address, special_address(address))
+    elif all(one.gate for one in wrong):
+        further = each(path, address, special_address(address))
+        yield from only_with(f"!{STRICT_ADDRESSES}", further)
 
 
 def _topology(notes: Mapping[str, str]) -> Errors:
@@ -87,13 +102,6 @@ def _topology(notes: Mapping[str, str]) -> Errors:
 
 
 def _by_type(spec: JsonObject, kind: str) -> Errors:
-    if kind == "LoadBalancer":
-        for at, port in items(spec, "ports", SPEC):
-            if port.get("port") == KUBELET_PORT:
-                detail = (
-                    f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
-                )
-                yield fieldpath.invalid(at, KUBELET_PORT, detail)
     if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
@@ -177,22 +185,27 @@ def _printed_port(protocol: str, number: int) -> dict[str, Any]:
     }
 
 
-def _source_ranges(obj: JsonObject, spec: JsonObject, kind: str) -> Errors:
-    notes = (obj.get("metadata") or {}).get("annotations") or {}
-    ranges = spec.get("loadBalancerSourceRanges")
+def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
+    notes, before = metadata.annotations(obj), metadata.annotations(old)
+    ranges, known = (
+        (one.get("spec") or {}).get("loadBalancerSourceRanges") or () for one in (obj, old)
+    )
+    known = [one.strip() for one in known]
     if ranges:
         path = SPEC.child("LoadBalancerSourceRanges")
         places = [(path.index(index), one.strip()) for index, one in enumerate(ranges)]
     elif SOURCE_RANGES in notes:
         path = FieldPath("metadata", "annotations").key(SOURCE_RANGES)
-        listed = notes[SOURCE_RANGES].strip()
+        listed, known = notes[SOURCE_RANGES].strip(), []
+        if before.get(SOURCE_RANGES) == notes[SOURCE_RANGES]:
+            listed = ""
         places = [(path, one.strip()) for one in listed.split(",")] if listed else []
     else:
         return
     if kind != "LoadBalancer":
         yield fieldpath.forbidden(path, BALANCERS_ONLY)
     for at, one in places:
-        yield from each(at, one, text_rules.cidr(one))
+        yield from older_range(at, one, known)
 
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:

@@ -227,6 +227,24 @@ STRUCTS: Final = {
     "ExemptLevel": "NominalConcurrencyShares *n; LendablePercent *n",
     "LimitResponse": "Type s; Queuing *Queuing",
     "Queuing": "Queues n; HandSize n; QueueLengthLimit n",
+    "DeviceClaimSpec": "Devices DeviceClaim",
+    "DeviceClaim": """Requests []DeviceRequest; Constraints []DeviceConstraint;
+        Config []DeviceConfig""",
+    "DeviceRequest": "Name s; Exactly *DeviceWish; FirstAvailable []DeviceAlternative",
+    "DeviceWish": """DeviceClassName s; Selectors []DeviceSelector; AllocationMode s; Count n;
+        AdminAccess *b; Tolerations []DeviceToleration; Capacity *CapacityWish""",
+    "DeviceAlternative": """Name s; DeviceClassName s; Selectors []DeviceSelector; AllocationMode s;
+        Count n; Tolerations []DeviceToleration; Capacity *CapacityWish""",
+    "CapacityWish": "Requests {}q",
+    "DeviceSelector": "CEL *DeviceExpression",
+    "DeviceExpression": "Expression s",
+    "DeviceToleration": "Key s; Operator s; Value s; Effect s; TolerationSeconds *n",
+    "DeviceConstraint": "Requests []s; MatchAttribute *s; DistinctAttribute *s",
+    "DeviceConfig": "Requests []s; Opaque *OpaqueConfig",
+    "OpaqueConfig": "Driver s; Parameters *x",
+    "DeviceAttribute": """IntValue=int *n; BoolValue=bool *b; StringValue=string *s;
+        VersionValue=version *s; IntValues=ints []n; BoolValues=bools []b; StringValues=strings []s;
+        VersionValues=versions []s""",
     "DataReference": "APIGroup *s; Kind s; Name s; Namespace *s",
 }
 """What each struct has, in order."""

@@ -8,6 +8,7 @@ from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -210,7 +211,7 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     yield from tolerations(path, spec)
     for at, alias in items(spec, "hostAliases", path):
         address = alias.get("ip") or ""
-        yield from each(at.child("ip"), address, text_rules.ip_address(address))
+        yield from older_address(at.child("ip"), address)
         for where, hostname in items(alias, "hostnames", at):
             yield from dns_subdomain(where, hostname)
     if spec.get("priorityClassName"):
@@ -331,7 +332,7 @@ def _dns(path: FieldPath, spec: JsonObject) -> Errors:
         detail = f"must not have more than {MAX_NAMESERVERS} nameservers"
         yield fieldpath.invalid(path.child("nameservers"), servers, detail)
     for at, server in items(config, "nameservers", path):
-        yield from each(at, server, text_rules.ip_address(server))
+        yield from older_address(at, server)
     yield from _searches(path.child("searches"), searches)
     for at, option in items(config, "options", path):
         if not option.get("name"):

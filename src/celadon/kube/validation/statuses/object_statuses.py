@@ -5,6 +5,7 @@ As k8s.io/kubernetes `pkg/apis/{core,networking}/validation`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -12,10 +13,10 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     Errors,
     dns_subdomain,
-    each,
     entries,
     items,
     supported,
@@ -60,7 +61,7 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
                 yield fieldpath.invalid(at, amount.as_int64(), why)
 
 
-def service_status(obj: JsonObject, _: JsonObject) -> Errors:
+def service_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Where a balancer listens; only a Service that wants one has any."""
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     kind = (obj.get("spec") or {}).get("type")
@@ -68,11 +69,12 @@ def service_status(obj: JsonObject, _: JsonObject) -> Errors:
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         yield fieldpath.forbidden(_BALANCER.child("ingress"), why)
         return
+    known = _known(old)
     for at, ingress in items(balancer, "ingress", _BALANCER):
         address, mode = ingress.get("ip"), ingress.get("ipMode")
         where = at.child("ipMode")
         if address:
-            yield from each(at.child("ip"), address, text_rules.ip_address(address))
+            yield from older_address(at.child("ip"), address, known)
         if address and mode is None:
             yield fieldpath.required(where, "must be specified when `ip` is set")
         elif mode is not None and not address:
@@ -82,13 +84,20 @@ def service_status(obj: JsonObject, _: JsonObject) -> Errors:
         yield from _host(at.child("hostname"), ingress.get("hostname") or "")
 
 
-def ingress_status(obj: JsonObject, _: JsonObject) -> Errors:
+def _known(old: JsonObject) -> Collection[str]:
+    """The addresses that were there before."""
+    balancer = (old.get("status") or {}).get("loadBalancer") or {}
+    return [one.get("ip") or "" for one in balancer.get("ingress") or ()]
+
+
+def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Where an Ingress is reached."""
+    known = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     for at, ingress in items(balancer, "ingress", _BALANCER):
         address = ingress.get("ip")
         if address:
-            yield from each(at.child("ip"), address, text_rules.ip_address(address))
+            yield from older_address(at.child("ip"), address, known)
         yield from _host(at.child("hostname"), ingress.get("hostname") or "")
 
 

@@ -13,11 +13,11 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     METADATA,
     Errors,
     dns_subdomain,
-    each,
     items,
     qualified_name,
 )
@@ -51,7 +51,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
     yield from _claims(status, obj.get("spec") or {})
     for field in ("podIPs", "hostIPs"):
-        yield from _addresses(status, field)
+        yield from _addresses(status, before, field)
 
 
 def _terminated(
@@ -92,13 +92,14 @@ def _claims(status: JsonObject, spec: JsonObject) -> Errors:
             yield from dns_subdomain(at.child("name"), one["resourceClaimName"])
 
 
-def _addresses(status: JsonObject, field: str) -> Errors:
+def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+    known = [one.get("ip") or "" for one in before.get(field) or ()]
     given = [one.get("ip") or "" for one in status.get(field) or ()]
     at, first = _STATUS.child(field), status.get("hostIP") or ""
     if field == "hostIPs" and given and given[0] != first:
         yield fieldpath.invalid(at.index(0).child("ip"), given[0], "must be equal to `hostIP`")
     for index, address in enumerate(given):
-        yield from each(at.index(index), address, text_rules.ip_address(address))
+        yield from older_address(at.index(index), address, known)
     if len(given) < 2:
         return
     found = [text_rules.address(one) for one in given]

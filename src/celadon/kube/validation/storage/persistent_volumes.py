@@ -14,6 +14,7 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
+from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -55,8 +56,13 @@ def persistent_volume(obj: JsonObject) -> Errors:
     if not capacity:
         yield fieldpath.required(at)
     if set(capacity) != {"storage"}:
-        yield fieldpath.not_supported(at, dict(sorted(capacity.items())) or None, ["storage"])
+        shown = dict(sorted(capacity.items())) or spec.get("capacity")
+        yield fieldpath.not_supported(at, shown, ["storage"])
     for name, text in sorted(capacity.items()):
+        amount = int(parse(text).as_decimal().to_integral_value("ROUND_UP"))
+        if amount < 0:
+            why = "must be a valid resource quantity"
+            yield fieldpath.invalid(at.key(name), amount, why)
         yield from positive_quantity(at.key(name), text)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.kube import fieldpath
-from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     Errors,
-    driver_name,
     immutable,
     items,
     qualified_name,
@@ -30,11 +29,7 @@ MAX_PARAMETERS: Final = 512
 def storage_class(obj: JsonObject) -> Errors:
     """What is wrong with a StorageClass, besides its metadata."""
     root = FieldPath()
-    provisioner = obj.get("provisioner") or ""
-    if provisioner:
-        yield from qualified_name(root.child("provisioner"), provisioner.lower())
-    else:
-        yield fieldpath.required(root.child("provisioner"))
+    yield from _maker(obj, "provisioner")
     yield from parameters(root.child("parameters"), obj.get("parameters"))
     policy = obj.get("reclaimPolicy")
     if policy:
@@ -44,8 +39,15 @@ def storage_class(obj: JsonObject) -> Errors:
     yield from _topologies(obj)
 
 
+def _maker(obj: JsonObject, field: str) -> Errors:
+    """Who makes or changes volumes; capitals count as small ones."""
+    name, at = obj.get(field) or "", FieldPath(field)
+    return qualified_name(at, name.lower()) if name else iter((fieldpath.required(at),))
+
+
 def _topologies(obj: JsonObject) -> Errors:
-    known: list[dict[str, set[str]]] = []
+    # Upstream begins with an empty one for each term there is: nothing chosen is a repetition.
+    known: list[dict[str, set[str]]] = [{} for _ in obj.get("allowedTopologies") or ()]
     for at, term in items(obj, "allowedTopologies", FieldPath()):
         chosen: dict[str, set[str]] = {}
         for where, one in items(term, "matchLabelExpressions", at):
@@ -59,7 +61,7 @@ def _topologies(obj: JsonObject) -> Errors:
             if key in chosen:
                 yield fieldpath.duplicate(where.child("key"), key)
             chosen[key] = set(values)
-        if chosen in known:
+        for _ in range(known.count(chosen)):
             yield fieldpath.duplicate(at.child("matchLabelExpressions"), "")
         known.append(chosen)
 
@@ -67,23 +69,13 @@ def _topologies(obj: JsonObject) -> Errors:
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
     yield from storage_class(obj)
-    for field in ("parameters", "provisioner", "reclaimPolicy"):
-        yield from _kept(obj, old, field)
-    at, mode = FieldPath("volumeBindingMode"), obj.get("volumeBindingMode")
-    yield from immutable(at, mode and NamedText(mode), old.get("volumeBindingMode"))
-
-
-def _kept(obj: JsonObject, old: JsonObject, field: str) -> Errors:
-    if obj.get(field) != old.get(field):
-        yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")
+    for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
+        yield from immutable(FieldPath(field), obj.get(field) or None, old.get(field) or None)
 
 
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
     """Of a class of volumes: not too many, not too long, no empty keys."""
     found = given or {}
-    if needed and not found:
-        yield fieldpath.required(path, "must contain at least one key/value pair")
-        return
     if len(found) > MAX_PARAMETERS:
         yield fieldpath.too_long(path, MAX_PARAMETERS)
         return
@@ -91,16 +83,19 @@ def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = Fals
         if not key:
             yield fieldpath.invalid(path, key, "field can not be empty.")
     yield from map_size(path, found)
+    if needed and not found:
+        yield fieldpath.required(path, "must contain at least one key/value pair")
 
 
 def attributes_class(obj: JsonObject) -> Errors:
     """What is wrong with a VolumeAttributesClass, besides its metadata."""
-    name = obj.get("driverName") or ""
-    yield from driver_name(FieldPath("driverName"), name)
+    yield from _maker(obj, "driverName")
     yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
 
 
 def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the driver nor what it is told may change."""
     for field in ("driverName", "parameters"):
-        yield from _kept(obj, old, field)
+        if obj.get(field) != old.get(field):
+            yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")
+    yield from attributes_class(obj)

@@ -1,8 +1,7 @@
 """Drivers of storage, the nodes they run on, what they have room for, and what they attach.
 
 As k8s.io/kubernetes `pkg/apis/storage/validation`. Some paths are upstream's slips:
-`attachedRequired`, `CSINodeDriver`, and the keys of topologies, which are complained about at their
-driver.
+`attachedRequired`, and the keys of topologies, which are complained about at their driver.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from celadon.kube.validation.field_checks import (
     driver_name,
     each,
     immutable,
+    in_range,
     items,
     not_negative,
     supported,
 )
 from celadon.kube.validation.label_rules import selector
-from celadon.kube.validation.object_meta import validate_object_meta_update
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.volumes import token_lifetime
 from celadon.kube.validation.storage.persistent_volumes import inline_volume
 
 LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
-GROUP_POLICIES: Final = ("ReadWriteOnceWithFSType", "File", "None")
-NODE_ID_BYTES: Final = 192
+GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
+NODE_ID_BYTES: Final = 256
 METADATA_BYTES: Final = 256 * 1024
 """Keys and values of what an attached volume says of itself, and of parameters of classes."""
 MESSAGE_BYTES: Final = 1024
@@ -49,9 +48,8 @@ _TOPOLOGY: Final = FieldPath("nodeTopology")
 
 
 def driver(obj: JsonObject) -> Errors:
-    """What is wrong with a new CSIDriver: nothing but the name of its metadata counts."""
-    yield from driver_name(FieldPath("name"), (obj.get("metadata") or {}).get("name") or "")
-    yield from _driver(obj.get("spec") or {})
+    """What is wrong with a new CSIDriver, besides its metadata."""
+    return _driver(obj.get("spec") or {})
 
 
 def _driver(spec: JsonObject) -> Errors:
@@ -93,7 +91,6 @@ def _token_requests(spec: JsonObject) -> Errors:
 def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Some of what a driver says of itself is for good."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
     yield from _driver(spec)
     for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "")):
         at = SPEC.child(shown or field)
@@ -125,7 +122,7 @@ def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
             yield fieldpath.required(path)
         if key in keys[:index]:
             yield fieldpath.duplicate(path, key)
-        yield from each(path, keys, qualified_name(key))
+        yield from each(path, key, qualified_name(key))
 
 
 def node_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -134,8 +131,8 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     for before in (old.get("spec") or {}).get("drivers") or ():
         for one in (obj.get("spec") or {}).get("drivers") or ():
             if one.get("name") == before.get("name") and _lasting(one) != _lasting(before):
-                shown = internal_value(one, "NodeDriver")
-                yield fieldpath.invalid(FieldPath("CSINodeDriver"), shown, IMMUTABLE)
+                shown = internal_value(_lasting(one), "NodeDriver")
+                yield fieldpath.invalid(SPEC.child("drivers"), shown, IMMUTABLE)
 
 
 def _lasting(one: JsonObject) -> JsonObject:
@@ -147,10 +144,9 @@ def capacity(obj: JsonObject) -> Errors:
     """What is wrong with a CSIStorageCapacity, besides its metadata."""
     yield from selector(_TOPOLOGY, obj.get("nodeTopology"))
     yield from dns_subdomain(_CLASS, obj.get("storageClassName") or "")
-    for field in ("capacity", "maximumVolumeSize"):
-        text = obj.get(field)
-        if text is not None and parse(text).sign < 0:
-            yield fieldpath.invalid(FieldPath(field), str(parse(text)), NEGATIVE)
+    text = obj.get("capacity")
+    if text is not None and parse(text).sign < 0:
+        yield fieldpath.invalid(FieldPath("capacity"), str(parse(text)), NEGATIVE)
 
 
 def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -162,19 +158,9 @@ def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def attachment(obj: JsonObject) -> Errors:
-    """What is wrong with a new VolumeAttachment, besides its metadata."""
-    yield from _attachment(obj)
-    spec = obj.get("spec") or {}
-    yield from driver_name(FieldPath("spec.attacher"), spec.get("attacher") or "")
-    name = (spec.get("source") or {}).get("persistentVolumeName")
-    if name is not None:
-        yield from dns_subdomain(FieldPath("spec.source.persistentVolumeName"), name)
-
-
-def _attachment(obj: JsonObject) -> Errors:
+    """What is wrong with a VolumeAttachment, besides its metadata."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    if not spec.get("attacher"):
-        yield fieldpath.required(SPEC.child("attacher"))
+    yield from driver_name(SPEC.child("attacher"), spec.get("attacher") or "")
     yield from _attached_source(SPEC.child("source"), spec.get("source") or {})
     yield from dns_subdomain(SPEC.child("nodeName"), spec.get("nodeName") or "")
     at = FieldPath("status")
@@ -182,8 +168,14 @@ def _attachment(obj: JsonObject) -> Errors:
     for field in ("attachError", "detachError"):
         error = status.get(field) or {}
         if len((error.get("message") or "").encode()) > MESSAGE_BYTES:
-            yield fieldpath.too_long(at.child(field, "message"), MESSAGE_BYTES)
-        yield from not_negative(error, at.child(field), "errorCode")
+            # Upstream names the limit of the metadata.
+            yield fieldpath.too_long(at.child(field, "message"), METADATA_BYTES)
+        code = error.get("errorCode")
+        if code is not None:
+            yield from in_range(at.child(field, "errorCode"), code, 0, 2**31 - 1)
+    name = (spec.get("source") or {}).get("persistentVolumeName")
+    if name is not None:
+        yield from dns_subdomain(FieldPath("spec.source.persistentVolumeName"), name)
 
 
 def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
@@ -208,9 +200,8 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 
 
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is attached where stays. What is wrong with the rest is said twice there."""
-    yield from _attachment(obj)
-    yield from _attachment(obj)
+    """What is attached where stays."""
+    yield from attachment(obj)
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(obj.get("spec") or {}, "Attachment")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

@@ -1,0 +1,32 @@
+"""Which gates are on, and which complaints count with them."""
+
+from __future__ import annotations
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.validation.validation_gates import (
+    CONSUMABLE_CAPACITY,
+    RELAXED_SERVICE_NAMES,
+    STRICT_ADDRESSES,
+    default_gates,
+    gates_on,
+    holding,
+    only_with,
+)
+
+
+def test_gates_follow_the_release_and_what_is_said() -> None:
+    assert default_gates("1.36") == {STRICT_ADDRESSES, RELAXED_SERVICE_NAMES, CONSUMABLE_CAPACITY}
+    assert default_gates("1.35") == frozenset()
+    assert gates_on("1.36", {STRICT_ADDRESSES: False}) == {
+        RELAXED_SERVICE_NAMES,
+        CONSUMABLE_CAPACITY,
+    }
+    assert gates_on("1.35", {STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
+
+
+def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:
+    always, on, off = (fieldpath.required(FieldPath(name)) for name in ("always", "on", "off"))
+    errors = [always, *only_with("Gate", [on]), *only_with("!Gate", [off])]
+    assert [one.field for one in holding(errors, frozenset({"Gate"}))] == ["always", "on"]
+    assert [one.field for one in holding(errors, frozenset())] == ["always", "off"]
