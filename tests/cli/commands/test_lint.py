@@ -502,7 +502,7 @@ def test_the_layout_is_a_matter_only_where_it_is_asked_for(
 def _definition(*rules: str, **schema: Any) -> Json:
     given = {"x-kubernetes-validations": [{"rule": one} for one in rules], **schema}
     size = {"type": "integer"}
-    whole = {"type": "object", "properties": {"spec": {"type": "object", **given}}}
+    whole: Json = {"type": "object", "properties": {"spec": {"type": "object", **given}}}
     whole["properties"]["spec"]["properties"] = {"size": size}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
