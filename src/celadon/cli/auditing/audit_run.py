@@ -16,6 +16,7 @@ from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
 from celadon.cli.auditing.object_audit import AuditSettings
+from celadon.cli.auditing.security_audit import POD_SECURITY
 from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests
@@ -114,6 +115,9 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
             tuple(actions),
             findings.policies.get(name, Tally()),
         )
+    security = findings.policies.get(POD_SECURITY)
+    if security is not None:
+        yield AuditedPolicy(POD_SECURITY, Place(), (), (), security)
 
 
 def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:

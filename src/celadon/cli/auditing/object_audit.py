@@ -1,8 +1,9 @@
 """One object after the other against the policies: what admission would say if it were written now.
 
-An object that exists is asked about as if it were created, or updated to what it is. Nothing but
-policies is asked: the object is there, so the server has taken it. One that a server has written
-(it has a `uid`) is taken as it is; one from a manifest is filled in first, as `check` does it.
+An object that exists is asked about as if it were created, or updated to what it is. Policies and
+PodSecurity are asked, and nothing else: the object is there, so the server has taken it. One that a
+server has written (it has a `uid`) is taken as it is; one from a manifest is filled in first, as
+`check` does it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from celadon.cli.auditing.audit_findings import (
     Violation,
     effect_of,
 )
+from celadon.cli.auditing.security_audit import POD_SECURITY, SecurityAudit
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.object_preparation import Prepare, Prepared
 from celadon.cli.checking.policy_set import PolicySet
@@ -98,6 +100,7 @@ class ObjectAuditor:
         "_policies",
         "_prepare",
         "_reader",
+        "_security",
         "_settings",
         "_wants_namespaces",
         "_world",
@@ -119,6 +122,7 @@ class ObjectAuditor:
         self._policies = policies
         self._settings = settings
         self._wants_namespaces = wants_namespaces
+        self._security = SecurityAudit(settings.version, world)
         self._options = write_options(settings.operation, WriteOptions())
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
@@ -150,6 +154,8 @@ class ObjectAuditor:
 
     def may_concern(self, resource: Resource) -> bool:
         """Whether some policy may be about objects of a resource."""
+        if self._security.may_concern(resource.gvr.group_resource):
+            return True
         return any(self._concerned(resource.gvk, resource))
 
     def _piece(self, piece: AnyPiece, findings: Findings) -> None:
@@ -196,7 +202,9 @@ class ObjectAuditor:
         if known is None:
             known = known_resources(all_versions=True).by_gvk(kind)
         resource = guessed_resource(kind) if known is None else known
-        concerned = self._concerned(kind, resource)
+        inside, outside = self._concerned(kind, resource)
+        secured = self._security.may_concern(resource.gvr.group_resource)
+        concerned = inside or secured, outside
         return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
 
     def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
@@ -278,11 +286,14 @@ class ObjectAuditor:
         findings: Findings,
     ) -> None:
         matched = self._matched(verdict, found, request, plan, findings)
+        against: dict[str, Against] = {}
+        if self._security.concerns(request):
+            matched.add(POD_SECURITY)
+            self._take_security(found, request, plan, findings, against)
         if not verdict.decisions:
             if matched:
-                findings.count(matched, {}, self._group(request, plan))
+                findings.count(matched, against, self._group(request, plan))
             return
-        against: dict[str, Against] = {}
         for decision in verdict.decisions:
             if decision.action is Action.DENY:
                 against.setdefault(decision.policy, Against()).add(decision)
@@ -296,6 +307,37 @@ class ObjectAuditor:
                 self._ignored(decision, found, findings)
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
+
+    def _take_security(
+        self,
+        found: Found,
+        request: Request,
+        plan: _KindPlan,
+        findings: Findings,
+        against: dict[str, Against],
+    ) -> None:
+        """Takes in what PodSecurity has against an object."""
+        said = self._security.finding(request)
+        if said is None:
+            return
+        against[POD_SECURITY] = Against({said.effect})
+        findings.found += 1
+        if self._kept < self._settings.limit:
+            self._kept += 1
+            about = _about(found, request, plan)
+            findings.violations.append(
+                Violation(
+                    about,
+                    POD_SECURITY,
+                    "",
+                    "",
+                    said.label,
+                    Place(),
+                    said.message,
+                    said.effect,
+                    is_error=False,
+                )
+            )
 
     def _matched(
         self,
