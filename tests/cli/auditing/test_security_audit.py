@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 from tests.cli.checking.server_plugins.test_plugin_desk import Json, namespace, pod, typed
-from tests.cli.files import run, write
+from tests.cli.files import binding, policy, run, write
 
 
 def audited(
     capsys: pytest.CaptureFixture[str], labels: dict[str, str], *objects: Json, words: str = ""
 ) -> tuple[int, Json]:
     write(Path("dump.json"), namespace(**labels), *objects)
-    code, out, err = run(capsys, "audit", "dump.json", "-o", "json", *words.split())
+    write(Path("policies.json"), policy(), binding())
+    given = ("audit", "-f", "policies.json", "dump.json")
+    code, out, err = run(capsys, *given, "-o", "json", *words.split())
     assert err == ""
     return code, json.loads(out)
 
@@ -53,7 +55,8 @@ def test_workloads_are_only_warned_of(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_namespaces_without_labels_are_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = audited(capsys, {}, pod())
-    assert (code, report["violations"], report["policies"]) == (0, [], [])
+    assert (code, report["violations"]) == (0, [])
+    assert [one["name"] for one in report["policies"]] == ["limit"]
 
 
 def test_an_update_that_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +66,9 @@ def test_an_update_that_changes_nothing(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_people_see_the_label(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("dump.json"), namespace(enforce="baseline"), pod())
-    _, out, _ = run(capsys, "audit", "dump.json")
+    write(Path("policies.json"), policy(), binding())
+    given = ("audit", "-f", "policies.json", "dump.json")
+    _, out, _ = run(capsys, *given)
     assert "PodSecurity\n  rule    pod-security.kubernetes.io/enforce\n  deny    dump.json:" in out
-    _, out, _ = run(capsys, "audit", "dump.json", "-o", "sarif")
+    _, out, _ = run(capsys, *given, "-o", "sarif")
     assert '"ruleId": "plugin/PodSecurity"' in out

@@ -1,4 +1,4 @@
-"""What is looked up while objects are audited: params, roles and definitions of custom resources, and
+"""What is looked up while objects are audited: params, roles, definitions of custom resources, and
 namespaces, whose labels PodSecurity reads too, from the source itself and from what was given with
 the policies.
 

@@ -1,5 +1,6 @@
-"""The audit as SARIF: a rule for each policy that is violated, and for PodSecurity; results are where
-the objects stand, and name the rules of policies beside."""
+"""The audit as SARIF: a rule for each policy that is violated, and for PodSecurity. Results are where
+the objects stand, and name the rules of policies beside.
+"""
 
 from __future__ import annotations
 
