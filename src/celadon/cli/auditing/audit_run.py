@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from celadon.admission import Outcome
-from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
+from celadon.cli.auditing.audit_findings import POD_SECURITY, Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
 from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
 from celadon.cli.auditing.audit_workers import audited_in_order
 from celadon.cli.auditing.object_audit import AuditSettings
-from celadon.cli.auditing.security_audit import POD_SECURITY
 from celadon.cli.auditing.source_survey import Survey, looked_up_in, source_auditor
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.manifests import Manifests

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -23,23 +23,27 @@ from celadon.admission import (
     Verdict,
     World,
 )
+from celadon.admission.plugins import SECURITY_LABELS, PluginChain
 from celadon.admission.writing import write_options
 from celadon.cli.auditing.audit_blocks import AnyPiece, Block, Found, Head, Piece
 from celadon.cli.auditing.audit_findings import (
+    AUDIT,
+    DENY,
+    POD_SECURITY,
+    WARN,
     Against,
     AuditedObject,
     Findings,
     Violation,
     effect_of,
 )
-from celadon.cli.auditing.security_audit import POD_SECURITY, SecurityAudit
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.object_preparation import Prepare, Prepared
 from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube import GroupResource, GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import Target, WriteOptions
@@ -54,6 +58,11 @@ _MATCHED: Final = (
 )
 _OTHER_BYTES: Final = 4096
 """Of a request, besides its objects: names, the user, options."""
+_RESOURCES: Final = {
+    "": ("pods", "podtemplates", "replicationcontrollers"),
+    "apps": ("daemonsets", "deployments", "replicasets", "statefulsets"),
+    "batch": ("cronjobs", "jobs"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,49 @@ class _KindPlan:
     is_guessed: bool
     is_namespace: bool
     concerned: tuple[bool, bool]
+
+
+class SecurityFinding(NamedTuple):
+    """What the plugin has against an object; `label` is that of the namespace that asks for it."""
+
+    effect: str
+    message: str
+    label: str
+
+
+class SecurityAudit:
+    """Asks PodSecurity of a release: of all built-in plugins the one whose word follows from an
+    object and the labels of its namespace. Pods are held against all three levels, workloads
+    against those that are warned of and noted. Namespaces without its labels are passed over."""
+
+    def __init__(self, version: str, world: World) -> None:
+        self._chain = PluginChain({POD_SECURITY}, version)
+        self._world = world
+        self._namespaces = frozenset(
+            metadata.name(one)
+            for one in world.list(NAMESPACES, "")
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+        )
+
+    def may_concern(self, resource: GroupResource) -> bool:
+        """Whether there may be something to say of objects of a resource."""
+        return bool(self._namespaces) and resource.resource in _RESOURCES.get(resource.group, ())
+
+    def concerns(self, request: Request) -> bool:
+        """Whether the plugin looks at the object of a request."""
+        known = request.namespace in self._namespaces
+        return known and self.may_concern(request.resource.group_resource)
+
+    def finding(self, request: Request) -> SecurityFinding | None:
+        """The strongest of what it says."""
+        said = self._chain.validate(request, self._world)
+        if said.refusal is not None:
+            _, _, why = said.refusal.status.message.partition(" is forbidden: ")
+            return SecurityFinding(DENY, why, f"{SECURITY_LABELS}enforce")
+        if said.warnings:
+            return SecurityFinding(WARN, said.warnings[0], f"{SECURITY_LABELS}warn")
+        noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
+        return None if noted is None else SecurityFinding(AUDIT, noted, f"{SECURITY_LABELS}audit")
 
 
 class ObjectAuditor:

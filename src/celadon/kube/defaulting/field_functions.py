@@ -16,11 +16,11 @@ from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.well_known_values import TEMPLATE_GENERATION
 
 Rule = Mapping[str, Any]
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
-TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 
 DROP_STOP_SIGNAL: Final = "dropStopSignal"

@@ -120,7 +120,7 @@ def test_pods_that_fit(capsys: pytest.CaptureFixture[str], replicas: int) -> Non
 
 
 def test_amounts_that_pods_must_name(capsys: pytest.CaptureFixture[str]) -> None:
-    there = [namespace(), quota(**{"requests.cpu": "1"})]
+    there = [namespace(), quota(None, **{"requests.cpu": "1"})]
     _, report = checked(capsys, there, [deployment(2)])
     message = report["objects"][-1]["message"]
     assert message.endswith("is forbidden: failed quota: q: must specify requests.cpu for: c")
@@ -128,6 +128,6 @@ def test_amounts_that_pods_must_name(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_without_a_replica_set_there_are_no_pods(capsys: pytest.CaptureFixture[str]) -> None:
     hard = {"count/replicasets.apps": "0", "pods": "0"}
-    there = [namespace(), quota(**hard)]
+    there = [namespace(), quota(None, **hard)]
     _, report = checked(capsys, there, [deployment(1)])
     assert [one["kind"] for one in report["objects"] if not one["allowed"]] == ["ReplicaSet"]

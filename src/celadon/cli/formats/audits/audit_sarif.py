@@ -1,5 +1,5 @@
-"""The audit as SARIF: a rule for each policy that is violated, and for PodSecurity. Results are where
-the objects stand, and name the rules of policies beside.
+"""The audit as SARIF: a rule for each policy that is violated, and for PodSecurity. Results are
+where the objects stand, and name the rules of policies beside.
 """
 
 from __future__ import annotations
@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.cli.auditing.audit_findings import Violation
+from celadon.cli.auditing.audit_findings import POD_SECURITY, Violation
 from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.auditing.security_audit import POD_SECURITY
 from celadon.cli.checking.check_report import Place
 from celadon.cli.formats import sarif
 from celadon.cli.formats.sarif import Position, Result

@@ -25,7 +25,8 @@ def audited(
 
 def found(report: Json) -> list[tuple[Any, ...]]:
     return [
-        (one["name"], one["policy"], one["effect"], one["field"]) for one in report["violations"]
+        (one["object"]["name"], one["policy"], one["effect"], one["field"])
+        for one in report["results"]
     ]
 
 
@@ -37,7 +38,7 @@ def test_pods(capsys: pytest.CaptureFixture[str], mode: str, effect: str, code: 
     assert given == code
     label = f"pod-security.kubernetes.io/{mode}"
     assert found(report) == [("p", "PodSecurity", effect, label)]
-    assert report["violations"][0]["message"].startswith(
+    assert report["results"][0]["message"].startswith(
         'violates PodSecurity "baseline:latest": privileged'
         if mode == "enforce"
         else 'would violate PodSecurity "baseline:latest": privileged'
@@ -55,13 +56,13 @@ def test_workloads_are_only_warned_of(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_namespaces_without_labels_are_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = audited(capsys, {}, pod())
-    assert (code, report["violations"]) == (0, [])
+    assert (code, report["results"]) == (0, [])
     assert [one["name"] for one in report["policies"]] == ["limit"]
 
 
 def test_an_update_that_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = audited(capsys, {"enforce": "baseline"}, pod(), words="--operation UPDATE")
-    assert (code, report["violations"]) == (0, [])
+    assert (code, report["results"]) == (0, [])
 
 
 def test_people_see_the_label(capsys: pytest.CaptureFixture[str]) -> None:
