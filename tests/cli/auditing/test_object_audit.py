@@ -12,6 +12,11 @@ from tests.cli.checking.server_plugins.test_plugin_desk import Json, namespace, 
 from tests.cli.files import binding, policy, run, write
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def audited(
     capsys: pytest.CaptureFixture[str], labels: dict[str, str], *objects: Json, words: str = ""
 ) -> tuple[int, Json]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.checking.server_plugins.test_plugin_desk import Json, checked, namespace, typed
 from tests.cli.files import config_map
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def quota(status: Json | None = None, name: str = "q", **hard: str) -> Json:
