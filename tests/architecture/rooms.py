@@ -28,6 +28,7 @@ DOORS = {
     "celadon.kube.apply",
     "celadon.kube.catalogue",
     "celadon.kube.custom",
+    "celadon.kube.workload_controllers",
     "celadon.kube.defaulting",
     "celadon.kube.go",
     "celadon.kube.jsonpath",

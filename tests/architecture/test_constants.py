@@ -25,6 +25,7 @@ HOMONYMS: dict[str, str] = {
     "'ValidatingAdmissionPolicy'": "a kind, and the plugin that asks the objects of that kind",
     "'MutatingAdmissionPolicy'": "a kind, and where its deprecated versions stand with all others",
     "'MutatingAdmissionPolicyBinding'": "as above",
+    "'2026-01-01T00:00:00Z'": "when objects of tests are created; for when a CronJob makes a Job",
     "'celadon-webhook'": "a Service, a certificate and a source of Events, each with its own name",
     "'kube-apiserver'": "who writes leases, and whom a certificate is for",
     repr(GO_SPACE): "Go's white space, in texts of the language and in those of Kubernetes",

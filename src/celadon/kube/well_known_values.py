@@ -128,3 +128,11 @@ NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
 """The old and the new annotation by which a Service keeps traffic near."""
+
+SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+"""Those that every cluster has."""
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+"""The annotation of a DaemonSet that counts its templates."""
+SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""What the random end of generated names consists of, and hashes in names: no vowels, so no words
+(k8s.io/apimachinery `pkg/util/rand`)."""

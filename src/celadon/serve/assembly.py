@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, PluginChain
+from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
 from celadon.kube import User
 from celadon.kube.library import parse_version
@@ -21,7 +21,7 @@ from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.api_settings import AccessSettings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.webhook_phases import Webhooks
-from celadon.serve.charging.quota_charging import RESOURCE_QUOTA, QuotaCharging
+from celadon.serve.charging.quota_charging import QuotaCharging
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.controllers.server_controllers import (
     ControllerSurroundings,

@@ -7,12 +7,9 @@ import random
 from collections.abc import Callable
 from dataclasses import field
 from datetime import UTC, datetime
-from typing import Final
 
+from celadon.kube.well_known_values import SUFFIX_LETTERS
 from celadon.records import dataclass
-
-SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""What the random end of generated names consists of."""
 
 
 def new_uid() -> str:

@@ -9,6 +9,11 @@ import pytest
 from tests.cli.files import binding, config_map, policy, run, write
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def shown(capsys: pytest.CaptureFixture[str], *words: str, count: int = 12) -> list[str]:
     write(Path("policies.json"), policy(), binding())
     given = [config_map(f"m{number}", x="no") for number in range(count)]

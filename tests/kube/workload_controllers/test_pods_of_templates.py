@@ -44,7 +44,7 @@ def test_daemon_sets_add_tolerations_and_a_node() -> None:
             "tolerationSeconds": 300,
         },
     ]
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": []}
+    preferred: Json = {"preferredDuringSchedulingIgnoredDuringExecution": []}
     spec = {"tolerations": tolerations, "affinity": {"nodeAffinity": preferred}}
     note = {"deprecated.daemonset.template.generation": "1"}
     made = pod("apps/v1", "DaemonSet", spec=spec, own={"annotations": note})

@@ -18,11 +18,13 @@ from celadon.admission.plugins.plugin_chain import PluginChain
 from celadon.admission.plugins.plugin_settings import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
+    RESOURCE_QUOTA,
     EventLimit,
     ImagePolicySettings,
     PluginSettings,
 )
 from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
+from celadon.admission.plugins.pod_security.security_levels import PREFIX as SECURITY_LABELS
 from celadon.admission.plugins.quotas.limited_resources import LimitedResource
 from celadon.admission.plugins.quotas.quota_checks import Charge, Fit, fit, given_back, is_counted
 from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recounted
@@ -30,6 +32,8 @@ from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recou
 __all__ = [
     "EVENT_RATE_LIMIT",
     "IMAGE_POLICY",
+    "RESOURCE_QUOTA",
+    "SECURITY_LABELS",
     "Charge",
     "EventLimit",
     "Fit",

@@ -19,6 +19,9 @@ EVENT_RATE_LIMIT: Final = "EventRateLimit"
 IMAGE_POLICY: Final = "ImagePolicyWebhook"
 """Likewise: others are asked where there is a network."""
 
+RESOURCE_QUOTA: Final = "ResourceQuota"
+"""Likewise: what is used is added up where objects are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventLimit:

@@ -19,6 +19,8 @@ from celadon.records import dataclass
 DENY: Final = "deny"
 WARN: Final = "warn"
 AUDIT: Final = "audit"
+POD_SECURITY: Final = "PodSecurity"
+"""The built-in plugin that is asked beside policies, and counted like one."""
 _WARNS: Final = "Warn"
 """The action of a binding."""
 

@@ -1,5 +1,6 @@
-"""What policies look up while objects are audited: namespaces, params, roles and definitions of
-custom resources, from the source itself and from what was given with the policies.
+"""What is looked up while objects are audited: params, roles, definitions of custom resources, and
+namespaces, whose labels PodSecurity reads too, from the source itself and from what was given with
+the policies.
 
 A source is gone through once for them, before anything is judged. Only texts in which a wanted kind
 is mentioned are read, and of params only those that some binding may mean, so that a cluster full
@@ -79,9 +80,7 @@ class Lookups:
 def lookups_of(sets: PolicySets) -> Lookups:
     """What these policies may look up."""
     namespaces = Sightings.wanted(sets).wants_namespaces
-    kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")}
-    if namespaces:
-        kinds.add(_NAMESPACE)
+    kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"), _NAMESPACE}
     if any(_asks_authorizer(one.value) for one in sets.validating.policies.values()):
         kinds.update(_ROLES)
     return Lookups(frozenset(kinds), _params(sets.validating), namespaces)

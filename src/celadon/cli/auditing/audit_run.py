@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from celadon.admission import Outcome
-from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
+from celadon.cli.auditing.audit_findings import POD_SECURITY, Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
 from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
@@ -114,6 +114,9 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
             tuple(actions),
             findings.policies.get(name, Tally()),
         )
+    security = findings.policies.get(POD_SECURITY)
+    if security is not None:
+        yield AuditedPolicy(POD_SECURITY, Place(), (), (), security)
 
 
 def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:

@@ -1,15 +1,16 @@
 """One object after the other against the policies: what admission would say if it were written now.
 
-An object that exists is asked about as if it were created, or updated to what it is. Nothing but
-policies is asked: the object is there, so the server has taken it. One that a server has written
-(it has a `uid`) is taken as it is; one from a manifest is filled in first, as `check` does it.
+An object that exists is asked about as if it were created, or updated to what it is. Policies and
+PodSecurity are asked, and nothing else: the object is there, so the server has taken it. One that a
+server has written (it has a `uid`) is taken as it is; one from a manifest is filled in first, as
+`check` does it.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -22,9 +23,14 @@ from celadon.admission import (
     Verdict,
     World,
 )
+from celadon.admission.plugins import SECURITY_LABELS, PluginChain
 from celadon.admission.writing import write_options
 from celadon.cli.auditing.audit_blocks import AnyPiece, Block, Found, Head, Piece
 from celadon.cli.auditing.audit_findings import (
+    AUDIT,
+    DENY,
+    POD_SECURITY,
+    WARN,
     Against,
     AuditedObject,
     Findings,
@@ -37,7 +43,7 @@ from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube import GroupResource, GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import Target, WriteOptions
@@ -52,6 +58,11 @@ _MATCHED: Final = (
 )
 _OTHER_BYTES: Final = 4096
 """Of a request, besides its objects: names, the user, options."""
+_RESOURCES: Final = {
+    "": ("pods", "podtemplates", "replicationcontrollers"),
+    "apps": ("daemonsets", "deployments", "replicasets", "statefulsets"),
+    "batch": ("cronjobs", "jobs"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,49 @@ class _KindPlan:
     concerned: tuple[bool, bool]
 
 
+class SecurityFinding(NamedTuple):
+    """What the plugin has against an object; `label` is that of the namespace that asks for it."""
+
+    effect: str
+    message: str
+    label: str
+
+
+class SecurityAudit:
+    """Asks PodSecurity of a release: of all built-in plugins the one whose word follows from an
+    object and the labels of its namespace. Pods are held against all three levels, workloads
+    against those that are warned of and noted. Namespaces without its labels are passed over."""
+
+    def __init__(self, version: str, world: World) -> None:
+        self._chain = PluginChain({POD_SECURITY}, version)
+        self._world = world
+        self._namespaces = frozenset(
+            metadata.name(one)
+            for one in world.list(NAMESPACES, "")
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+        )
+
+    def may_concern(self, resource: GroupResource) -> bool:
+        """Whether there may be something to say of objects of a resource."""
+        return bool(self._namespaces) and resource.resource in _RESOURCES.get(resource.group, ())
+
+    def concerns(self, request: Request) -> bool:
+        """Whether the plugin looks at the object of a request."""
+        known = request.namespace in self._namespaces
+        return known and self.may_concern(request.resource.group_resource)
+
+    def finding(self, request: Request) -> SecurityFinding | None:
+        """The strongest of what it says."""
+        said = self._chain.validate(request, self._world)
+        if said.refusal is not None:
+            _, _, why = said.refusal.status.message.partition(" is forbidden: ")
+            return SecurityFinding(DENY, why, f"{SECURITY_LABELS}enforce")
+        if said.warnings:
+            return SecurityFinding(WARN, said.warnings[0], f"{SECURITY_LABELS}warn")
+        noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
+        return None if noted is None else SecurityFinding(AUDIT, noted, f"{SECURITY_LABELS}audit")
+
+
 class ObjectAuditor:
     """Audits blocks. It may stop keeping violations once it has kept as many as anybody wants: of
     those that it meets later, none can be among the first."""
@@ -98,6 +152,7 @@ class ObjectAuditor:
         "_policies",
         "_prepare",
         "_reader",
+        "_security",
         "_settings",
         "_wants_namespaces",
         "_world",
@@ -119,6 +174,7 @@ class ObjectAuditor:
         self._policies = policies
         self._settings = settings
         self._wants_namespaces = wants_namespaces
+        self._security = SecurityAudit(settings.version, world)
         self._options = write_options(settings.operation, WriteOptions())
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
@@ -150,6 +206,8 @@ class ObjectAuditor:
 
     def may_concern(self, resource: Resource) -> bool:
         """Whether some policy may be about objects of a resource."""
+        if self._security.may_concern(resource.gvr.group_resource):
+            return True
         return any(self._concerned(resource.gvk, resource))
 
     def _piece(self, piece: AnyPiece, findings: Findings) -> None:
@@ -196,7 +254,9 @@ class ObjectAuditor:
         if known is None:
             known = known_resources(all_versions=True).by_gvk(kind)
         resource = guessed_resource(kind) if known is None else known
-        concerned = self._concerned(kind, resource)
+        inside, outside = self._concerned(kind, resource)
+        secured = self._security.may_concern(resource.gvr.group_resource)
+        concerned = inside or secured, outside
         return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
 
     def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
@@ -278,11 +338,14 @@ class ObjectAuditor:
         findings: Findings,
     ) -> None:
         matched = self._matched(verdict, found, request, plan, findings)
+        against: dict[str, Against] = {}
+        if self._security.concerns(request):
+            matched.add(POD_SECURITY)
+            self._take_security(found, request, plan, findings, against)
         if not verdict.decisions:
             if matched:
-                findings.count(matched, {}, self._group(request, plan))
+                findings.count(matched, against, self._group(request, plan))
             return
-        against: dict[str, Against] = {}
         for decision in verdict.decisions:
             if decision.action is Action.DENY:
                 against.setdefault(decision.policy, Against()).add(decision)
@@ -296,6 +359,37 @@ class ObjectAuditor:
                 self._ignored(decision, found, findings)
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
+
+    def _take_security(
+        self,
+        found: Found,
+        request: Request,
+        plan: _KindPlan,
+        findings: Findings,
+        against: dict[str, Against],
+    ) -> None:
+        """Takes in what PodSecurity has against an object."""
+        said = self._security.finding(request)
+        if said is None:
+            return
+        against[POD_SECURITY] = Against({said.effect})
+        findings.found += 1
+        if self._kept < self._settings.limit:
+            self._kept += 1
+            about = _about(found, request, plan)
+            findings.violations.append(
+                Violation(
+                    about,
+                    POD_SECURITY,
+                    "",
+                    "",
+                    said.label,
+                    Place(),
+                    said.message,
+                    said.effect,
+                    is_error=False,
+                )
+            )
 
     def _matched(
         self,

@@ -32,7 +32,7 @@ from celadon.cli.checking.policy_set import (
 )
 from celadon.cli.checking.questions import identity
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.checking.server_plugins.plugin_desk import RESOURCE_QUOTA, PluginDesk, objects_of
+from celadon.cli.checking.server_plugins.plugin_desk import PluginDesk, objects_of
 from celadon.kube import metadata
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.records import dataclass
@@ -112,7 +112,7 @@ def _quotas(
     """None where nothing is limited."""
     limited = () if choice.settings is None else choice.settings.limited_resources
     found = objects_of(world, "ResourceQuota")
-    if RESOURCE_QUOTA not in choice.names or not (found or limited):
+    if "ResourceQuota" not in choice.names or not (found or limited):
         return None
     from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from celadon.admission import ObjectWorld, implicit_namespace
 from celadon.cli.checking.asking.webhook_documents import is_configuration
@@ -12,9 +12,7 @@ from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.problems import Problem
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
-
-SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
-"""Those that every cluster has."""
+from celadon.kube.well_known_values import SYSTEM_NAMESPACES
 
 
 def given_world(

@@ -61,7 +61,8 @@ if TYPE_CHECKING:
 _GENERATED_SUFFIX: Final = "xxxxx"
 """Stands for the five random characters that the API server appends to `generateName`."""
 
-_UID: Final = "00000000-0000-4000-8000-000000000000"
+PLACEHOLDER_UID: Final = "00000000-0000-4000-8000-000000000000"
+"""Of objects that a check creates."""
 
 Prepared = dict[str, Any] | Problem
 
@@ -115,7 +116,7 @@ class Prepare:
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
         self._catalog = known_resources(all_versions=True)
         self._context = DefaultingContext(
-            now=now, uid=_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
+            now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
         )
         self.surroundings = Surroundings(version, user)
         self._refused: set[GroupKind] = set()

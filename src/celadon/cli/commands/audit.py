@@ -38,8 +38,8 @@ objects were created now, or updated to what they are.
 The source is a cluster, a backup of its etcd, or SOURCES are dumps: JSON lines, what
 `kubectl get -o json` and `-o yaml` print, folders, backups of Velero (.tar.gz); packed with gzip or
 not, or - for standard input. What is given with -f are policies and bindings, and what they look up
-beyond what the source has (namespaces, params, definitions). Built-in plugins of a server, such as
-PodSecurity, are not asked: see `celadon check`.
+beyond what the source has (namespaces, params, definitions). Of a server's built-in plugins
+PodSecurity is asked, by the labels of namespaces, and no other: see `celadon check`.
 """
 
 EPILOG: Final = """\

@@ -16,12 +16,11 @@ from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.schemas.typed_values import DecodeError
-from celadon.kube.well_known_values import ROLLBACK_TO
+from celadon.kube.well_known_values import ROLLBACK_TO, TEMPLATE_GENERATION
 
 Rule = Mapping[str, Any]
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
-TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
 """The function that takes a field away without its gate, and what is empty without it."""

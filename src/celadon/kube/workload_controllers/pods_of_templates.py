@@ -13,16 +13,13 @@ from typing import Any, Final
 from celadon.kube import metadata
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
+from celadon.kube.well_known_values import TEMPLATE_GENERATION
 from celadon.kube.workload_controllers.template_hashes import template_hash
 
 NODE_NAME: Final = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
 
-UNKNOWN_UID: Final = "00000000-0000-4000-8000-000000000000"
-"""Of an owner that was not stored."""
-
 REVISION_HASH: Final = "controller-revision-hash"
-TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
 JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
@@ -40,7 +37,7 @@ def owner_reference(owner: JsonObject) -> dict[str, Any]:
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
         "name": metadata.name(owner),
-        "uid": metadata.uid(owner) or UNKNOWN_UID,
+        "uid": metadata.uid(owner),
         "controller": True,
         "blockOwnerDeletion": True,
     }

@@ -8,17 +8,14 @@ it is another one than that of a cluster.
 from __future__ import annotations
 
 import json
-from typing import Final
 from zlib import crc32
 
 from celadon.kube.json_types import JsonObject
-
-SAFE_CHARACTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""Of generated names: no vowels, so no words (k8s.io/apimachinery `pkg/util/rand`)."""
+from celadon.kube.well_known_values import SUFFIX_LETTERS
 
 
 def template_hash(template: JsonObject) -> str:
     """Such as `6b474476c4`: the digits of a checksum in safe characters."""
     text = json.dumps(template, sort_keys=True, separators=(",", ":"))
     digits = str(crc32(text.encode()))
-    return "".join(SAFE_CHARACTERS[ord(digit) % len(SAFE_CHARACTERS)] for digit in digits)
+    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in digits)

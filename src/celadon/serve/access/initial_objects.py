@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.kube.well_known_values import HTTPS_PORT, SYSTEM_NAMESPACES
 
-NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 SERVICE: Final = "kubernetes"
 
 FIRST_ADDRESS: Final = "10.0.0.1"
@@ -50,7 +49,7 @@ PRIORITY_CLASSES: Final = (
 
 def initial_namespaces() -> Iterator[dict[str, Any]]:
     """The four that no server is without."""
-    for name in NAMESPACES:
+    for name in SYSTEM_NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 

@@ -18,8 +18,6 @@ from celadon.kube.catalogue import known_resources
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 
-RESOURCE_QUOTA: Final = "ResourceQuota"
-"""The name of the plugin."""
 QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")
 
 

@@ -12,6 +12,11 @@ from tests.cli.checking.server_plugins.test_quota_ledger import deployment
 from tests.cli.files import binding, policy, run, write
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def about(
     kind: str, expression: str = "false", group: str = "", actions: str = "Deny"
 ) -> list[Json]:

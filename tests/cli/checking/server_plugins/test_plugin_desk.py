@@ -15,6 +15,11 @@ Json = dict[str, Any]
 PREFIX = "pod-security.kubernetes.io/"
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def typed(api_version: str, kind: str, name: str, **fields: Any) -> Json:
     own = {"name": name, **fields.pop("own", {})}
     return {"apiVersion": api_version, "kind": kind, "metadata": own, **fields}

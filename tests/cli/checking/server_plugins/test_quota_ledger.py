@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.checking.server_plugins.test_plugin_desk import Json, checked, namespace, typed
 from tests.cli.files import config_map
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def quota(status: Json | None = None, name: str = "q", **hard: str) -> Json:
@@ -120,7 +126,7 @@ def test_pods_that_fit(capsys: pytest.CaptureFixture[str], replicas: int) -> Non
 
 
 def test_amounts_that_pods_must_name(capsys: pytest.CaptureFixture[str]) -> None:
-    there = [namespace(), quota(**{"requests.cpu": "1"})]
+    there = [namespace(), quota(None, **{"requests.cpu": "1"})]
     _, report = checked(capsys, there, [deployment(2)])
     message = report["objects"][-1]["message"]
     assert message.endswith("is forbidden: failed quota: q: must specify requests.cpu for: c")
@@ -128,6 +134,6 @@ def test_amounts_that_pods_must_name(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_without_a_replica_set_there_are_no_pods(capsys: pytest.CaptureFixture[str]) -> None:
     hard = {"count/replicasets.apps": "0", "pods": "0"}
-    there = [namespace(), quota(**hard)]
+    there = [namespace(), quota(None, **hard)]
     _, report = checked(capsys, there, [deployment(1)])
     assert [one["kind"] for one in report["objects"] if not one["allowed"]] == ["ReplicaSet"]

@@ -26,6 +26,11 @@ CRON_JOB = {
 WHO = "request.userInfo.username.endsWith(':cronjob-controller')"
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def outcome(capsys: pytest.CaptureFixture[str], *cases: dict[str, Any]) -> tuple[int, str]:
     write(Path("limit.json"), policy(expression=WHO, rules=RULES), binding())
     value = {

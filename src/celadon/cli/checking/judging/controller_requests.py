@@ -11,6 +11,7 @@ from typing import Final
 
 from celadon.admission import Operation, Request
 from celadon.cli.checking.check_report import Creator, ObjectResult
+from celadon.cli.checking.object_preparation import PLACEHOLDER_UID
 from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.kube import JsonObject, metadata
@@ -40,8 +41,13 @@ class SentByController:
 
     def next(self) -> SentByController | None:
         """What is created of it, if it is admitted as it is."""
-        found = created_object(self.document.value)
+        found = created_object(as_stored(self.document.value))
         return None if found is None else _sent(found, self.document, self.creator, self.count)
+
+
+def as_stored(value: JsonObject) -> JsonObject:
+    """An object that is passed over, with what those that it owns need of it."""
+    return {**value, "metadata": {**value["metadata"], "uid": PLACEHOLDER_UID}}
 
 
 def sent_by_controller(

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission import ObjectWorld, Operation, Request, World
-from celadon.admission.plugins import PluginChain
+from celadon.admission.plugins import RESOURCE_QUOTA, PluginChain
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.kube import (
     Answer,
@@ -36,9 +36,6 @@ from celadon.kube.defaulting import (
 )
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
-
-RESOURCE_QUOTA: Final = "ResourceQuota"
-"""The name of the plugin that counts."""
 
 DEFAULT_ACCOUNT: Final = "default"
 """A ServiceAccount that a controller makes in every namespace."""

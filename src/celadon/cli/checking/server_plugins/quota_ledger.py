@@ -14,9 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 from celadon.admission import Request
-from celadon.admission.plugins import Fit, LimitedResource, fit, is_counted, recounted
+from celadon.admission.plugins import (
+    RESOURCE_QUOTA,
+    Fit,
+    LimitedResource,
+    fit,
+    is_counted,
+    recounted,
+)
 from celadon.cli.checking.check_report import ObjectResult, State
-from celadon.cli.checking.server_plugins.plugin_desk import RESOURCE_QUOTA
 from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.kube.catalogue import known_resources
 from celadon.records import dataclass

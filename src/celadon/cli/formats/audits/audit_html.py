@@ -56,7 +56,7 @@ def _parts(report: AuditReport) -> Iterator[str]:
 
 
 def _policy(policy: AuditedPolicy) -> Sequence[Cell]:
-    actions = ", ".join(policy.actions) or "no binding"
+    actions = ", ".join(policy.actions) or ("no binding" if policy.place.file else "")
     return [named(policy.name, policy.place, actions), *_numbers(policy.tally)]
 
 

@@ -58,7 +58,8 @@ def violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
         lines = [f"{policy}/{binding}" if binding else policy]
         for rule, together in groupby(same, key=lambda one: (one.rule, one.field)):
             place, field = rule
-            lines.append(f"  rule    {place}  {field}")
+            where = f"{place}  " if place.file else ""
+            lines.append(f"  rule    {where}{field}")
             lines += [line for one in together for line in _violation(one, look)]
         yield lines
     omitted = report.found - len(shown)

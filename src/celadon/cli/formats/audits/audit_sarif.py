@@ -1,11 +1,13 @@
-"""The audit as SARIF: a rule for each policy that is violated; results are where the objects stand,
-and name the rules of policies beside."""
+"""The audit as SARIF: a rule for each policy that is violated, and for PodSecurity. Results are
+where the objects stand, and name the rules of policies beside.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.cli.auditing.audit_findings import POD_SECURITY, Violation
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.checking.check_report import Place
 from celadon.cli.formats import sarif
@@ -30,13 +32,18 @@ def _results(report: AuditReport) -> Iterator[Result]:
         yield Result("policy-error", "error", error.message, _position(error.place), name)
     for one in report.violations:
         related = [(_position(one.rule), one.field)] if one.rule.file else []
-        rule, level = f"policy/{one.policy}", _LEVELS[one.effect]
+        rule, level = _rule(one), _LEVELS[one.effect]
         place = _position(one.object.place)
         yield Result(rule, level, one.message, place, one.object.title, related)
     for notice in report.notices:
         level = "error" if report.strict else "note"
         reason = notice.silence.value
         yield Result(f"notice/{reason}", level, notice.message, _position(notice.place), reason)
+
+
+def _rule(one: Violation) -> str:
+    kind = "plugin" if one.policy == POD_SECURITY else "policy"
+    return f"{kind}/{one.policy}"
 
 
 def _position(place: Place) -> Position:

@@ -22,6 +22,7 @@ from celadon.admission import (
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
+from celadon.cli.checking.judging.controller_requests import as_stored
 from celadon.cli.checking.judging.object_judging import Judge, Settings
 from celadon.cli.checking.manifests import Manifests, described
 from celadon.cli.checking.notices import Sightings
@@ -282,7 +283,7 @@ def _created_case(case: Case, asked: Asked) -> Case:
             return replace(
                 case, object=document, old=None, operation=Operation.CREATE, user=found.user
             )
-        found = created_object(found.value)
+        found = created_object(as_stored(found.value))
     return case
 
 
