@@ -62,9 +62,7 @@ def test_a_release(copy: Copy) -> None:
     copy.replace(
         RELEASES, "LATEST_RELEASE: Final[Minor] = (1, 37)", "LATEST_RELEASE: Final[Minor] = (1, 38)"
     )
-    copy.replace(
-        RELEASES, "import comprehensions, lists,", "import comprehensions, encoders, lists,"
-    )
+    copy.replace(RELEASES, "    comprehensions,\n", "    comprehensions,\n    encoders,\n")
     copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 38), libraries=(encoders.LIBRARY,)),\n")
     copy.replace("src/celadon/cli/release_option.py", "range(30, 38)", "range(30, 39)")
     expression = "base64.encode(b'hello')"

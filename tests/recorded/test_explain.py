@@ -23,7 +23,7 @@ from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences
 from tests.cli.files import run
 from tests.fuzz.variants import context_of
-from tests.recorded.test_check import FOLDER, INEXPRESSIBLE, Question, questions
+from tests.recorded.test_check import ALONE, FOLDER, INEXPRESSIBLE, Question, questions
 
 MUTATING = FOLDER.parent / "mutating"
 ENVIRONMENT = environment("1.36", has_patch_types=True)
@@ -91,7 +91,7 @@ def compare(asked: Question, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     cluster.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": asked.cluster}))
     text = asked.wanted if isinstance(asked.wanted, str) else json.dumps(asked.wanted)
     wanted.write_text(text)
-    words = ("-f", str(cluster), "-o", "json", *asked.options, str(wanted))
+    words = ("-f", str(cluster), "-o", "json", *ALONE, *asked.options, str(wanted))
     checked_code, checked, _ = run(capsys, "check", *words)
     code, explained, errors = run(capsys, "explain", *words)
     assert "Traceback" not in errors

@@ -28,6 +28,7 @@
       DecodeError               schemas              an object that does not fit its type
       ItemError                 apply                an item that nothing identifies
       Mismatch                  schemas              the same, before it is known where
+        ReadMismatch              schemas              of what a type of Go reads by itself
       MutationRefused           apply                a change of a policy's that cannot be made
       MergeError                writes               a strategic merge patch that is malformed
       JsonPatchError            writes               a patch that is malformed, or cannot be applied

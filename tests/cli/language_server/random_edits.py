@@ -9,7 +9,7 @@ import sys
 from random import Random
 from typing import Final
 
-from celadon.cli.language_server import margin_notes, variable_names
+from celadon.cli.language_server import variable_names
 from celadon.cli.language_server.code_actions import code_actions
 from celadon.cli.language_server.completions import completions
 from celadon.cli.language_server.expression_spots import expression_at

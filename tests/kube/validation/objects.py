@@ -6,6 +6,7 @@ from typing import Any
 
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.write_stages import (
     admit_form,
     begin_create,
@@ -14,6 +15,7 @@ from celadon.kube.defaulting.write_stages import (
     finish_update,
     run_plugins,
 )
+from celadon.kube.status import StatusError
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from celadon.kube.validation.validation_gates import default_gates
 
@@ -61,21 +63,27 @@ def admitted(value: Json) -> Json:
 
 
 def complaints(value: Json, *without: str) -> list[str]:
-    """About a new object; `without` are gates that are off."""
+    """About a new object; `without` are gates that are off. Services may be refused before they
+    are validated."""
     gates = default_gates() - set(without)
     kind = metadata.gvk(value)
-    draft = drafted(value, kind)
+    draft = drafted(value, kind, DefaultingContext(gates=dict.fromkeys(without, False)))
     begin_create(draft, _namespace(value))
     run_plugins(draft)
-    made = draft.validated(finish_create(draft))
+    try:
+        made = draft.validated(finish_create(draft))
+    except StatusError as refusal:
+        assert refusal.status.details is not None
+        return [f"{one.field}: {one.message}" for one in refusal.status.details.causes]
     return [str(error) for error in validate_create(made, kind, gates)]
 
 
 def update_complaints(value: Json, old: Json, *without: str) -> list[str]:
-    """About a changed object; each once."""
+    """About a changed object; each once. The old one may be as no gate lets it be now."""
     gates = default_gates() - set(without)
     kind = metadata.gvk(value)
-    before = admitted(old)
+    lenient = DefaultingContext(gates=dict.fromkeys(default_gates(), False))
+    before = admit_form(old, kind, lenient, namespace=_namespace(old))
     placed = {**value, "metadata": {"namespace": _namespace(value), **value["metadata"]}}
     new = finish_update(drafted(placed, kind), before)
     return list(dict.fromkeys(str(error) for error in validate_update(new, before, kind, gates)))

@@ -8,8 +8,10 @@ import pytest
 
 from celadon.kube.custom.definitions.definition_demands import Demands
 from celadon.kube.custom.definitions.definition_rules import schema_findings
-from celadon.kube.custom.definitions.given_schemas import given_schemas
+from celadon.kube.custom.definitions.given_schemas import GivenSchema
+from celadon.kube.custom.definitions.internal_definitions import internal_definition
 from celadon.kube.fieldpath import FieldError
+from celadon.kube.schemas.definition_schemas import decode_schema
 
 SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
 RULE = f"{SPEC}.x-kubernetes-validations[0]"
@@ -25,7 +27,10 @@ CONTRIBUTED = (
 
 
 def errors_of(definition: dict[str, Any]) -> list[FieldError]:
-    schemas = given_schemas(definition["spec"])
+    schemas = [
+        GivenSchema(path, decode_schema(given), given)
+        for path, given in internal_definition(definition["spec"]).schemas()
+    ]
     found = [schema_findings(one, Demands()) for one in schemas]
     return [error for one in found for error in (*one.keywords, *one.rules, *one.costs)]
 

@@ -27,7 +27,8 @@ _MOST_TEXT: Final = 1024
 """Characters of one text."""
 _MOST_INNER: Final = 20
 """Items of a list inside an item of a list."""
-_ITEMS: Final = "@items"
+_ENTRIES: Final = frozenset({"@items", "@keys", "@values"})
+"""The steps into lists and maps; the entries of what has no type are keys to the estimator."""
 
 
 class LargeObject:
@@ -40,7 +41,7 @@ class LargeObject:
         """Of a value that may be a list, a map or a text: nobody has declared what it is."""
         if type_.kind is types.Kind.STRING:
             return Range(0, _MOST_TEXT)
-        return Range(0, _MOST_INNER if _ITEMS in path else self._items)
+        return Range(0, self._items if _ENTRIES.isdisjoint(path) else _MOST_INNER)
 
 
 def _expensive(bundle: Bundle) -> Iterator[Report]:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.address_rules import canonical_range
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -21,6 +20,7 @@ from celadon.kube.validation.field_checks import (
     each,
     required_name,
 )
+from celadon.kube.validation.networking.address_rules import canonical_range
 
 _PARENT: Final = SPEC.child("parentRef")
 _CIDRS: Final = SPEC.child("cidrs")
