@@ -72,8 +72,8 @@ SPARED = {
     "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},
     "celadon.goyaml": {"celadon.cel", "yaml"},
     "celadon.cli.checking.check_run": {
-        *("hashlib", "uuid", "yaml"),
-        *("celadon.admission.mutating", "celadon.admission.plugins", "celadon.admission.webhooks"),
+        *("uuid", "yaml"),
+        *("celadon.admission.mutating", "celadon.admission.webhooks"),
         *("celadon.kube.apply", "celadon.kube.custom", "celadon.kube.jsonpath"),
         "celadon.kube.roles",
     },

@@ -16,6 +16,7 @@ from celadon.cli.language_server.expression_spots import expression_at
 from celadon.cli.language_server.hovers import hover
 from celadon.cli.language_server.signature_help import signatures
 from celadon.cli.language_server.text_positions import Position, Span
+from celadon.cli.language_server.whole_files import margin_notes
 from celadon.cli.language_server.workspace_files import Workspace
 from celadon.cli.linting.lint_config import LintConfig
 from celadon.cli.linting.lint_setup import lint_setup

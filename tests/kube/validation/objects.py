@@ -73,8 +73,8 @@ def complaints(value: Json, *without: str) -> list[str]:
     try:
         made = draft.validated(finish_create(draft))
     except StatusError as refusal:
-        assert refusal.status.details is not None
-        return [f"{one.field}: {one.message}" for one in refusal.status.details.causes]
+        details = refusal.status.details
+        return [f"{one.field}: {one.message}" for one in details.causes] if details else []
     return [str(error) for error in validate_create(made, kind, gates)]
 
 

@@ -301,8 +301,8 @@ def test_policies_that_change_objects_come_and_go(api: KubeApi) -> None:
         api.request("DELETE", f"{POLICIES}/first")
         api.create(config_map("team", team="blue"), *first)
         await until(lambda: changing_names(policies) == ["label"])
-        ages = policies.state().cache_ages
-        assert {"configmaps", "params/configmaps"} <= ages.keys(), "policies, and their params"
+        kept = {"configmaps", "params/configmaps"}  # policies, and their params
+        await until(lambda: kept <= policies.state().cache_ages.keys())
         assert await patch(policies) == [
             {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
         ]

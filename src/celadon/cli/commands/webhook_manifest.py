@@ -116,8 +116,7 @@ def _add_place(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--events", action="store_true", help="denials become Events")
     group.add_argument(
         "--service-monitor",
-        action=argparse.BooleanOptionalAction,
-        default=False,
+        action="store_true",
         help="a ServiceMonitor, for clusters with the Prometheus operator",
     )
 

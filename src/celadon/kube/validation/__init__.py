@@ -7,6 +7,10 @@ table of what is validated how; then `field_checks` for the small checks that al
 of.
 """
 
+from celadon.kube.validation.cluster.webhook_locations import (
+    webhook_service_errors,
+    webhook_url_errors,
+)
 from celadon.kube.validation.field_checks import NEGATIVE
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -17,7 +21,6 @@ from celadon.kube.validation.status_conditions import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from celadon.kube.validation.validation_gates import ON_SINCE
-from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
 
 __all__ = [
     "NEGATIVE",

@@ -12,6 +12,7 @@ from typing import Final
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import pod_subresources
+from celadon.kube.validation.address_rules import canonical_address
 from celadon.kube.validation.cluster import (
     cluster_rules,
     config_data,
@@ -26,7 +27,6 @@ from celadon.kube.validation.networking import (
     service_ranges,
     services,
 )
-from celadon.kube.validation.networking.address_rules import canonical_address
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.statuses import (

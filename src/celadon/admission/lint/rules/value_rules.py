@@ -34,6 +34,8 @@ from celadon.kube.schemas import escape
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
 _UNUSABLE: Final = frozenset({"UID", "creationTimestamp", "deletionTimestamp"})
 _KIND: Final = ("request", "kind", "kind")
+_MAY_BE_EMPTY: Final = frozenset({types.Kind.LIST, types.Kind.MAP})
+"""Two of these are equal when nothing is in them, whatever their types say of what could be."""
 
 
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
@@ -43,9 +45,13 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
             how = f"{left.display()} is never equal to {right.display()}"
             if mistake.node.__class__ is Call and mistake.node.function == IN:
                 how = f"{right.display()} never contains {left.display()}"
+                right = right.params[0] if right.params else right
+            verdict = _verdict(mistake.node)
+            if left.kind is right.kind in _MAY_BE_EMPTY:
+                verdict = f"{_verdict(mistake.node, but='almost ')}, unless both are empty"
             yield Report(
                 at_offset(case.document, mistake.expression, mistake.issue.offset),
-                f"this is {_verdict(mistake.node)}: {how}",
+                f"this is {verdict}: {how}",
                 _null_help(right),
             )
     for case in bundle.policies:
@@ -62,9 +68,9 @@ def nodes_of(one: PolicyExpression) -> list[Expr]:
     return [] if one.checked is None else walk(one.checked.root)
 
 
-def _verdict(node: Expr | None) -> str:
+def _verdict(node: Expr | None, *, but: str = "") -> str:
     negative = node.__class__ is Call and node.function == NOT_EQUALS
-    return "always true" if negative else "always false"
+    return f"{but}always {'true' if negative else 'false'}"
 
 
 def _null_help(right: types.Type) -> str:

@@ -24,7 +24,7 @@ from celadon.cli.policy_tests.first_tests.applied_ways import with_way
 from celadon.cli.policy_tests.first_tests.changed_values import with_value_at
 from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces
 from celadon.cli.policy_tests.first_tests.search_subject import Subject, subject_of
-from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects
+from celadon.cli.policy_tests.first_tests.seed_objects import SeedObjects, with_own_name
 from celadon.cli.policy_tests.first_tests.value_ways import GONE, THERE, Way
 from celadon.cli.policy_tests.first_tests.wanted_values import Wanted
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest, plain_document
@@ -200,9 +200,7 @@ class _Search:
         made = with_way(given, values, schema)
         if made is None:
             return None
-        if root == "object":
-            return replace(seed, object=made)
-        return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
+        return _replaced(seed, root, made)
 
     def _find_passing(self) -> None:
         """For each of several validations, what it lets pass that differs in what it reads, and is
@@ -366,9 +364,16 @@ def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa:
     made = with_value_at(given, steps, value)
     if made is None:
         return None
+    return _replaced(seed, str(root), made)
+
+
+def _replaced(seed: Tried, root: str, made: dict[str, Any]) -> Tried:
+    """The seed with another object, old object or params, named as its kind demands."""
     if root == "object":
-        return replace(seed, object=made)
-    return replace(seed, old=made) if root == "oldObject" else replace(seed, params=made)
+        return replace(seed, object=with_own_name(made))
+    if root == "oldObject":
+        return replace(seed, old=with_own_name(made))
+    return replace(seed, params=made)
 
 
 def _with_label(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON

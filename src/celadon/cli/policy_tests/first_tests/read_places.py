@@ -50,7 +50,7 @@ def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
             beside = (int(one), int(one) + 1, int(one) - 1)
             yield from (*beside[1:], *map(str, beside))
         elif isinstance(one, str):
-            yield from (f"{one}x", f"x{one}")
+            yield from (f"{one}x", f"x{one}", f"x{one}x")
 
 
 def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[dict[str, Any]]:

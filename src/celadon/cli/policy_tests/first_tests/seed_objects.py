@@ -84,6 +84,19 @@ def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, 
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
+def with_own_name(obj: dict[str, Any]) -> dict[str, Any]:
+    """A CustomResourceDefinition with the name that its group and its plural ask for; other
+    objects as they are."""
+    match obj:
+        case {
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": str(name)},
+            "spec": {"group": str(group), "names": {"plural": str(plural)}},
+        } if name != f"{plural}.{group}":
+            return {**obj, "metadata": {**obj["metadata"], "name": f"{plural}.{group}"}}
+    return obj
+
+
 _NAMES: Final = {"CustomResourceDefinition": "examples.example.com"}
 """Of kinds whose names follow from what is in them."""
 

@@ -21,7 +21,10 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.definition_schemas import decode_schema
-from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
+from celadon.kube.validation.cluster.webhook_locations import (
+    webhook_service_errors,
+    webhook_url_errors,
+)
 
 Errors = Iterator[FieldError]
 

@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_range
 from celadon.kube.validation.field_checks import (
     METADATA,
     NOT_POSITIVE,
@@ -25,7 +26,6 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.label_rules import label_name
-from celadon.kube.validation.networking.address_rules import older_range
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS

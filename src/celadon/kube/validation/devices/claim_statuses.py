@@ -10,6 +10,7 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.address_rules import interface_address
 from celadon.kube.validation.devices.device_parts import (
     MAX_ITEMS,
     binding_conditions,
@@ -34,7 +35,6 @@ from celadon.kube.validation.field_checks import (
     present,
     required_choice,
 )
-from celadon.kube.validation.networking.address_rules import interface_address
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.status_conditions import conditions
 from celadon.patterns import late_pattern

@@ -12,6 +12,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import canonical_address, older_address
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     Errors,
@@ -24,7 +25,6 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.label_rules import labels
-from celadon.kube.validation.networking.address_rules import canonical_address, older_address
 from celadon.kube.validation.networking.endpoints_objects import special_address
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
 from celadon.kube.validation.validation_gates import STRICT_ADDRESSES, only_with

@@ -9,6 +9,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     NO_ERRORS,
     Errors,
@@ -19,7 +20,6 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     required_choice,
 )
-from celadon.kube.validation.networking.address_rules import older_address
 from celadon.kube.validation.pods.pod_containers import PROTOCOLS
 
 

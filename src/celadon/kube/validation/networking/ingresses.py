@@ -10,6 +10,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_range
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -23,7 +24,6 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import selector
-from celadon.kube.validation.networking.address_rules import older_range
 from celadon.kube.validation.validation_gates import (
     RELAXED_SERVICE_NAMES,
     holding,

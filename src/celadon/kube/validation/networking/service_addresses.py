@@ -8,8 +8,8 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import SPEC, Errors, items, supported
-from celadon.kube.validation.networking.address_rules import older_address
 from celadon.kube.validation.validation_gates import STRICT_ADDRESSES, only_with
 from celadon.kube.well_known_values import HEADLESS, IP_FAMILIES
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import canonical_range
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -20,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     each,
     required_name,
 )
-from celadon.kube.validation.networking.address_rules import canonical_range
 
 _PARENT: Final = SPEC.child("parentRef")
 _CIDRS: Final = SPEC.child("cidrs")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.address_rules import older_address, older_range
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -20,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.label_rules import labels
-from celadon.kube.validation.networking.address_rules import older_address, older_range
 from celadon.kube.validation.networking.endpoints_objects import port_name, special_address
 from celadon.kube.validation.networking.service_addresses import (
     changed_addresses,

@@ -8,6 +8,7 @@ from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -21,7 +22,6 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.label_rules import labels
-from celadon.kube.validation.networking.address_rules import older_address
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pod_annotations import pod_annotations, profiles_match
 from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs

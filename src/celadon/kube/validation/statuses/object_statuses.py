@@ -13,6 +13,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     Errors,
     dns_subdomain,
@@ -20,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     items,
     supported,
 )
-from celadon.kube.validation.networking.address_rules import older_address
 from celadon.kube.validation.networking.ingresses import NO_ADDRESS
 from celadon.kube.validation.pods.resource_lists import quantity_value, quota_resource_name
 

@@ -13,6 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     METADATA,
     Errors,
@@ -20,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     items,
     qualified_name,
 )
-from celadon.kube.validation.networking.address_rules import older_address
 from celadon.kube.validation.pod_annotations import annotation_changes
 
 SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
