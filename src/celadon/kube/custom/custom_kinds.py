@@ -26,6 +26,7 @@ from celadon.kube.custom.rules.rule_validation import (
     RuleValidator,
     rule_validator,
 )
+from celadon.kube.custom.scale_validation import scale_status_errors, wanted_count_errors
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
@@ -83,6 +84,8 @@ class CustomKind:
             return RuleOutcome(other)
         was: Any | Unknown = UNKNOWN if before is None else before
         found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
+        found += wanted_count_errors(obj, self.scale)
+        found += scale_status_errors(obj, self.scale)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, was)
 
@@ -97,12 +100,14 @@ class CustomKind:
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
-        its texts do not know that it is one. Lists and rules are those of the whole object."""
+        its texts do not know that it is one. Lists and rules are those of the whole object. What
+        the scale wants is not looked at."""
         found = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:
             errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
             found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+        found += scale_status_errors(obj, self.scale)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, before)
 
