@@ -81,8 +81,8 @@ PREPARED: list[tuple[str, Json, Any, Any, list[str]]] = [
         "embedded",
         struct() | {"x-kubernetes-embedded-resource": True},
         {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}, "b": 1},
-        {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}},
-        ["spec.b"],
+        {"kind": "A", "apiVersion": "v1", "metadata": {}},
+        ["spec.b", "spec.metadata.x"],
     ),
     ("default", struct(a=INTEGER | {"default": 3}), {}, {"a": 3}, []),
     (
