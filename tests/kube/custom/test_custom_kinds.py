@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from celadon.kube.catalogue.scale_paths import ScalePaths
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import MAX_DEPTH
@@ -20,6 +22,12 @@ def kind(spec: Json, **root: Any) -> CustomKind:
     names = {"plural": "gizmos", "kind": "Gizmo"}
     definition = {"spec": {"group": "example.com", "names": names, "versions": [version]}}
     return custom_kinds(definition)[GIZMO]
+
+
+def scaled_kind(spec: Json) -> CustomKind:
+    """With a scale whose counts are `spec.n` and `status.n`."""
+    scale = ScalePaths(("spec", "n"), ("status", "n"))
+    return replace(kind(spec, properties={"spec": spec, "status": OPEN}), scale=scale)
 
 
 def gizmo(spec: Any, **more: Any) -> Json:
@@ -73,8 +81,8 @@ PREPARED: list[tuple[str, Json, Any, Any, list[str]]] = [
         "embedded",
         struct() | {"x-kubernetes-embedded-resource": True},
         {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}, "b": 1},
-        {"kind": "A", "apiVersion": "v1", "metadata": {"x": 1}},
-        ["spec.b"],
+        {"kind": "A", "apiVersion": "v1", "metadata": {}},
+        ["spec.b", "spec.metadata.x"],
     ),
     ("default", struct(a=INTEGER | {"default": 3}), {}, {"a": 3}, []),
     (

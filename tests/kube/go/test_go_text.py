@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go.go_text import json_text, plain_text, quote
+from celadon.kube.go.go_text import json_text, plain_text, quote, type_text
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_json_text() -> None:
 
 def test_plain_text() -> None:
     assert plain_text({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"
+    assert plain_text([2.0, 1.5, 1e21]) == "[2 1.5 1e+21]"
+
+
+def test_type_text() -> None:
+    found = [type_text(value) for value in ({}, [], "", True, 1, 1.0, None)]
+    assert found == [
+        "map[string]interface {}",
+        "[]interface {}",
+        "string",
+        "bool",
+        "int64",
+        "float64",
+        "<nil>",
+    ]

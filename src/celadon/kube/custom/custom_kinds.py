@@ -15,6 +15,12 @@ from typing import Any, Final
 
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
 from celadon.kube.custom.custom_defaults import defaulted
+from celadon.kube.custom.embedded_resources import (
+    drop_unknown_metadata,
+    embedded_resource_errors,
+    has_embedded_resources,
+    unreadable_resource,
+)
 from celadon.kube.custom.list_types import repeated_items
 from celadon.kube.custom.openapi_validation import value_errors
 from celadon.kube.custom.pruning import Pruned, pruned
@@ -26,12 +32,14 @@ from celadon.kube.custom.rules.rule_validation import (
     RuleValidator,
     rule_validator,
 )
+from celadon.kube.custom.scale_validation import scale_status_errors, wanted_count_errors
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_object_meta,
@@ -63,11 +71,23 @@ class CustomKind:
     namespaced: bool | None = None
     """None: nobody says, and nobody looks at the namespace."""
     scale: ScalePaths | None = None
+    embeds: bool = False
+    """Whether the schema has embedded resources below its root."""
 
     def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost. With
         `keeps_nulls` it is one that was applied, whose nulls are validated."""
-        return pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
+        found = pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
+        if not self.embeds:
+            return found
+        lost = drop_unknown_metadata(found.value, self.schema)
+        return Pruned(found.value, (*found.dropped, *lost))
+
+    def require_readable(self, obj: dict[str, Any]) -> None:
+        """DecodeError for a prepared object with an embedded resource that cannot be read."""
+        trouble = unreadable_resource(obj, self.schema) if self.embeds else None
+        if trouble is not None:
+            raise DecodeError(str(trouble), trouble.path)
 
     def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
         """The object as it comes from the store: numbers as they are written there, and defaults
@@ -83,6 +103,10 @@ class CustomKind:
             return RuleOutcome(other)
         was: Any | Unknown = UNKNOWN if before is None else before
         found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
+        found += wanted_count_errors(obj, self.scale)
+        found += scale_status_errors(obj, self.scale)
+        if self.embeds:
+            found += embedded_resource_errors(obj, self.schema)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, was)
 
@@ -97,12 +121,14 @@ class CustomKind:
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
-        its texts do not know that it is one. Lists and rules are those of the whole object."""
+        its texts do not know that it is one. Lists and rules are those of the whole object. What
+        the scale wants is not looked at, nor are embedded resources."""
         found = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:
             errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
             found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+        found += scale_status_errors(obj, self.scale)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, before)
 
@@ -161,6 +187,7 @@ def custom_kinds(
             _member(offered, gvk.version, "status") is not None,
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),
+            has_embedded_resources(schema),
         )
         for gvk, schema in definition_schemas(definition).items()
     }

@@ -1,4 +1,4 @@
-"""How Go prints values into texts that Kubernetes' clients see: `%q`, `%v` and `encoding/json`.
+"""How Go prints values into texts that clients see: `%q`, `%v`, `%T` and `encoding/json`.
 
 And what it takes for white space at their ends.
 """
@@ -35,6 +35,15 @@ _WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+
+_TYPES: Final = {
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    type(None): "<nil>",
+}
 
 
 def trim_space(text: str) -> str:
@@ -81,4 +90,14 @@ def plain_text(value: object) -> str:
         return f"[{' '.join(map(plain_text, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        # late: few such values are doubles, and the names of Kubernetes need no language.
+        from celadon.cel.value_functions import text
+
+        return text.go_float(value)
     return "<nil>" if value is None else str(value)
+
+
+def type_text(value: object) -> str:
+    """The Go type of a JSON value as `%T` prints it."""
+    return _TYPES.get(value.__class__, "float64")

@@ -125,7 +125,9 @@ def draft_of(
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
     prepared = custom.prepare(as_read(dict(value)), keeps_nulls=keeps_nulls)
-    return drafted(prepared.value, found or target.kind, context)
+    draft = drafted(prepared.value, found or target.kind, context)
+    custom.require_readable(prepared.value)
+    return draft
 
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:

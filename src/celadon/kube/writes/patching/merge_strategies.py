@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.go.go_text import plain_text, quote
+from celadon.kube.go.go_text import plain_text, quote, type_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
@@ -21,14 +21,6 @@ ELEMENT_ORDER: Final = "$setElementOrder/"
 DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
 
 _RETAINING: Final = "retainKeys"
-_GO_TYPES: Final = {
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    type(None): "%!s(<nil>)",
-}
 
 
 class MergeError(KubeError, ValueError):
@@ -108,7 +100,7 @@ def _words(member: Schema | None) -> list[str]:
 
 def go_type(value: object) -> str:
     """The Go type of a JSON value, as texts of errors name it."""
-    return _GO_TYPES.get(value.__class__, "float64")
+    return "%!s(<nil>)" if value is None else type_text(value)
 
 
 def bad_argument(wanted: str, found: object) -> MergeError:
@@ -120,7 +112,7 @@ def require_map(item: object) -> JsonObject:
     """The item. MergeError when it is no object."""
     if isinstance(item, dict):
         return item
-    raise bad_argument(_GO_TYPES[dict], item)
+    raise bad_argument(go_type({}), item)
 
 
 def require_key(item: object, key: str) -> None:
