@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime
 
-from celadon.serve.time_and_chance import SUFFIX_LETTERS, Sources
+from celadon.kube.well_known_values import SUFFIX_LETTERS
+from celadon.serve.time_and_chance import Sources
 
 NOW = datetime(2026, 3, 1, 12, 30, 5, 999_999, tzinfo=UTC)
 

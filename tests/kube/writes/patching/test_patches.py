@@ -245,7 +245,7 @@ ORDERS = [
 
 @pytest.mark.parametrize(("operations", "written"), ORDERS)
 def test_objects_are_sorted_if_they_were_looked_into(operations: Any, written: str) -> None:
-    assert json_text(apply_json_patch(UNSORTED, operations)) == written
+    assert json_text(apply_json_patch(UNSORTED, operations, as_written=True)) == written
 
 
 @pytest.mark.parametrize(
@@ -261,4 +261,10 @@ def test_objects_are_sorted_if_they_were_looked_into(operations: Any, written: s
 )
 def test_a_merge_sorts_what_it_looks_into(patch: Any, written: str) -> None:
     """A list in the place of an object is taken as it comes; anything else loses nulls."""
-    assert json_text(apply_merge_patch(UNSORTED, patch)) == written
+    assert json_text(apply_merge_patch(UNSORTED, patch, as_written=True)) == written
+
+
+def test_members_keep_their_places_for_everybody_else() -> None:
+    operations = [{"op": "test", "path": "", "value": UNSORTED}]
+    assert json_text(apply_json_patch(UNSORTED, operations)) == json_text(UNSORTED)
+    assert json_text(apply_merge_patch(UNSORTED, {"b": {"c": 1}})) == json_text(UNSORTED)

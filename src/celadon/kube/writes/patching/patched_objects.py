@@ -142,7 +142,7 @@ def _merged(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patc
         _require(patch.value, dict, _GO_MAP)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
-    made = apply_merge_patch(dict(current), patch.value)
+    made = apply_merge_patch(dict(current), patch.value, as_written=True)
     complaints = tuple(one.text for one in repeated_fields(patch)) if is_strict else ()
     return Patched(made, partial(json_text, made), complaints)
 
@@ -159,7 +159,8 @@ def _operated(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Pa
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
             f"{len(operations)}"
         )
-    made = apply_json_patch(dict(current), [one or {} for one in operations])
+    named = [one or {} for one in operations]
+    made = apply_json_patch(dict(current), named, as_written=True)
     return Patched(made, partial(json_text, made), tuple(complaints))
 
 

@@ -5,13 +5,14 @@ member of an object adds it, `test` of a missing member against null holds, nega
 from the end, and what stands before the first slash of a path is ignored. Error texts are those of
 the library.
 
-Documents and patches are JSON values; neither is changed. Of the result, the members of each object
-that the library has looked into come sorted, as it writes them; those of all others as they came.
+Documents and patches are JSON values; neither is changed. Members of the result keep their places,
+unless they are asked for as the library writes them: sorted in each object that it has looked into,
+as they came in all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
@@ -271,18 +272,22 @@ def apply_json_patch(
     *,
     copy_limit: int = COPY_LIMIT,
     raw_nulls: bool = False,
+    as_written: bool = False,
 ) -> Any:
     """The patched document. JsonPatchError when an operation does not apply. `raw_nulls`: the
     operations were not read from JSON but made, which the library handles in another way: no
-    `test` for a null holds."""
+    `test` for a null holds. `as_written`: with the members in the order in which the library
+    writes them."""
     try:
         application = _Application(fresh(document), copy_limit, raw_nulls=raw_nulls)
-        return _applied(application, operations)
+        _apply_all(application, operations)
+        made = application.document
+        return application.written(made) if as_written else made
     except RecursionError:
         raise JsonPatchError("exceeded max depth") from None
 
 
-def _applied(application: _Application, operations: Sequence[Mapping[str, Any]]) -> Any:
+def _apply_all(application: _Application, operations: Sequence[Mapping[str, Any]]) -> None:
     apply = {
         "add": application.add,
         "remove": application.remove,
@@ -298,29 +303,36 @@ def _applied(application: _Application, operations: Sequence[Mapping[str, Any]])
         if kind not in apply:
             raise JsonPatchError(f"Unexpected kind: {kind}")
         apply[kind](operation)
-    return application.written(application.document)
 
 
-def _without_nulls(value: object) -> Any:
+_Order = Callable[[dict[str, Any]], Iterable[str]]
+"""The names of an object's members, in the order that its copy has."""
+
+
+def _without_nulls(value: object, order: _Order) -> Any:
     """Without the null members of objects, at any depth; null items of lists stay."""
     if isinstance(value, dict):
-        return {key: _without_nulls(value[key]) for key in sorted(value) if value[key] is not None}
+        kept = (key for key in order(value) if value[key] is not None)
+        return {key: _without_nulls(value[key], order) for key in kept}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        return [_without_nulls(item, order) for item in value]
     return value
 
 
-def apply_merge_patch(document: object, patch: object) -> Any:
-    """The document with the patch merged into it; null removes a member."""
+def apply_merge_patch(document: object, patch: object, *, as_written: bool = False) -> Any:
+    """The document with the patch merged into it; null removes a member. `as_written` as above."""
+    order: _Order = sorted if as_written else list
     try:
-        return _merged(document, patch) if isinstance(patch, dict) else _without_nulls(patch)
+        if isinstance(patch, dict):
+            return _merged(document, patch, order)
+        return _without_nulls(patch, order)
     except RecursionError:
         raise JsonPatchError("exceeded max depth") from None
 
 
-def _merged(document: object, patch: object) -> Any:
+def _merged(document: object, patch: object, order: _Order) -> Any:
     if not isinstance(document, dict):
-        return _without_nulls(patch)
+        return _without_nulls(patch, order)
     if not isinstance(patch, dict):
         return fresh(patch)
     merged = dict(document)
@@ -328,7 +340,7 @@ def _merged(document: object, patch: object) -> Any:
         if value is None:
             merged.pop(key, None)
         elif merged.get(key) is None:
-            merged[key] = _without_nulls(value)
+            merged[key] = _without_nulls(value, order)
         else:
-            merged[key] = _merged(merged[key], value)
-    return {key: merged[key] for key in sorted(merged)}
+            merged[key] = _merged(merged[key], value, order)
+    return {key: merged[key] for key in order(merged)}
