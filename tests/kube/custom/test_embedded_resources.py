@@ -44,8 +44,8 @@ INVALID: list[tuple[Any, list[str]]] = [
         TYPED | {"kind": "A_b"},
         [
             'kind: Invalid value: "A_b": may have mixed case, but should otherwise match: a '
-            "DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-            "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
+            "DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "
+            "an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
             "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
         ],
     ),
