@@ -21,10 +21,11 @@ from celadon.kube.schemas.strict_fields import StrayField, struct_field_errors
 from celadon.kube.schemas.typed_objects import decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.validation.object_meta import IN_PATHS, validate_object_meta
+from celadon.kube.well_known_values import TYPE_FIELDS
 
 _UNNAMED: Final = "fakename"
 """Stands for the name of an embedded resource that has none."""
-_TYPE_FIELDS: Final = ("apiVersion", "kind")
+_TYPE_FIELDS: Final = tuple(sorted(TYPE_FIELDS))
 
 
 def has_embedded_resources(schema: Schema) -> bool:

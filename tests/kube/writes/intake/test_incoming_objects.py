@@ -123,7 +123,8 @@ DEFINITION = {
                             "spec": {
                                 "type": "object",
                                 "properties": {"size": {"type": "integer", "default": 1}},
-                            }
+                            },
+                            "inner": {"type": "object", "x-kubernetes-embedded-resource": True},
                         },
                     }
                 },
@@ -173,6 +174,12 @@ CUSTOM_REFUSALS = [
         400,
         'Box in version "v1" cannot be handled as a Box: json: cannot unmarshal number into Go '
         "struct field ObjectMeta.labels of type map[string]string",
+    ),
+    (
+        '{"apiVersion":"x.io/v1","kind":"Box","metadata":{},"inner":{"kind":1}}',
+        400,
+        'Box in version "v1" cannot be handled as a Box: inner.kind: Invalid value: 1: must be a '
+        "string",
     ),
 ]
 
