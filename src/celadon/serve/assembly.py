@@ -198,7 +198,7 @@ def verbs_of(
 ) -> Verbs:
     """What can be done with resources."""
     sources = core.sources
-    reader = Reader(core.objects, core.world)
+    reader = Reader(core.objects, core.world, lambda kind: core.served.current().custom.get(kind))
     managers = FieldManagers(core.served, core.world)
     deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
     return Verbs(

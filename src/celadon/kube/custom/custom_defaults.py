@@ -49,6 +49,22 @@ def _members(value: dict[str, Json], schema: Schema, *, keeps_nulls: bool) -> di
     return made
 
 
+def without_refused_nulls(value: object, schema: Schema | None) -> Any:
+    """The value without the nulls that `defaulted` takes away and puts nothing in the place of."""
+    if schema is None:
+        return value
+    if isinstance(value, list):
+        return [without_refused_nulls(one, schema.items) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made: dict[str, Json] = {}
+    for key, one in value.items():
+        known = schema.properties.get(key, schema.additional_properties)
+        if not _is_refused(one, known) or _default_of(known) is not None:
+            made[key] = without_refused_nulls(one, known)
+    return made
+
+
 def _is_refused(value: Json, schema: Schema | None) -> bool:
     return value is None and schema is not None and not schema.nullable
 

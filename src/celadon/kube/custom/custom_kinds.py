@@ -33,6 +33,7 @@ from celadon.kube.custom.rules.rule_validation import (
     rule_validator,
 )
 from celadon.kube.custom.scale_validation import scale_status_errors, wanted_count_errors
+from celadon.kube.custom.stored_versions import as_shown, as_stored
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
@@ -73,6 +74,8 @@ class CustomKind:
     scale: ScalePaths | None = None
     embeds: bool = False
     """Whether the schema has embedded resources below its root."""
+    storage: Schema | None = None
+    """The schema of the version in which objects are stored, where that is another one."""
 
     def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost. With
@@ -91,9 +94,19 @@ class CustomKind:
 
     def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
         """The object as it comes from the store: numbers as they are written there, and defaults
-        for what was taken away since `prepare`, such as a status."""
+        for what was taken away since `prepare`, such as a status. Where another version is stored,
+        what that does not know is gone, and the defaults are its own."""
+        if self.storage is not None:
+            return self.converted(as_written(obj))
         found: dict[str, Any] = defaulted(as_written(obj), self.schema)
         return found
+
+    def converted(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """An object that was written in another version, as it is read in this one."""
+        named = {**obj, "apiVersion": self.gvk.api_version}
+        if self.storage is None:
+            return as_stored(named, self.schema)
+        return as_shown(as_stored(named, self.storage), self.schema)
 
     def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is
@@ -178,7 +191,11 @@ def custom_kinds(
     spec = definition["spec"]
     rules_of = environment(version)
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
-    offered = {one["name"]: one.get("subresources") for one in spec.get("versions") or ()}
+    versions = spec.get("versions") or ()
+    offered = {one["name"]: one.get("subresources") for one in versions}
+    stored = next((one["name"] for one in versions if one.get("storage")), "")
+    schemas = definition_schemas(definition)
+    storage = {gvk.version: schema for gvk, schema in schemas.items()}.get(stored)
     return {
         gvk: CustomKind(
             gvk,
@@ -188,8 +205,9 @@ def custom_kinds(
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),
             has_embedded_resources(schema),
+            None if gvk.version == stored else storage,
         )
-        for gvk, schema in definition_schemas(definition).items()
+        for gvk, schema in schemas.items()
     }
 
 

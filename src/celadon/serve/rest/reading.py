@@ -7,11 +7,20 @@ means by its options is the table in `_revision`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.admission import World
-from celadon.kube import JsonObject, StatusError, metadata, name_rules, status
+from celadon.kube import (
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    metadata,
+    name_rules,
+    status,
+)
 from celadon.kube.catalogue import Resource
+from celadon.kube.custom import CustomKind
 from celadon.kube.go import quote
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.records import dataclass
@@ -68,12 +77,23 @@ class ObjectList:
         return meta
 
 
-class Reader:
-    """Reads of one server. `world` converts objects between versions."""
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
 
-    def __init__(self, objects: ObjectStore, world: World) -> None:
+
+class Reader:
+    """Reads of one server. `world` converts objects between versions; those of a custom kind, which
+    `custom` knows, are read as that says."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        world: World,
+        custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind,
+    ) -> None:
         self._objects = objects
         self._world = world
+        self._custom = custom
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
         """Raises StatusError."""
@@ -103,6 +123,10 @@ class Reader:
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """A stored object in the version of a resource."""
+        if resource.custom and obj.get("apiVersion") != resource.gvk.api_version:
+            custom = self._custom(resource.gvk)
+            if custom is not None:
+                return custom.converted(dict(obj))
         return self._world.convert(obj, resource.gvk)
 
     async def reach(self, revision: int, *, straight: bool = False) -> None:
