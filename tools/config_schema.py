@@ -25,6 +25,18 @@ def _rules() -> dict[str, Any]:
     return {"type": "array", "items": {"enum": sorted(every)}}
 
 
+def _shared() -> dict[str, Any]:
+    """What the top of the file may have, and each profile."""
+    texts = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    paths = {"type": "array", "items": {"type": "string", "minLength": 1, "not": {"const": "-"}}}
+    return {
+        "policies": {"description": "given to commands as if with -f", **paths},
+        "cluster": {"description": "the same, for what policies look up", **paths},
+        "exclude": {"description": "patterns of files to leave out", **texts},
+        "kubernetes-version": {"description": "the release", "enum": list(VERSIONS)},
+    }
+
+
 def schema() -> dict[str, Any]:
     """The whole schema."""
     default = LintConfig()
@@ -66,6 +78,7 @@ def schema() -> dict[str, Any]:
         },
         "exclude": {"description": "patterns of files to leave out", **texts},
     }
+    shared = _shared()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://celadon.dev/schemas/celadon.json",
@@ -73,9 +86,20 @@ def schema() -> dict[str, Any]:
         "description": "celadon.toml, and [tool.celadon] in pyproject.toml",
         "type": "object",
         "properties": {
+            **shared,
+            "profiles": {
+                "description": "what --profile NAME adds",
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "properties": shared,
+                    "additionalProperties": False,
+                },
+            },
             "fmt": {"type": "object", "properties": fmt, "additionalProperties": False},
             "lint": {"type": "object", "properties": lint, "additionalProperties": False},
         },
+        "additionalProperties": False,
     }
 
 

@@ -40,7 +40,7 @@ with 1, an internal error shows where it happened
 .SH FILES
 .TP
 .I celadon.toml
-the configuration of celadon lint, in the working directory or above it
+the configuration of commands, in the working directory or above it
 """
 
 

@@ -13,7 +13,8 @@ from tools.config_schema import schema
 
 from celadon.cli.laying_out.layout_config import LayoutConfig, layout_config
 from celadon.cli.linting.lint_config import LintConfig, find_config
-from celadon.cli.project_files.config_files import ConfigError
+from celadon.cli.project_files.config_files import TABLES, ConfigError
+from celadon.cli.project_files.project_config import PROFILE_KEYS, find_project
 from tests.paths import ROOT
 
 
@@ -82,3 +83,39 @@ def test_both_say_the_same(line: str, is_good: bool, tmp_path: Path) -> None:
     else:
         with pytest.raises(ConfigError):
             find_config(tmp_path)
+
+
+def test_every_shared_key_is_there() -> None:
+    found = schema()["properties"]
+    assert found.keys() == {*PROFILE_KEYS, "profiles", *TABLES}
+    profile = found["profiles"]["additionalProperties"]["properties"]
+    assert profile.keys() == set(PROFILE_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_good"),
+    [
+        ("policies = ['p']", True),
+        ("policies = 'p'", False),
+        ("policies = ['']", False),
+        ("cluster = ['-']", False),
+        ("exclude = ['-']", True),
+        ("exclude = [1]", False),
+        ("kubernetes-version = '1.36'", True),
+        ("kubernetes-version = '2.0'", False),
+        ("kubernetes-version = 1.36", False),
+        ("profiles = {ci = {policies = ['p']}}", True),
+        ("profiles = {ci = {lint = {}}}", False),
+        ("profiles = {ci = []}", False),
+        ("profiles = []", False),
+        ("polices = []", False),
+    ],
+)
+def test_both_say_the_same_of_what_is_shared(text: str, is_good: bool, tmp_path: Path) -> None:
+    assert jsonschema.Draft202012Validator(schema()).is_valid(tomllib.loads(text)) is is_good
+    (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
+    if is_good:
+        find_project(tmp_path, reads_files=False)
+    else:
+        with pytest.raises(ConfigError):
+            find_project(tmp_path, reads_files=False)

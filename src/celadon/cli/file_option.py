@@ -19,3 +19,15 @@ def add_files(group: argparse._ActionsContainer, what: str, dest: str = "files")
         dest=dest,
         help=f"{what}; may be repeated",
     )
+
+
+def add_exclude(group: argparse._ActionsContainer) -> None:
+    """Declare `--exclude`."""
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does; may be "
+        "repeated",
+    )

@@ -24,12 +24,13 @@ def kubernetes_version(text: str) -> str:
     return match[1]
 
 
-def add_version(group: argparse._ActionsContainer) -> None:
-    """Declare the option."""
+def add_version(group: argparse._ActionsContainer, default: str | None = DEFAULT_VERSION) -> None:
+    """Declare the option. A command that asks the configuration, too, has None as the default, to
+    see whether the option was given."""
     group.add_argument(
         "--kubernetes-version",
         type=kubernetes_version,
-        default=DEFAULT_VERSION,
+        default=default,
         metavar="VERSION",
         help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {DEFAULT_VERSION})",
     )

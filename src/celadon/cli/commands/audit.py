@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.fleet_options import (
     add_fleet,
     all_violations,
@@ -18,6 +18,7 @@ from celadon.cli.fleet_options import (
 )
 from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
 from celadon.cli.option_values import count
+from celadon.cli.project_files.project_options import add_project, shown_use, use_project
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon audit --help` shows."""
     parser.add_argument("sources", nargs="*", metavar="SOURCES", help="dumps of what exists")
     add_files(parser, POLICIES)
+    add_exclude(parser)
     _cluster(parser.add_argument_group("a cluster as the source"))
     _snapshot(parser.add_argument_group("a backup of etcd as the source"))
     add_fleet(parser.add_argument_group("a fleet of sources"))
     _question(parser.add_argument_group("what is asked"))
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
+    add_project(parser)
     parser.add_argument(
         "--jobs",
         type=count,
@@ -126,7 +129,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="take objects that no server has written as they are too",
     )
-    add_version(group)
+    add_version(group, default=None)
 
 
 def _strictness(group: argparse._ArgumentGroup) -> None:
@@ -178,13 +181,22 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.auditing.audit_run import Audit, audit_inputs
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.project_files.config_files import ConfigError
     from celadon.cli.project_files.other_files import summary
+    from celadon.cli.reading.sources import Exclusion
 
+    try:
+        project = use_project(options)
+    except ConfigError as error:
+        return output.usage_error("celadon audit", str(error))
+    options.files = [*project.files, *options.files]
+    if shown_use(options, project):
+        output.complain(shown_use(options, project))
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon audit", wrong)
     progress = output.Progress("objects audited:")
-    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others and options.strict:
         manifests.problems += manifests.others
     elif manifests.others:

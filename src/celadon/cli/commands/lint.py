@@ -11,6 +11,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
 from celadon.cli.formats.report_forms import LINT, LINT_STATISTICS
 from celadon.cli.garbage import garbage_later
+from celadon.cli.project_files.project_options import add_project, project_of
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
@@ -54,7 +55,12 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon lint --help` shows."""
-    parser.add_argument("paths", nargs="*", metavar="PATHS", help="what is to be linted")
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATHS",
+        help="what is to be linted (default: the files of the project)",
+    )
     rules = parser.add_argument_group("which rules")
     rules.add_argument(
         "--select",
@@ -100,6 +106,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIB",
         help="the size of an object that must still be affordable (default: 256)",
     )
+    _looks(parser)
+    add_project(parser)
+
+
+def _looks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", choices=LINT.names, default="text", help="(default: text)"
     )
@@ -147,9 +158,11 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.linting.lint_config import FAIL_ON, find_config
+    from celadon.cli.linting.lint_config import FAIL_ON, LintConfig, find_config
 
-    config = find_config(Path.cwd())
+    project = project_of(options, reads_files=not options.paths)
+    options.paths = options.paths or list(project.files)
+    config = LintConfig() if options.no_config else find_config(Path.cwd(), project)
     if options.select is not None:
         config = replace(config, select=_names(options.select))
     if options.ignore is not None:

@@ -7,8 +7,9 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.formats.report_forms import REPLAY
+from celadon.cli.project_files.project_options import add_project, shown_use, use_project
 from celadon.cli.release_option import add_version
 
 DESCRIPTION: Final = """\
@@ -39,7 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon replay --help` shows."""
     parser.add_argument("logs", nargs="*", metavar="LOGS", help="audit logs")
     add_files(parser, POLICIES)
-    add_version(parser)
+    add_exclude(parser)
+    add_version(parser, default=None)
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
     looks.add_argument(
@@ -48,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     looks.add_argument("-q", "--quiet", action="store_true", help="only numbers and notices")
     looks.add_argument("-v", "--verbose", action="count", default=0, help="all groups")
     looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_project(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -56,14 +59,23 @@ def run(options: argparse.Namespace) -> Exit:
 
     from celadon.cli.checking.manifests import Parts, gather
     from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.project_files.config_files import ConfigError
     from celadon.cli.project_files.other_files import summary
+    from celadon.cli.reading.sources import Exclusion
     from celadon.cli.replaying.replay_run import Replay, replay
 
+    try:
+        project = use_project(options)
+    except ConfigError as error:
+        return output.usage_error("celadon replay", str(error))
+    options.files = [*project.files, *options.files]
+    if shown_use(options, project):
+        output.complain(shown_use(options, project))
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon replay", wrong)
     progress = output.Progress("events replayed:")
-    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others and options.strict:
         manifests.problems += manifests.others
     elif manifests.others:

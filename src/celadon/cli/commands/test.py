@@ -17,6 +17,7 @@ from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
 from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
+from celadon.cli.project_files.project_options import add_project, project_of, shown_use
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
 
 _BEAT: Final = 0.3
@@ -87,6 +88,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _coverage(parser.add_argument_group("coverage"))
     _mutants(parser.add_argument_group("mutants"))
     _looks(parser.add_argument_group("output"))
+    add_project(parser)
 
 
 def _coverage(group: argparse._ArgumentGroup) -> None:
@@ -153,7 +155,14 @@ def _report_file(text: str) -> str:
 def run(options: argparse.Namespace) -> Exit:
     """Read, run, report."""
     from celadon.cel.extend import re2
+    from celadon.cli.project_files.config_files import ConfigError
 
+    try:
+        project = project_of(options, reads_files=False)
+    except ConfigError as error:
+        return output.usage_error("celadon test", str(error))
+    if shown_use(options, project):
+        output.complain(shown_use(options, project))
     try:
         only = re2.compile(options.run) if options.run is not None else None
     except re2.RegexError as error:
@@ -164,7 +173,7 @@ def run(options: argparse.Namespace) -> Exit:
         text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
         return output.usage_error("celadon test", text)
     chosen = RunOptions(
-        versions=tuple(options.kubernetes_version) or (DEFAULT_VERSION,),
+        versions=tuple(options.kubernetes_version) or (project.version or DEFAULT_VERSION,),
         only=only,
         fail_fast=options.fail_fast,
         strict=options.strict,

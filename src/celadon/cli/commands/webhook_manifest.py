@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.option_values import count
+from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ MOST_CONFIG_MAP_BYTES: Final = 1024 * 1024
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon webhook manifest --help` shows."""
     add_files(parser, POLICIES)
+    add_exclude(parser)
     parser.add_argument(
         "--from-cluster",
         action="store_true",
@@ -79,9 +81,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="yaml",
         help="`values` are for the Helm chart (default: yaml)",
     )
-    add_version(parser)
+    add_version(parser, default=None)
     _add_place(parser.add_argument_group("the webhook"))
     _add_requests(parser.add_argument_group("what it is sent"))
+    add_project(parser)
 
 
 def _add_place(group: argparse._ArgumentGroup) -> None:
@@ -150,14 +153,22 @@ def _add_requests(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read the policies, print the manifests."""
+    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.policy_set import policy_sets
+    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.project_files.other_files import summary
+    from celadon.cli.reading.sources import Exclusion
+
+    try:
+        project = use_project(options)
+    except ConfigError as error:
+        return output.usage_error("celadon webhook manifest", str(error))
+    options.files = [*project.files, *options.files]
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
-    from celadon.cli.checking.manifests import Parts, gather
-    from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.project_files.other_files import summary
 
-    manifests = gather(options.files, (), (), Parts(), lambda _: None)
+    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others:
         output.complain(summary(manifests.others))
     policies = policy_sets(manifests, options.kubernetes_version)

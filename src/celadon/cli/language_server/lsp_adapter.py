@@ -33,9 +33,10 @@ from celadon.cli.language_server.whole_files.document_outline import (
 )
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
 from celadon.cli.laying_out.layout_config import layout_config
-from celadon.cli.linting.lint_config import find_config
+from celadon.cli.linting.lint_config import LintConfig, find_config
 from celadon.cli.linting.lint_setup import lint_setup
 from celadon.cli.project_files.config_files import FILE_NAMES, ConfigError
+from celadon.cli.project_files.project_config import find_project
 from celadon.cli.reading.sources import EXTENSIONS
 
 RUN_TESTS: Final = "celadon.runTests"
@@ -85,7 +86,7 @@ class CeladonServer(LanguageServer):
         self.folder = folder
         try:
             self.files = _workspace(Path(folder))
-            self.files.load(folder, find_config(Path(folder)).exclude)
+            self.files.load(folder, _lint_config(Path(folder)).exclude)
         except ConfigError as error:
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
 
@@ -132,7 +133,12 @@ class CeladonServer(LanguageServer):
 
 def _workspace(folder: Path) -> Workspace:
     """Empty, with the configuration of a folder. Raises `ConfigError`."""
-    return Workspace(lint_setup(find_config(folder)), layout_config(folder))
+    return Workspace(lint_setup(_lint_config(folder)), layout_config(folder))
+
+
+def _lint_config(folder: Path) -> LintConfig:
+    """What `celadon lint` would use there. Raises `ConfigError`."""
+    return find_config(folder, find_project(folder, reads_files=False))
 
 
 def _path(uri: str) -> str:

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from celadon.cli.linting.comment_rule import EVERY_RULE
 from celadon.cli.project_files.config_files import ConfigError, nearest_table
+from celadon.cli.project_files.project_config import NO_PROJECT, Project
 from celadon.cli.release_option import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.suggestions import did_you_mean
 from celadon.records import dataclass
@@ -56,20 +57,23 @@ class LintConfig:
         return (*self.select, *self.ignore, *ignored)
 
 
-def find_config(folder: Path) -> LintConfig:
-    """The configuration that applies in a folder. Raises `ConfigError`."""
+def find_config(folder: Path, project: Project = NO_PROJECT) -> LintConfig:
+    """The configuration that applies in a folder, on top of what all commands share there. Raises
+    `ConfigError`."""
+    default = LintConfig(kubernetes_versions=(project.version or DEFAULT_VERSION,))
     found = nearest_table(folder, "lint")
-    return LintConfig() if found is None else _config(*found)
+    config = default if found is None else _config(*found, default)
+    return replace(config, exclude=(*project.exclude, *config.exclude))
 
 
-def _config(path: Path, table: Mapping[str, Any]) -> LintConfig:
+def _config(path: Path, table: Mapping[str, Any], default: LintConfig) -> LintConfig:
     known = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
     values = {}
     for key, value in table.items():
         if key not in known:
             raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, known)}")
         values[known[key]] = _value(path, key, value)
-    config = LintConfig(**values)
+    config = replace(default, **values)
     wrong = unknown_rule(config.named)
     if wrong:
         raise ConfigError(f"{path}: {wrong}")

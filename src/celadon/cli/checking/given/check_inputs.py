@@ -9,6 +9,8 @@ from celadon.cli.checking.given import check_options
 from celadon.cli.checking.judging.object_judging import Settings
 from celadon.cli.checking.manifests import Manifests, Parts, gather, unknown_kind
 from celadon.cli.checking.policy_set import PolicySets, only, policy_sets
+from celadon.cli.project_files.config_files import ConfigError
+from celadon.cli.project_files.project_options import use_project
 from celadon.cli.reading.sources import Exclusion
 from celadon.cli.suggestions import did_you_mean
 from celadon.records import dataclass
@@ -29,6 +31,11 @@ class CheckInputs:
 
 def check_inputs(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
     """Reads everything; `step` is told how many documents there are so far. WrongUseError."""
+    try:
+        options.project = use_project(options)
+    except ConfigError as error:
+        raise WrongUseError(str(error)) from error
+    options.cluster = [*options.project.files, *options.cluster]
     wrong = check_options.wrong_use(options)
     if wrong:
         raise WrongUseError(wrong)

@@ -6,7 +6,8 @@ import argparse
 import importlib.util
 from typing import TYPE_CHECKING, Final
 
-from celadon.cli.file_option import POLICIES, add_files
+from celadon.cli.file_option import POLICIES, add_exclude, add_files
+from celadon.cli.project_files.project_options import add_project
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     _add_circumstances(parser.add_argument_group("what is asked"))
     _add_plugins(parser.add_argument_group("built-in admission plugins"))
     _add_webhooks(parser.add_argument_group("webhooks"))
+    add_project(parser)
 
 
 def _add_parts(group: argparse._ArgumentGroup) -> None:
@@ -49,14 +51,7 @@ def _add_parts(group: argparse._ArgumentGroup) -> None:
         metavar="KIND[,KIND]",
         help="objects of these kinds are to be admitted, even among -f",
     )
-    group.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="leave out files of folders and globs that match, or whose folder does; may be "
-        "repeated",
-    )
+    add_exclude(group)
     group.add_argument(
         "--policy",
         action="append",
@@ -115,7 +110,7 @@ def _add_circumstances(group: argparse._ArgumentGroup) -> None:
         help="what becomes of objects with fields that their kind does not have, or that are there "
         "twice: refused, warned about, or nothing (default: Strict, as in kubectl)",
     )
-    add_version(group)
+    add_version(group, default=None)
 
 
 def _add_plugins(group: argparse._ArgumentGroup) -> None:

@@ -9,6 +9,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
 from celadon.cli.formats.check_human import plural
+from celadon.cli.project_files.project_options import add_project, project_of
 
 if TYPE_CHECKING:
     from celadon.cli.laying_out.file_layout import TextLayout
@@ -62,6 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out files of folders and globs that match, or whose folder does",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    add_project(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -85,12 +87,14 @@ def _config(options: argparse.Namespace) -> LayoutConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.laying_out.layout_config import layout_config
+    from celadon.cli.laying_out.layout_config import LayoutConfig, layout_config
 
-    config = layout_config(Path.cwd())
+    project = project_of(options, reads_files=False)
+    config = LayoutConfig() if options.no_config else layout_config(Path.cwd())
     if options.line_width is not None:
         config = replace(config, line_width=options.line_width)
-    return replace(config, exclude=(*config.exclude, *(options.exclude or ())))
+    exclude = (*project.exclude, *config.exclude, *(options.exclude or ()))
+    return replace(config, exclude=exclude)
 
 
 class _Formatter:
