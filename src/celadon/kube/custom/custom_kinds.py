@@ -26,7 +26,7 @@ from celadon.kube.custom.rules.rule_validation import (
     RuleValidator,
     rule_validator,
 )
-from celadon.kube.custom.stored_versions import as_shown, as_stored
+from celadon.kube.custom.through_storage import as_shown, as_stored
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment
