@@ -3,7 +3,7 @@
 Its schema comes from `celadon.kube.schemas`. Read in the order in which an object meets them:
 `custom_defaults`, `pruning`, `openapi_validation` (its texts are in `openapi_texts`, its formats in
 `string_formats`), `list_types` (unique items), `rules` (`x-kubernetes-validations`),
-`stored_versions`, and `custom_kinds`, which puts them together for one kind (`remembered_kinds` for
+`through_storage`, and `custom_kinds`, which puts them together for one kind (`remembered_kinds` for
 all definitions of a cluster). `definitions` is about writing the CRD.
 """
 

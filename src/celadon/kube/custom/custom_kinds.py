@@ -33,7 +33,7 @@ from celadon.kube.custom.rules.rule_validation import (
     rule_validator,
 )
 from celadon.kube.custom.scale_validation import scale_status_errors, wanted_count_errors
-from celadon.kube.custom.stored_versions import as_shown, as_stored
+from celadon.kube.custom.through_storage import as_shown, as_stored
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
 from celadon.kube.library.releases import DEFAULT, environment

@@ -22,7 +22,7 @@ def given(text: str) -> Json:
 
 def kinds(*specs: Json) -> list[CustomKind]:
     """Of v1, v2 and so on; v1 is stored."""
-    versions = [
+    versions: list[Json] = [
         {
             "name": f"v{i + 1}",
             "served": True,
