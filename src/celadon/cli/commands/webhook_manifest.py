@@ -161,13 +161,12 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         project = use_project(options)
-    except ConfigError as error:
-        return output.usage_error("celadon webhook manifest", str(error))
+    except ConfigError as refused:
+        return output.usage_error("celadon webhook manifest", str(refused))
     options.files = [*project.files, *options.files]
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
-
     manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others:
         output.complain(summary(manifests.others))
