@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from celadon.kube.go.go_text import json_text, plain_text, quote, type_text
@@ -37,7 +39,8 @@ def test_plain_text() -> None:
 
 
 def test_type_text() -> None:
-    found = [type_text(value) for value in ({}, [], "", True, 1, 1.0, None)]
+    values: list[Any] = [{}, [], "", True, 1, 1.0, None]
+    found = [type_text(value) for value in values]
     assert found == [
         "map[string]interface {}",
         "[]interface {}",
