@@ -63,7 +63,7 @@ _BY_HAND: Final = """## Suites of other projects
 These were run by hand against `celadon serve` in the place of envtest's API server and etcd, with
 unchanged tests; they are no part of `make conformance`.
 
-| suite | commit | how many | Celadon, as found | with repairs that were tried then |
+| suite | commit | how many | Celadon, as first found | after repairs |
 |---|---|---|---|---|
 {rows}
 
