@@ -1,0 +1,28 @@
+"""Each promise of docs/security.md names a test that is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.paths import ROOT
+
+_PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+_PROMISES = _PAGE.partition("## What is promised")[2].partition("\n## ")[0]
+_ROWS = re.findall(r"^\| (.+) \| (`tests/.+) \|$", _PROMISES, re.MULTILINE)
+
+
+def test_every_row_names_a_test() -> None:
+    rows = [line for line in _PROMISES.splitlines() if line.startswith("| ")]
+    assert len(rows) - 1 == len(_ROWS) > 10
+
+
+@pytest.mark.parametrize(("promise", "tests"), _ROWS, ids=[promise for promise, _ in _ROWS])
+def test_the_tests_of_a_promise_are_there(promise: str, tests: str) -> None:
+    for name in re.findall(r"`([^`]+)`", tests):
+        path, _, function = name.partition("::")
+        found = ROOT / path
+        assert found.exists(), f"{promise}: {name}"
+        if function:
+            assert f"def {function}(" in found.read_text(encoding="utf-8"), f"{promise}: {name}"
