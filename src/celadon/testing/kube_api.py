@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from celadon.deep_calls import deep_calls
 from celadon.kube import User
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.serve.transport import kubeconfig
@@ -113,7 +114,7 @@ class KubeApi:
             self._call(handler.__aenter__())
             stack.callback(lambda: self._call(handler.__aexit__(None, None, None)))
             http = LoopbackServer(listener, loopback_tls().context if self._options.tls else None)
-            self._call(http.begin(handler.handle))
+            self._call(http.begin(lambda request: _deeply(handler.handle(request))))
             stack.callback(lambda: self._call(http.end()))
             self._call(handler.create(self._manifests))
             self._serving = handler
@@ -133,7 +134,7 @@ class KubeApi:
         return self._serving
 
     def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.call(work)
+        return self._thread.call(_deeply(work))
 
     def _access(self, token: str) -> ClientAccess:
         authority = loopback_tls().trusted if self._options.tls else b""
@@ -166,3 +167,9 @@ class KubeApi:
         trace: TracebackType | None,
     ) -> None:
         await asyncio.to_thread(self.stop)
+
+
+async def _deeply(work: Coroutine[Any, Any, _T]) -> _T:
+    """In the thread of the server, whose stack is for objects of any depth."""
+    with deep_calls():
+        return await work
