@@ -3,7 +3,7 @@
 What walks objects calls itself for each level, up to a dozen calls deep. Python ends such a walk
 with RecursionError after 1,000 calls, unless told otherwise, and the machine ends the process where
 the stack is used up. So both grow together: a thread gets a larger stack first, and only then as
-many calls as fit on it (docs/decisions/0038-depth.md). Pure rooms do not import this: they
+many calls as fit on it (docs/decisions/0041-depth.md). Pure rooms do not import this: they
 work with what their callers have.
 """
 
@@ -51,25 +51,30 @@ def deep_thread(work: Callable[[], None], name: str) -> threading.Thread:
 
 
 @contextlib.contextmanager
-def deep_calls() -> Iterator[None]:
-    """In a process of somebody else, by a `deep_thread`. Python knows one limit for all threads, so
-    it is raised for as long as somebody works inside, and no longer."""
+def deep_calls(stack: int = STACK) -> Iterator[None]:
+    """In a process of somebody else: calls as deep as fit on a stack of so many bytes, which every
+    thread that works inside must have. Python knows one limit for all threads, so it is raised for
+    as long as somebody is inside, and no longer."""
+    global _outside
+    wanted = stack // BYTES_OF_CALL
     with _LOCK:
-        _inside.append(sys.getrecursionlimit())
-        sys.setrecursionlimit(max(_inside[0], STACK // BYTES_OF_CALL))
+        if not _wanted:
+            _outside = sys.getrecursionlimit()
+        _wanted.append(wanted)
+        sys.setrecursionlimit(max([_outside, *_wanted]))
     try:
         yield
     finally:
         with _LOCK:
-            first = _inside[0]
-            _inside.pop()
-            if not _inside:
-                sys.setrecursionlimit(first)
+            _wanted.remove(wanted)
+            sys.setrecursionlimit(max([_outside, *_wanted]))
 
 
 _LOCK: Final = threading.Lock()
-_inside: Final[list[int]] = []
-"""The limits that those who are inside have met; the first is everybody else's."""
+_wanted: Final[list[int]] = []
+"""The limits of those who are inside."""
+_outside = 0
+"""Everybody else's limit, while somebody is inside."""
 
 
 def _stack_of_threads(size: int) -> int:

@@ -119,7 +119,7 @@ class RequestLayers:
         except ServiceError as error:
             log_lines.warn("the data cannot be reached", {"err": str(error)})
             return status_answer(status.plain_error(str(error)), _form_of_errors(request))
-        except RecursionError:  # where no more stack was to be had (docs/decisions/0038-depth.md)
+        except RecursionError:  # where no more stack was to be had (docs/decisions/0041-depth.md)
             log_lines.warn("an object is nested too deeply", {"path": request.path})
             return status_answer(status.bad_request(TOO_DEEP), _form_of_errors(request))
         except StoreClosed:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from celadon.deep_calls import deep_calls
+from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube import User
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.serve.transport import kubeconfig
@@ -106,6 +106,8 @@ class KubeApi:
         """Be ready. Raises RequestRefused, ManifestError for manifests."""
         with ExitStack() as stack:
             self._folder = Path(stack.enter_context(TemporaryDirectory(prefix="celadon-")))
+            # what controllers need; requests get more, and threads of tests have no more
+            stack.enter_context(deep_calls(USUAL_STACK))
             self._thread = LoopThread("celadon-kube-api")
             stack.callback(self._thread.close)
             listener = stack.enter_context(loopback_listener(LOOPBACK))
