@@ -10,8 +10,9 @@ from typing import Any
 
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_limits import MAX_DEPTH, MAX_QUICK_FLOWS
+from celadon.kube.go import TOO_DEEP
 
-_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
+_SCANNED_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
 
 
 class NotQuick(Exception):
@@ -74,7 +75,7 @@ def _too_deep(line: int) -> TooDeep:
     """`line` from 0, which Go does not name."""
     where = f"line {line + 1}: " if line else ""
     message = f"nested deeper than {MAX_DEPTH} levels"
-    return TooDeep(line + 1, message, upstream=f"yaml: {where}{_TOO_DEEP}")
+    return TooDeep(line + 1, message, upstream=f"yaml: {where}{_SCANNED_TOO_DEEP}")
 
 
 def check_depth(value: Any, line: int) -> None:
@@ -88,7 +89,7 @@ def check_depth(value: Any, line: int) -> None:
         depth += 1
         if depth > MAX_DEPTH + 1:
             message = f"nested deeper than {MAX_DEPTH} levels"
-            raise UnreadableError(line, message, upstream="exceeded max depth")
+            raise UnreadableError(line, message, upstream=TOO_DEEP)
         level = [
             child
             for item in level

@@ -21,6 +21,7 @@ _END: Final = "unexpected end of JSON input"
 MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""
 TOO_DEEP: Final = "exceeded max depth"
+"""What Go says of more, and we where a walk over a value has no stack left."""
 
 
 class JsonSyntaxError(MalformedText):
