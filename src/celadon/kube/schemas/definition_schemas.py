@@ -27,7 +27,7 @@ from celadon.kube.schemas.schema_model import (
     ValueLimits,
 )
 
-MAX_DEPTH: Final = 10_000
+MAX_DEPTH: Final = 200
 """Levels of schemas within schemas; below them everything is allowed."""
 
 _TEXT: Final = Schema(type="string")
