@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -97,7 +99,15 @@ FAULTS = [
     (b"a: !!int x\n", "yaml: cannot decode !!str `x` as a !!int"),
     (b"a: !!binary '?'\n", "yaml: !!binary value contains invalid base64 data"),
     (b"a: !!int x\nb: [\n", "yaml: line 2: did not find expected node content"),
-    (b'{"a": ' + b"[" * 300 + b"]" * 300 + b"}", "yaml: exceeded max depth of 10000"),
+    (b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "yaml: exceeded max depth of 10000"),
+    (b"[" * 10_001, "yaml: exceeded max depth of 10000"),
+    (b"a: 1\nb:\n  " + b"{a: " * 10_001, "yaml: line 3: exceeded max depth of 10000"),
+    (b"- " * 10_001 + b"1", "yaml: exceeded max depth of 10000"),
+    (b"? " * 10_001 + b"1", "yaml: exceeded max depth of 10000"),
+    # what is wrong before is found later, by those who parse before they decode
+    (b"null: 1\nb: " + b"[" * 10_001, "yaml: line 2: exceeded max depth of 10000"),
+    # flow and block are counted apart; what comes of both is JSON, with a limit of its own
+    (b"[" * 10_000, "yaml: did not find expected node content"),
 ]
 
 
@@ -127,3 +137,67 @@ def test_json_means_the_same_read_as_json_or_as_yaml(
             first_document(data)
     else:
         assert json.dumps(first_document(data).value) == json.dumps(slow)
+
+
+NESTED = [
+    (b"[", b"1", b"]"),
+    (b"{a: ", b"1", b"}"),
+    (b"{a: ", b"", b"}"),
+    (b'["x", {"a": ', b"null", b"}]"),
+    (b"[a: ", b"1", b"]"),
+    (b"[\n", b"1", b"]"),
+    (b"- ", b"1", b""),
+]
+
+
+@pytest.mark.parametrize(("opened", "inner", "closed"), NESTED)
+@pytest.mark.parametrize("times", [100, 600, 2_000])
+def test_nesting_takes_no_recursion(opened: bytes, inner: bytes, closed: bytes, times: int) -> None:
+    """Less than Python's own limit of calls is needed for any depth, by either parser."""
+    value = first_document(opened * times + inner + closed * times).value
+    again = first_document(opened + inner + closed).value
+    depth, expected = 0, 0
+    while value and isinstance(value, dict | list):
+        value, depth = (value["a"] if isinstance(value, dict) else value[-1]), depth + 1
+    while again and isinstance(again, dict | list):
+        again, expected = (again["a"] if isinstance(again, dict) else again[-1]), expected + 1
+    assert (value, depth) == (again, expected * times)
+
+
+def test_the_deepest_that_go_reads() -> None:
+    for data in (b"[" * 10_000 + b"]" * 10_000, b"- " * 10_000):
+        assert first_document(data).value
+
+
+SHAPES = {
+    "lists": lambda n: b"a: " + b"[" * n + b"]" * n,
+    "lists on lines": lambda n: b"a: " + b"[\n" * n + b"]" * n,
+    "maps": lambda n: b"{a: " * n + b"}" * n,
+    "items in deep lists": lambda n: b"[" * 600 + b"1," * n + b"]" * 600,
+    "dashes": lambda n: b"- " * n,
+    "question marks": lambda n: b"? " * n,
+    "tag directives": lambda n: b"".join(b"%%TAG !%d! a\n" % at for at in range(n)) + b"--- 1",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_calls_grow_with_the_length_and_no_faster(shape: str) -> None:
+    def calls(times: int) -> int:
+        made = 0
+
+        def count(_: FrameType, event: str, __: object) -> None:
+            nonlocal made
+            made += event in ("call", "c_call")
+
+        data = SHAPES[shape](times)
+        sys.setprofile(count)
+        try:
+            first_document(data)
+        except UnreadableError:
+            pass
+        finally:
+            sys.setprofile(None)
+        return made
+
+    few, many = calls(700), calls(1_400)
+    assert many < 2.2 * few

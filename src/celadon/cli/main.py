@@ -15,6 +15,7 @@ from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.suggestions import did_you_mean
+from celadon.deep_calls import own_process
 from celadon.records import dataclass
 
 
@@ -69,9 +70,6 @@ COMMANDS: Final = (
     ),
 )
 
-_NESTING: Final = 8_000
-"""Calls within calls. Objects and schemas may be nested many hundreds deep, and what walks them
-takes up to four calls for a level."""
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."
 _EPILOG: Final = """\
 examples:
@@ -158,12 +156,8 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The whole program; returns the exit code."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _NESTING))
-    try:
+    with own_process():
         return _guided(arguments)
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _guided(arguments: Sequence[str] | None) -> int:

@@ -15,10 +15,11 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from celadon.goyaml.nesting import check_depth
+from celadon.goyaml.nesting import NotQuick, TooDeep, check_depth
 from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument
 from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_events import EventReader, syntax_error
+from celadon.goyaml.yaml_limits import MAX_QUICK_TAG_DIRECTIVES
 from celadon.goyaml.yaml_scalars import integer_or_double
 from celadon.patterns import late_pattern
 
@@ -40,19 +41,25 @@ def first_document(data: bytes) -> YamlDocument:
             return YamlDocument(_read_json(data))
         except (ValueError, RecursionError):
             pass  # not JSON, or to be read with care
-    noticed: list[RepeatedKey] = []
-    reader = EventReader(data, noticed)
     try:
-        return _first(reader, noticed)
+        try:
+            return _first(data, quick=data.count(b"%TAG") <= MAX_QUICK_TAG_DIRECTIVES)
+        except NotQuick:
+            return _first(data, quick=False)
     except yaml.YAMLError as error:
         raise syntax_error(error, data.decode("utf-8", "replace")) from error
 
 
-def _first(reader: EventReader, noticed: list[RepeatedKey]) -> YamlDocument:
+def _first(data: bytes, *, quick: bool) -> YamlDocument:
+    """Raises NotQuick, UnreadableError, yaml.YAMLError."""
+    noticed: list[RepeatedKey] = []
+    reader = EventReader(data, noticed, quick=quick)
     try:
         for _, value in reader.documents():
             reader.finish_document()
             return YamlDocument(value, tuple(one.text for one in noticed))
+    except TooDeep:
+        raise
     except UnreadableError:
         reader.finish_document()
         raise
@@ -67,7 +74,10 @@ def _read_json(data: bytes) -> Any:
         parse_float=_refuse,
         parse_constant=_refuse,
     )
-    check_depth(value, 1)
+    try:
+        check_depth(value, 1)
+    except UnreadableError:
+        raise _NotAlike from None
     return value
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import yaml
 
-from celadon.goyaml.nesting import check_depth, too_deep
+from celadon.goyaml.flow_parser import FlowParser
+from celadon.goyaml.nesting import NotQuick, OpenLevels, check_depth, copy_of
 from celadon.goyaml.parser_words import libyaml_words
 from celadon.goyaml.repeated_keys import RepeatedKey
 from celadon.goyaml.unreadable import UnreadableError
@@ -28,7 +28,6 @@ from celadon.goyaml.yaml_limits import (
     ALIAS_RATIO_HIGH,
     ALIAS_RATIO_LOW,
     ALIAS_SMALL_DOCUMENT,
-    MAX_DEPTH,
 )
 from celadon.goyaml.yaml_scalars import NotJsonError, key_text, resolve_plain
 from celadon.kube.go import quote
@@ -48,18 +47,68 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
     is given twice is a fault, too, unless there is a list that takes note of it. To override what
     was merged (`<<`) is neither.
     """
+    given = 0
+    noted = 0 if repeated is None else len(repeated)
     try:
         # made here: PyYAML's own reader looks at the first characters at once
-        yield from EventReader(text, repeated, heeds_merges=False).documents()
+        for document in EventReader(text, repeated, heeds_merges=False).documents():
+            yield document
+            given += 1
+            noted = 0 if repeated is None else len(repeated)
+    except NotQuick:
+        if repeated is not None:
+            del repeated[noted:]
+        yield from _read_slowly(text, given, repeated)
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
+
+
+def _read_slowly(
+    text: str, given: int, repeated: list[RepeatedKey] | None
+) -> Iterator[tuple[int, Any]]:
+    """The documents behind those that were given out, by a parser that any nesting is alike to."""
+    noticed: list[RepeatedKey] | None = None if repeated is None else []
+    try:
+        reader = EventReader(text, noticed, heeds_merges=False, quick=False)
+        for number, document in enumerate(reader.documents()):
+            if number >= given and repeated is not None and noticed is not None:
+                repeated += noticed
+            if noticed is not None:
+                noticed.clear()
+            if number >= given:
+                yield document
+    except yaml.YAMLError as error:
+        raise syntax_error(error, text) from error
+
+
+class _Open:
+    """A map or list whose end has not come. `awaits_key` is None for a list; `before` is how many
+    values there were before it."""
+
+    __slots__ = ("awaits_key", "before", "event", "key", "key_mark", "lines", "raw_key", "value")
+
+    def __init__(self, event: Any, is_map: bool, before: int) -> None:
+        self.event = event
+        self.before = before
+        self.value: Any = {} if is_map else []
+        self.awaits_key: bool | None = True if is_map else None
+        self.lines: dict[str, int] = {}
+        self.key: str | None = None
+        self.raw_key: Any = None
+        self.key_mark: Any = None
+
+    def merges(self, event: Any) -> None:
+        """`<<` came in the place of a key."""
+        self.key, self.key_mark = None, event.start_mark
+        self.awaits_key = False
 
 
 class EventReader:
     """One pass over the events of a text; the state of the document being built.
 
     `noticed` gets the keys that are given twice, of which the last one then counts; without it such
-    a key is a fault. To Go, a key that was merged (`<<`) before is given twice.
+    a key is a fault. To Go, a key that was merged (`<<`) before is given twice. A `quick` one
+    raises NotQuick where another one must read the text anew.
     """
 
     def __init__(
@@ -68,9 +117,11 @@ class EventReader:
         noticed: list[RepeatedKey] | None = None,
         *,
         heeds_merges: bool = True,
+        quick: bool = True,
     ) -> None:
-        loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+        loader = yaml.CSafeLoader if quick and yaml.__with_libyaml__ else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
+        self._levels = OpenLevels(quick=loader is not FlowParser)
         self._noticed = noticed
         self._heeds_merges = heeds_merges and noticed is not None
         self._lines: dict[int, dict[str, int]] = {}
@@ -85,67 +136,97 @@ class EventReader:
             if event.__class__ is yaml.DocumentStartEvent:
                 self._anchors, self._values, self._aliased = {}, 0, 0
                 first = self._next()
-                value = self._node(first, 1)
+                value = self._value(first)
                 if self._aliased:
                     check_depth(value, first.start_mark.line + 1)
                 yield first.start_mark.line + 1, value
 
     def finish_document(self) -> None:
         """Go on to the end of the document that a fault was found in: a syntax error further down
-        is found first by those who parse before they decode. Raises yaml.YAMLError."""
+        is found first by those who parse before they decode. Raises yaml.YAMLError, and
+        UnreadableError for what is nested too deeply to be parsed."""
+        self._levels.closed_all()
         while (event := self._next()) is not None:
-            if event.__class__ is yaml.DocumentEndEvent:
+            kind = event.__class__
+            if kind is _MAPPING or kind is _SEQUENCE:
+                self._levels.opened(event)
+            elif kind is _MAPPING_END or kind is _SEQUENCE_END:
+                self._levels.closed()
+            elif kind is yaml.DocumentEndEvent:
                 return
 
-    def _node(self, event: Any, depth: int) -> Any:
-        kind = event.__class__
-        if kind is _ALIAS:
-            return self._alias(event)
+    def _value(self, event: Any) -> Any:
+        """What begins with an event, to its end. A stack of what is open, not recursion."""
+        levels = self._levels
+        levels.closed_all()
+        above: list[_Open] = []
+        here: _Open | None = None
+        while True:
+            kind = event.__class__
+            if kind is _SCALAR:
+                if here is not None and here.awaits_key and _is_merge(event):
+                    here.merges(event)
+                    event = self._next()
+                    continue
+                self._values += 1
+                value: Any = _scalar(event)
+                if event.anchor is not None:
+                    self._anchors[event.anchor] = (value, 1)
+            elif kind is _ALIAS:
+                value = self._alias(event)
+            elif kind is _MAPPING or kind is _SEQUENCE:
+                levels.opened(event)
+                if here is not None:
+                    above.append(here)
+                here = self._opened(event, kind is _MAPPING)
+                event = self._next()
+                continue
+            else:
+                assert here is not None
+                levels.closed()
+                value, event = here.value, here.event
+                if event.anchor is not None:
+                    self._open_anchors.discard(event.anchor)
+                    self._anchors[event.anchor] = (value, self._values - here.before)
+                here = above.pop() if above else None
+            if here is None:
+                return value
+            if here.awaits_key is None:
+                here.value.append(value)
+            else:
+                self._put(here, value, event)
+            event = self._next()
+
+    def _opened(self, event: Any, is_map: bool) -> _Open:
         before = self._values
         self._values = before + 1
-        anchor = event.anchor
-        if anchor is not None:
-            self._anchors.pop(anchor, None)
-            self._open_anchors.add(anchor)
-        if kind is _SCALAR:
-            value: Any = _scalar(event)
-        elif depth > MAX_DEPTH:
-            raise too_deep(event.start_mark.line + 1)
-        elif kind is _MAPPING:
-            value = self._mapping(depth + 1)
-        else:
-            value = self._sequence(depth + 1)
-        if anchor is not None:
-            self._open_anchors.discard(anchor)
-            self._anchors[anchor] = (value, self._values - before)
-        return value
+        if event.anchor is not None:
+            self._anchors.pop(event.anchor, None)
+            self._open_anchors.add(event.anchor)
+        opened = _Open(event, is_map, before)
+        if is_map and self._heeds_merges:
+            self._lines[id(opened.value)] = opened.lines
+        return opened
 
-    def _sequence(self, depth: int) -> list[Any]:
-        items: list[Any] = []
-        while (event := self._next()).__class__ is not _SEQUENCE_END:
-            items.append(self._node(event, depth))
-        return items
-
-    def _mapping(self, depth: int) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        lines: dict[str, int] = {}
-        if self._heeds_merges:
-            self._lines[id(result)] = lines
-        while (event := self._next()).__class__ is not _MAPPING_END:
-            if _is_merge(event):
-                self._merge(result, lines, self._next(), depth)
-                continue
-            mark = event.start_mark
-            line = mark.line + 1
-            raw = self._node(event, depth)
-            key = _key_text(raw, line)
-            following = self._next()
-            value = self._node(following, depth)
-            if key in lines:
-                self._notice(raw, key, mark, following.start_mark.line + 1)
-            lines[key] = following.start_mark.line + 1
-            result[key] = value
-        return result
+    def _put(self, here: _Open, value: Any, event: Any) -> None:
+        """A key or its value into a map; `event` is what it begins with."""
+        if here.awaits_key:
+            here.key, here.raw_key, here.key_mark = (
+                _key_text(value, event.start_mark.line + 1),
+                value,
+                event.start_mark,
+            )
+            here.awaits_key = False
+            return
+        here.awaits_key = True
+        if here.key is None:
+            self._merge(here.value, here.lines, value, event.start_mark)
+            return
+        key, line = here.key, event.start_mark.line + 1
+        if key in here.lines:
+            self._notice(here.raw_key, key, here.key_mark, line)
+        here.lines[key] = line
+        here.value[key] = value
 
     def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:
         if self._noticed is None:
@@ -153,18 +234,16 @@ class EventReader:
         found = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
         self._noticed.append(found)
 
-    def _merge(self, result: dict[str, Any], lines: dict[str, int], event: Any, depth: int) -> None:
+    def _merge(self, result: dict[str, Any], lines: dict[str, int], value: Any, mark: Any) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
-        line = event.start_mark.line + 1
-        value = self._node(event, depth)
         maps = value[::-1] if isinstance(value, list) else [value]
         for item in maps:
             if not isinstance(item, dict):
                 raise UnreadableError(
-                    line, "map merge requires map or sequence of maps as the value"
+                    mark.line + 1, "map merge requires map or sequence of maps as the value"
                 )
             if self._heeds_merges:
-                self._notice_merged(lines, item, event.start_mark)
+                self._notice_merged(lines, item, mark)
             result.update(item)
 
     def _notice_merged(self, lines: dict[str, int], item: dict[str, Any], mark: Any) -> None:
@@ -198,7 +277,7 @@ class EventReader:
             raise UnreadableError(line, "document contains excessive aliasing")
         if not isinstance(value, dict | list):
             return value
-        copied = copy.deepcopy(value)
+        copied = copy_of(value)
         if id(value) in self._lines:
             self._lines[id(copied)] = self._lines[id(value)]
         return copied

@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_DEPTH: Final = 250
-"""Nested maps and lists in one document. The API's own types stay below 40."""
+MAX_DEPTH: Final = 10_000
+"""Nested flow collections, and nested indentations, in one document (go-yaml `scannerc.go`)."""
+
+MAX_QUICK_FLOWS: Final = 500
+"""Nested flow collections that libyaml may read: before each token it looks at every one of them,
+and from some 2,500 on it is slower than `flow_parser`."""
+
+MAX_QUICK_TAG_DIRECTIVES: Final = 100
+"""`%TAG` lines that libyaml may read: it compares each with all before it."""
 
 ALIAS_FREE_COUNT: Final = 100
 """Values reached through YAML aliases that are never questioned."""

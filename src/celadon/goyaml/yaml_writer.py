@@ -44,21 +44,25 @@ def _document(value: Any) -> Iterator[yaml.Event]:
 
 
 def _events(value: Any) -> Iterator[yaml.Event]:
-    if isinstance(value, dict):
-        yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=False)
-        for key in sorted(value, key=_ORDER):
-            yield _text(key)
-            yield from _events(value[key])
-        yield yaml.MappingEndEvent()
-    elif isinstance(value, list):
-        yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False)
-        for item in value:
-            yield from _events(item)
-        yield yaml.SequenceEndEvent()
-    elif isinstance(value, str):
-        yield _text(value)
-    else:
-        yield yaml.ScalarEvent(None, None, _BOTH, _plain(value))
+    """A stack, not generators in generators, through which each event would climb."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, yaml.Event):
+            yield item
+        elif isinstance(item, dict):
+            yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=False)
+            pending.append(yaml.MappingEndEvent())
+            for key in sorted(item, key=_ORDER, reverse=True):
+                pending += (item[key], _text(key))
+        elif isinstance(item, list):
+            yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False)
+            pending.append(yaml.SequenceEndEvent())
+            pending += reversed(item)
+        elif isinstance(item, str):
+            yield _text(item)
+        else:
+            yield yaml.ScalarEvent(None, None, _BOTH, _plain(item))
 
 
 def _compare(a: str, b: str) -> int:

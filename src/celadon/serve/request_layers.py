@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from celadon.kube import StatusError, User, status
+from celadon.kube.go import TOO_DEEP
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.authentication import Authenticator, Credentials
 from celadon.serve.access.impersonation import Impersonation, wanted_user
@@ -118,6 +119,9 @@ class RequestLayers:
         except ServiceError as error:
             log_lines.warn("the data cannot be reached", {"err": str(error)})
             return status_answer(status.plain_error(str(error)), _form_of_errors(request))
+        except RecursionError:  # where no more stack was to be had (docs/decisions/0041-depth.md)
+            log_lines.warn("an object is nested too deeply", {"path": request.path})
+            return status_answer(status.bad_request(TOO_DEEP), _form_of_errors(request))
         except StoreClosed:
             return status_answer(
                 status.service_unavailable("the server is shutting down"), _form_of_errors(request)

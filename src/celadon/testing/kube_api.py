@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube import User
 from celadon.serve import HttpAnswer, HttpRequest
 from celadon.serve.transport import kubeconfig
@@ -105,6 +106,8 @@ class KubeApi:
         """Be ready. Raises RequestRefused, ManifestError for manifests."""
         with ExitStack() as stack:
             self._folder = Path(stack.enter_context(TemporaryDirectory(prefix="celadon-")))
+            # what controllers need; requests get more, and threads of tests have no more
+            stack.enter_context(deep_calls(USUAL_STACK))
             self._thread = LoopThread("celadon-kube-api")
             stack.callback(self._thread.close)
             listener = stack.enter_context(loopback_listener(LOOPBACK))
@@ -113,7 +116,7 @@ class KubeApi:
             self._call(handler.__aenter__())
             stack.callback(lambda: self._call(handler.__aexit__(None, None, None)))
             http = LoopbackServer(listener, loopback_tls().context if self._options.tls else None)
-            self._call(http.begin(handler.handle))
+            self._call(http.begin(lambda request: _deeply(handler.handle(request))))
             stack.callback(lambda: self._call(http.end()))
             self._call(handler.create(self._manifests))
             self._serving = handler
@@ -133,7 +136,7 @@ class KubeApi:
         return self._serving
 
     def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.call(work)
+        return self._thread.call(_deeply(work))
 
     def _access(self, token: str) -> ClientAccess:
         authority = loopback_tls().trusted if self._options.tls else b""
@@ -166,3 +169,9 @@ class KubeApi:
         trace: TracebackType | None,
     ) -> None:
         await asyncio.to_thread(self.stop)
+
+
+async def _deeply(work: Coroutine[Any, Any, _T]) -> _T:
+    """In the thread of the server, whose stack is for objects of any depth."""
+    with deep_calls():
+        return await work

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import uvloop
+
+from celadon.deep_calls import deep_thread
 
 _T = TypeVar("_T")
 
@@ -17,8 +18,7 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self.loop = uvloop.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._thread = deep_thread(self._run, name)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)

@@ -5,7 +5,7 @@ Each module answers for one package of Go: `json_reader` and `go_json_scanner` f
 (`net/url`), `go_media_type` (`mime`); `go_types` names types as Go's complaints do.
 """
 
-from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_json_scanner import TOO_DEEP, JsonSyntaxError
 from celadon.kube.go.go_media_type import media_type_complaint, parse_media_type
 from celadon.kube.go.go_strconv import parse_bool, parse_int
 from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
@@ -15,6 +15,7 @@ from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.go.json_reader import Document, merged_members, read_json
 
 __all__ = [
+    "TOO_DEEP",
     "Document",
     "JsonSyntaxError",
     "TimeError",

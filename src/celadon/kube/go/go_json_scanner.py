@@ -20,6 +20,8 @@ _PLAIN_TEXT: Final = late_pattern(rb'[^"\\\x00-\x1f]*')
 _END: Final = "unexpected end of JSON input"
 MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""
+TOO_DEEP: Final = "exceeded max depth"
+"""What Go says of more, and we where a walk over a value has no stack left."""
 
 
 class JsonSyntaxError(MalformedText):
@@ -95,7 +97,7 @@ class _Scanner:
     def _open(self, closers: list[int], closer: int) -> None:
         closers.append(closer)
         if len(closers) > MAX_DEPTH:
-            raise JsonSyntaxError("exceeded max depth")
+            raise JsonSyntaxError(TOO_DEEP)
         self.at += 1
         self._skip_space()
 

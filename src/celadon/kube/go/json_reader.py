@@ -17,10 +17,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NoReturn
 
-from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
+from celadon.kube.go.go_json_scanner import MAX_DEPTH, TOO_DEEP, JsonSyntaxError, check_syntax
 from celadon.records import dataclass
 
 Pairs = Sequence[tuple[str, Any]]
+
+
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_USUAL_DEPTH: Final = 32
+"""Levels below which brackets are taken away in pairs, to see how many are left."""
 
 
 class NumberText(float):
@@ -44,12 +49,25 @@ class Document:
 
 def read_json(text: str, *, merge: bool = False) -> Document:
     """Raises `JsonSyntaxError`."""
+    if may_nest_deeper(text, MAX_DEPTH):
+        check_syntax(text)
     try:
         return Document(_ONCE.decode(text))
     except _Repeated:
         return _read_repeated(text, merge=merge)
     except (ValueError, RecursionError):
         raise _complaint(text) from None
+
+
+def may_nest_deeper(text: str, levels: int) -> bool:
+    """Whether some value may be nested deeper. Quick, and sure only where it says no: brackets in
+    texts count, too."""
+    if text.count("{") + text.count("[") <= levels:
+        return False
+    brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
+    for _ in range(_USUAL_DEPTH):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return brackets.count(b"{") + brackets.count(b"[") > levels - _USUAL_DEPTH
 
 
 def _read_repeated(text: str, *, merge: bool) -> Document:
@@ -74,7 +92,7 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
 def _complaint(text: str) -> JsonSyntaxError:
     """What Go says. Raises it, where Go's scanner finds it."""
     check_syntax(text)
-    return JsonSyntaxError("exceeded max depth")
+    return JsonSyntaxError(TOO_DEEP)
 
 
 def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.kube.go.go_json_scanner import TOO_DEEP
 from celadon.kube.names import (
     ApiVersionError,
     GroupVersionKind,
@@ -22,7 +23,6 @@ from celadon.kube.protobuf.wire.wire_errors import (
     EMPTY_BODY,
     EMPTY_DATA,
     NO_PREFIX,
-    TOO_DEEP,
     NoMessageError,
     ProtobufError,
     missing_type,

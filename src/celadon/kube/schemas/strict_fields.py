@@ -8,7 +8,7 @@ another complaint.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from celadon.kube.go.go_text import quote
 from celadon.kube.go.json_reader import Document
@@ -24,6 +24,10 @@ LIKENESS: Final = 0.8
 
 Steps = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
+
+_Place: TypeAlias = "tuple[_Place, str | int] | None"
+"""The same while walking, from its end: one step costs the same at any depth."""
+_ROOT: Final[_Place] = None
 
 
 class StrayField(NamedTuple):
@@ -66,7 +70,7 @@ def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[Stray
     if codec is None:
         return []
     found: _Found = {}
-    _walk(document, document.value, {"ref": codec.name}, (), found)
+    _walk(document, document.value, {"ref": codec.name}, _ROOT, found)
     return _most(found)
 
 
@@ -80,44 +84,55 @@ def struct_field_errors(
     """Of one member alone, whose type is a component: for objects that have no other types.
     Repeated fields are not complained about."""
     found: _Found = {}
-    value = document.value
+    value, place = document.value, _ROOT
     for name in at:
         value = value.get(name) if isinstance(value, dict) else None
-    _walk(Document(value), value, {"ref": component}, at, found)
+        place = (place, name)
+    _walk(Document(value), value, {"ref": component}, place, found)
     return _most(found)
 
 
 def repeated_fields(document: Document) -> list[StrayField]:
     """The members that occur more than once, whatever they are, in the order of the document."""
     found: _Found = {}
-    _find_repeated(document, document.value, (), found)
+    if document.repeated:
+        _find_repeated(document, document.value, _ROOT, found)
     return _most(found)
 
 
-def _find_repeated(document: Document, value: object, at: Steps, found: _Found) -> None:
+def _find_repeated(document: Document, value: object, at: _Place, found: _Found) -> None:
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
-            where = (*at, key)
+            where = (at, key)
             if key in seen:
-                _note(StrayField(where, is_repeated=True), found)
+                _note(where, found)
             seen.add(key)
             _find_repeated(document, item, where, found)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _find_repeated(document, item, (*at, i), found)
+            _find_repeated(document, item, (at, i), found)
 
 
-def _note(field: StrayField, found: _Found) -> None:
-    found.setdefault(field.text, field)
+def _note(at: _Place, found: _Found, known: Mapping[str, Any] | None = None) -> None:
+    """A field that is not `known`, or else is repeated. Only the first ones are shown."""
+    if len(found) == MOST:
+        return
+    steps: list[str | int] = []
+    while at is not None:
+        at, step = at
+        steps.append(step)
+    where = tuple(reversed(steps))
+    stray = StrayField(where, is_repeated=True) if known is None else StrayField(where, known=known)
+    found.setdefault(stray.text, stray)
 
 
-def _walk(document: Document, value: object, node: object, at: Steps, found: _Found) -> None:
+def _walk(document: Document, value: object, node: object, at: _Place, found: _Found) -> None:
     if not isinstance(node, dict):
         return
     if isinstance(value, list) and "items" in node:
         for i, item in enumerate(value):
-            _walk(document, item, node["items"], (*at, i), found)
+            _walk(document, item, node["items"], (at, i), found)
     elif isinstance(value, dict) and "values" in node:
         _members(document, value, None, node["values"], at, found)
     elif isinstance(value, dict) and "ref" in node and node["ref"] not in SPECIAL:
@@ -129,17 +144,17 @@ def _members(
     obj: Mapping[str, Any],
     fields: Mapping[str, Any] | None,
     values: object,
-    at: Steps,
+    at: _Place,
     found: _Found,
 ) -> None:
     """`fields` of a struct, or None for a map whose values are all of the node `values`."""
     seen: set[str] = set()
     for key, item in document.members(obj):
-        where = (*at, key)
+        where = (at, key)
         if fields is not None and key not in fields:
-            _note(StrayField(where, known=fields), found)
+            _note(where, found, fields)
             continue
         if key in seen:
-            _note(StrayField(where, is_repeated=True), found)
+            _note(where, found)
         seen.add(key)
         _walk(document, item, values if fields is None else fields[key], where, found)

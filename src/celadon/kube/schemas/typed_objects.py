@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
+from celadon.kube.go.go_json_scanner import TOO_DEEP
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
@@ -469,7 +470,7 @@ def _complained(convert: Callable[[Any], _Made], value: object) -> _Made:
     except Mismatch as mismatch:
         raise DecodeError(mismatch.message(), mismatch.path, mismatch.message_alone()) from mismatch
     except RecursionError:
-        raise DecodeError("exceeded max depth") from None
+        raise DecodeError(TOO_DEEP) from None
 
 
 class EmptyValue(NamedTuple):

@@ -41,7 +41,6 @@ EMPTY_BODY: Final = "empty body"
 NO_PREFIX: Final = (
     "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
 )
-TOO_DEEP: Final = "exceeded max depth"
 
 
 def group_end_outside_group(message: str) -> ProtobufError:

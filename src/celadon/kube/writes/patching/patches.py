@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
+from celadon.kube.go.go_json_scanner import TOO_DEEP
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_copies import fresh
 from celadon.patterns import late_pattern
@@ -284,7 +285,7 @@ def apply_json_patch(
         made = application.document
         return application.written(made) if as_written else made
     except RecursionError:
-        raise JsonPatchError("exceeded max depth") from None
+        raise JsonPatchError(TOO_DEEP) from None
 
 
 def _apply_all(application: _Application, operations: Sequence[Mapping[str, Any]]) -> None:
@@ -327,7 +328,7 @@ def apply_merge_patch(document: object, patch: object, *, as_written: bool = Fal
             return _merged(document, patch, order)
         return _without_nulls(patch, order)
     except RecursionError:
-        raise JsonPatchError("exceeded max depth") from None
+        raise JsonPatchError(TOO_DEEP) from None
 
 
 def _merged(document: object, patch: object, order: _Order) -> Any:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from celadon.kube.go.go_json_scanner import TOO_DEEP
 from celadon.kube.go.go_text import plain_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.schema_model import Schema
@@ -56,7 +57,7 @@ def merge_into(
     try:
         return _merged(dict(document), patch, schema)
     except RecursionError:
-        raise MergeError("exceeded max depth") from None
+        raise MergeError(TOO_DEEP) from None
 
 
 # --- objects ---
