@@ -39,7 +39,7 @@ class HttpServer:
         self.limits = ConnectionLimits() if limits is None else limits
         self.connections: set[Connection] = set()
         self.is_ending = False
-        self.waiting_bytes = 0
+        self.held_bytes = 0
         self._ready = ready
         self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,6 +76,21 @@ class HttpServer:
         await asyncio.sleep(0)  # what was closed has said so
         for connection in tuple(self.connections):
             connection.transport.abort()
+
+    def make_room(self) -> None:
+        """Those go whose clients have kept us waiting for longest: honest ones are quick."""
+        held, most = self.held_bytes, self.limits.held_bytes
+        if held > most:
+            waiting = [one for one in self.connections if one.keeps_waiting]
+            for one in sorted(waiting, key=lambda one: one.waits_since):
+                if self.held_bytes <= most - most // 16:
+                    break
+                one.give_up()
+        if len(self.connections) > self.limits.connections:
+            idle = [one for one in self.connections if not one.is_busy]
+            idle.sort(key=lambda one: one.last_used)
+            for one in idle[: 1 + self.limits.connections // 64]:
+                one.transport.abort()
 
     def retire(self) -> None:
         """Each answer from now on is the last of its connection, so that clients that keep theirs
