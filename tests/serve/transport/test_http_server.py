@@ -289,3 +289,50 @@ def test_the_certificate_of_a_client_comes_with_its_requests(tmp_path: Path, tru
     assert seen[0] is None
     assert seen[1] is not None
     assert ssl.DER_cert_to_PEM_cert(seen[1]).encode() == shown.certificate
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_certificates_that_are_recalled_end_connections_and_sessions(
+    tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    """Streams too; connections without a certificate stay."""
+    seen: list[bytes | None] = []
+
+    async def look(request: HttpRequest) -> HttpAnswer:
+        seen.append(request.client_certificate)
+        stream = Endless().chunks() if request.path == "/stream" else None
+        return HttpAnswer(200, "text/plain", b"", stream=stream)
+
+    now = datetime.now(UTC)
+    kept = CredentialsFolder(tmp_path)
+    authority = kept.authority(now)
+    shown = client_pair(authority, "alice", "devs")
+    (tmp_path / "alice.pem").write_bytes(shown.certificate + shown.key)
+    tls = server_tls(TlsSettings(client_authorities=tmp_path / "ca.crt"), Address(), kept, now)
+    assert tls is not None
+    nobody = ssl.create_default_context(cadata=authority.certificate.decode())
+    alice = ssl.create_default_context(cadata=authority.certificate.decode())
+    alice.load_cert_chain(tmp_path / "alice.pem")
+    alice.maximum_version = version
+    stream = b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n"
+    with listening(look, tls=tls.context) as server:
+        with (
+            nobody.wrap_socket(server.connected(), server_hostname="localhost") as plain,
+            alice.wrap_socket(server.connected(), server_hostname="localhost") as watching,
+        ):
+            watching.sendall(stream)
+            until(watching, b"x")
+            session = watching.session
+            assert session is not None
+            assert not session.has_ticket
+            server.loop.call_soon_threadsafe(server.server.recall_certificates)
+            until_closed(watching)
+            plain.sendall(LAST)
+            assert until(plain, b"\r\n\r\n").startswith(b"HTTP/1.1 200")
+        if version is ssl.TLSVersion.TLSv1_2:  # which has sessions without tickets
+            again = server.connected()
+            with alice.wrap_socket(again, server_hostname="localhost", session=session) as resumed:
+                with contextlib.suppress(OSError):
+                    resumed.sendall(LAST)
+                assert until_closed(resumed) == b""
+    assert [one is None for one in seen] == [False, True]

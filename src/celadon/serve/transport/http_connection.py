@@ -54,6 +54,8 @@ class Surroundings(Protocol):
     connections: set[Connection]
     is_ending: bool
     held_bytes: int
+    has_recalled: bool
+    """Whether certificates have been recalled."""
 
     def make_room(self) -> None:
         """There are too many connections, or they hold too much."""
@@ -118,6 +120,9 @@ class Connection(asyncio.Protocol):
         self.transport = transport
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
+        is_resumed = tls is not None and tls.session_reused
+        if is_resumed and self._certificate is not None and self._server.has_recalled:
+            transport.abort()  # nobody knows when the certificate was looked at
         peer = transport.get_extra_info("peername")
         self._address = peer[0] if isinstance(peer, tuple) else ""
         self._wait_for_head()
@@ -167,6 +172,12 @@ class Connection(asyncio.Protocol):
             self._answering.cancel()
         elif not self.is_busy:
             self.transport.close()
+
+    def recall(self) -> None:
+        """The certificate, if there is one, shows nobody any more."""
+        if self._certificate is not None:
+            self._certificate = None
+            self.end()
 
     def _look_if_idle(self) -> None:
         """Set once and looked at again, since a timer for each request costs more than all else

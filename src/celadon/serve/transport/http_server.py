@@ -40,6 +40,7 @@ class HttpServer:
         self.connections: set[Connection] = set()
         self.is_ending = False
         self.held_bytes = 0
+        self.has_recalled = False
         self._ready = ready
         self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,6 +92,13 @@ class HttpServer:
             idle.sort(key=lambda one: one.last_used)
             for one in idle[: 1 + self.limits.connections // 64]:
                 one.transport.abort()
+
+    def recall_certificates(self) -> None:
+        """Whose certificates are trusted has changed: connections that were made with one end,
+        their streams too, and no session brings an old one back."""
+        self.has_recalled = True
+        for one in tuple(self.connections):
+            one.recall()
 
     def retire(self) -> None:
         """Each answer from now on is the last of its connection, so that clients that keep theirs
