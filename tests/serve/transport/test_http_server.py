@@ -330,9 +330,11 @@ def test_certificates_that_are_recalled_end_connections_and_sessions(
             plain.sendall(LAST)
             assert until(plain, b"\r\n\r\n").startswith(b"HTTP/1.1 200")
         if version is ssl.TLSVersion.TLSv1_2:  # which has sessions without tickets
-            again = server.connected()
-            with alice.wrap_socket(again, server_hostname="localhost", session=session) as resumed:
-                with contextlib.suppress(OSError):
-                    resumed.sendall(LAST)
+            with (
+                server.connected() as again,
+                contextlib.suppress(OSError),
+                alice.wrap_socket(again, server_hostname="localhost", session=session) as resumed,
+            ):
+                resumed.sendall(LAST)
                 assert until_closed(resumed) == b""
     assert [one is None for one in seen] == [False, True]

@@ -23,10 +23,10 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest, PromptHandler
 from celadon.serve.operation.prompt_tasks import started
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
-from celadon.serve.transport.body_readers import BodyReader, ChunkedBody, SizedBody
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler, log_broken_stream
-from celadon.serve.transport.request_heads import (
+from celadon.serve.transport.reading.body_readers import BodyReader, ChunkedBody, SizedBody
+from celadon.serve.transport.reading.request_heads import (
     RequestHead,
     RequestRefused,
     check_first_line,
