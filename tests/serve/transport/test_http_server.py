@@ -300,8 +300,12 @@ def test_certificates_that_are_recalled_end_connections_and_sessions(
 
     async def look(request: HttpRequest) -> HttpAnswer:
         seen.append(request.client_certificate)
-        stream = Endless().chunks() if request.path == "/stream" else None
+        stream = forever() if request.path == "/stream" else None
         return HttpAnswer(200, "text/plain", b"", stream=stream)
+
+    async def forever() -> AsyncGenerator[bytes, None]:
+        yield b"x\n"
+        await asyncio.Event().wait()
 
     now = datetime.now(UTC)
     kept = CredentialsFolder(tmp_path)
@@ -321,7 +325,7 @@ def test_certificates_that_are_recalled_end_connections_and_sessions(
             alice.wrap_socket(server.connected(), server_hostname="localhost") as watching,
         ):
             watching.sendall(stream)
-            until(watching, b"x")
+            until(watching, b"x\n")
             session = watching.session
             assert session is not None
             assert not session.has_ticket
