@@ -37,7 +37,7 @@ EXCUSED = {
     "celadon.kube.catalogue.plugin_facts.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.serve.outgoing.go_network": "httpcore calls it",
-    "celadon.serve.transport.http_connection": "asyncio and httptools call it",
+    "celadon.serve.transport.http_connection": "asyncio calls it",
     "celadon.webhook.handlers.trial_client.Asking": "the keywords of `TestClient`",
     "celadon.webhook.installation.selector_unions._Values._": "what follows is given by keyword",
 }

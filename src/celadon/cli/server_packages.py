@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Final
 
-_SERVING: Final = ("cryptography", "httptools", "msgspec", "uvloop")
+_SERVING: Final = ("cryptography", "msgspec", "uvloop")
 _ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 

@@ -234,7 +234,7 @@ def test_connections_that_have_ended_leave_nothing_behind(
         for number in range(times):
             if number % 4:
                 with served.tls.wrap_socket(_plain(served), server_hostname="127.0.0.1") as client:
-                    client.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+                    client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
                     assert client.recv(1000).startswith(b"HTTP/1.1 200")
             else:  # no handshake
                 _plain(served).close()

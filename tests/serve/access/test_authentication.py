@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from celadon.kube import User
@@ -103,6 +105,20 @@ def test_two_proofs_of_nothing() -> None:
 
 def test_without_anonymous_users() -> None:
     assert Authenticator(API, anonymous=False).authenticate(Credentials(), NOW).user is None
+
+
+def test_nothing_of_what_clients_send_is_remembered_but_tokens_of_the_file() -> None:
+    authenticator = Authenticator(API, TOKENS)
+    tracemalloc.start()
+    try:
+        for number in range(10):
+            credentials = Credentials(f"Bearer t {number} {'x' * 100_000}")
+            assert authenticator.authenticate(credentials, NOW).user == ALICE
+        del credentials
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 100_000
 
 
 @pytest.mark.parametrize(("wanted", "known"), [(["api", "x"], True), (["x"], False), (None, True)])

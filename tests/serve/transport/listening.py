@@ -6,7 +6,8 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -32,9 +33,17 @@ class Listening:
 
     port: int
     server: HttpServer
+    loop: asyncio.AbstractEventLoop
 
     def connected(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Until it holds."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
     def said(self, data: bytes) -> bytes:
         """All that is answered until the server closes."""
@@ -62,15 +71,17 @@ def listening(
     limits = ConnectionLimits() if limits is None else limits
     server = HttpServer(handler, ready.set, tls, limits, prompt)
 
+    loop = uvloop.new_event_loop()
+
     def run() -> None:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
             runner.run(server.serve(sockets=[listener]))
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
         assert ready.wait(PATIENCE)
-        yield Listening(port, server)
+        yield Listening(port, server, loop)
     finally:
         server.end()
         thread.join(PATIENCE)

@@ -14,6 +14,8 @@ from celadon.serve.transport.http_connection import Connection
 from tests.serve.transport.listening import code, listening, until, until_closed
 
 pytestmark = pytest.mark.slow
+HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
+GET = HEAD + b"\r\n"
 END = b"Connection: close\r\n\r\n"
 
 
@@ -41,12 +43,14 @@ def test_a_request_comes_as_it_was_sent(target: bytes, seen: str) -> None:
     recorder = Recorder()
     with listening(recorder.handle) as server:
         head = (
-            b"OPTIONS " + target + b" HTTP/1.1\r\nX-Name: Gr\xc3\xbc\xc3\x9fe\r\nX-Bytes: \xff\r\n"
+            b"OPTIONS "
+            + target
+            + b" HTTP/1.1\r\nHost: x\r\nX-Name: Gr\xc3\xbc\xc3\x9fe\r\nX-Bytes: \xff\r\n"
         )
         assert code(server.said(head + END)) == 200
     (request,) = recorder.seen
     assert (request.method, request.target) == ("OPTIONS", seen)
-    assert request.headers[:2] == [("x-name", "Grüße"), ("x-bytes", "ÿ")]
+    assert request.headers[1:3] == [("x-name", "Grüße"), ("x-bytes", "ÿ")]
     assert request.remote_address == "127.0.0.1"
 
 
@@ -54,13 +58,16 @@ def test_a_request_comes_as_it_was_sent(target: bytes, seen: str) -> None:
 def test_methods_may_be_invented(method: bytes) -> None:
     recorder = Recorder()
     with listening(recorder.handle) as server:
-        assert code(server.said(method + b" /x HTTP/1.1\r\n" + END)) == 200
+        assert code(server.said(method + b" /x HTTP/1.1\r\nHost: x\r\n" + END)) == 200
     assert (recorder.seen[0].method, recorder.seen[0].target) == (method.decode(), "/x")
 
 
 def test_a_body_may_come_in_pieces_and_chunks() -> None:
     recorder = Recorder()
-    head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n" + END
+    head = (
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n"
+        + END
+    )
     with listening(recorder.handle) as server, server.connected() as client:
         client.sendall(head)
         until(client, b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -72,7 +79,7 @@ def test_a_body_may_come_in_pieces_and_chunks() -> None:
 
 def test_answers_come_in_the_order_of_the_requests() -> None:
     with listening(Recorder().handle) as server:
-        found = server.said(b"GET / HTTP/1.1\r\n\r\n" * 3 + b"GET / HTTP/1.1\r\n" + END)
+        found = server.said(GET * 3 + HEAD + END)
     assert [part.rsplit(b"\r\n")[-1] for part in found.split(b"HTTP/1.1 200 OK")[1:]] == [
         b"1\n",
         b"2\n",
@@ -83,22 +90,22 @@ def test_answers_come_in_the_order_of_the_requests() -> None:
 
 def test_who_asks_for_the_head_gets_the_length_only() -> None:
     with listening(Recorder().handle) as server:
-        found = server.said(b"HEAD / HTTP/1.1\r\n" + END)
+        found = server.said(b"HEAD / HTTP/1.1\r\nHost: x\r\n" + END)
     assert b"Content-Length: 2\r\n" in found
     assert found.endswith(b"\r\n\r\n")
 
 
 def test_who_sends_no_more_still_gets_the_answer() -> None:
     with listening(Recorder().handle) as server, server.connected() as client:
-        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.sendall(GET)
         client.shutdown(1)
         assert until_closed(client).endswith(b"1\n")
 
 
 def test_an_upgrade_is_a_request_like_any_other() -> None:
-    head = b"GET / HTTP/1.1\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\n"
+    head = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\n"
     with listening(Recorder().handle) as server:
-        assert server.said(head).endswith(b"1\n")
+        assert server.said(head + HEAD + END).endswith(b"2\n")
 
 
 class Stream:
@@ -123,7 +130,7 @@ class Stream:
 
 def test_after_a_stream_the_connection_goes_on() -> None:
     with listening(Stream(ends=True).handle) as server:
-        found = server.said(b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n" + END)
+        found = server.said(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n" + END)
     assert found.count(b"\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n") == 2
 
 
@@ -138,7 +145,7 @@ def test_a_client_that_goes_takes_its_stream_with_it() -> None:
     stream = Stream(ends=False)
     with listening(stream.handle) as server:
         with server.connected() as client:
-            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            client.sendall(GET)
             until(client, b"two")
         for _ in range(1000):
             if stream.closed.is_set() and not server.server.connections:
@@ -167,13 +174,13 @@ class Prompt:
         return True
 
 
-POST = b"POST %b HTTP/1.1\r\nContent-Length: 2\r\n%b\r\nxx"
+POST = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n%b\r\nxx"
 
 
 def test_a_prompt_handler_answers_what_it_takes() -> None:
     with listening(Recorder().handle, prompt=Prompt()) as server:
-        mixed = POST % (b"/a", b"") + b"GET / HTTP/1.1\r\n\r\n" + POST % (b"/b", b"") * 2
-        found = server.said(mixed + b"GET / HTTP/1.1\r\n" + END)
+        mixed = POST % (b"/a", b"") + GET + POST % (b"/b", b"") * 2
+        found = server.said(mixed + HEAD + END)
     bodies = [part.rsplit(b"\r\n")[-1] for part in found.split(b"HTTP/1.1 200 OK")[1:]]
     assert bodies == [b"/a 2\n", b"1\n", b"/b 2\n", b"/b 2\n", b"2\n"]
 
@@ -185,7 +192,7 @@ def test_a_prompt_answer_may_come_later_or_to_nobody() -> None:
             gone.sendall(POST % (b"/later", b""))
             while not prompt.seen:
                 time.sleep(0.001)
-        client.sendall(POST % (b"/later", b"") + b"GET / HTTP/1.1\r\n\r\n")
+        client.sendall(POST % (b"/later", b"") + GET)
         while len(prompt.seen) < 2:
             time.sleep(0.001)
         assert b"/now 2" in server.said(POST % (b"/now", b"Connection: close\r\n"))
@@ -194,7 +201,7 @@ def test_a_prompt_answer_may_come_later_or_to_nobody() -> None:
 
 def test_a_server_that_retires_gives_each_connection_one_more_answer() -> None:
     with listening(Recorder().handle, prompt=Prompt()) as server:
-        for method in (POST % (b"/a", b""), b"GET / HTTP/1.1\r\n\r\n"):
+        for method in (POST % (b"/a", b""), GET):
             with server.connected() as client:
                 server.server.retire()
                 client.sendall(method * 2)
@@ -211,7 +218,12 @@ async def chatter() -> AsyncGenerator[bytes, None]:
 
 @pytest.mark.parametrize(
     "said",
-    [b"", b"no HTTP\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /chatter HTTP/1.1\r\n\r\n"],
+    [
+        b"",
+        b"no HTTP\r\n\r\n",
+        GET,
+        b"GET /chatter HTTP/1.1\r\nHost: x\r\n\r\n",
+    ],
 )
 def test_a_connection_that_has_ended_is_gone_without_a_collection(said: bytes) -> None:
     async def handle(request: HttpRequest) -> HttpAnswer:

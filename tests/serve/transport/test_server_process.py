@@ -421,7 +421,7 @@ def test_plain_http_off_the_loopback_can_be_forced() -> None:
     url = process.stdout.readline().rsplit(maxsplit=1)[-1]
     assert url.startswith("http://127.0.0.1:")
     with socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), PATIENCE) as client:
-        client.sendall(b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n")
+        client.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
     process.send_signal(signal.SIGTERM)
     process.stdout.close()

@@ -57,7 +57,6 @@ class Authentication:
 class _Known:
     """What came of a token, as long as it is that user's."""
 
-    token: str
     user: User
     found: Authentication
 
@@ -72,7 +71,8 @@ class Authenticator:
     client_certificates: bool = False
     anonymous: bool = True
     _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Headers that have shown a token of the file for the server itself."""
+    """Tokens of the file that have been shown for the server itself, and nothing else of what
+    clients send."""
 
     def authenticate(
         self,
@@ -81,9 +81,10 @@ class Authenticator:
         audiences: Sequence[str] | None = None,
     ) -> Authentication:
         """`audiences` are those that the token must be good for, if not the server's own."""
+        token, warnings = bearer_token(credentials.authorization)
         if audiences is None and credentials.certificate is None:
-            known = self._known.get(credentials.authorization)
-            if known is not None and self.tokens.users.get(known.token) is known.user:
+            known = self._known.get(token)
+            if known is not None and self.tokens.users.get(token) is known.user:
                 return known.found
         wanted = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
@@ -92,7 +93,6 @@ class Authenticator:
             if user is not None:
                 return Authentication(_completed(user), wanted)
             errors += why
-        token, warnings = bearer_token(credentials.authorization)
         if token:
             try:
                 found = self._bearer(token, wanted, now)
@@ -100,7 +100,7 @@ class Authenticator:
                 errors.append(str(error))
             else:
                 if audiences is None:
-                    self._remember(credentials.authorization, token, found)
+                    self._remember(token, found)
                 return found
         if errors:
             return Authentication(None, error=aggregated(errors), warnings=warnings)
@@ -108,10 +108,10 @@ class Authenticator:
             return Authentication(None, warnings=warnings)
         return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
 
-    def _remember(self, header: str, token: str, found: Authentication) -> None:
+    def _remember(self, token: str, found: Authentication) -> None:
         user = self.tokens.users.get(token)
         if user is not None and len(self._known) < _REMEMBERED:
-            self._known[header] = _Known(token, user, found)
+            self._known[token] = _Known(user, found)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime

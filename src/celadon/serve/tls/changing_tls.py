@@ -32,8 +32,11 @@ class ChangingTls:
 
 
 def server_context() -> ssl.SSLContext:
-    """Without a certificate yet."""
+    """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
+    was trusted when they were given."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(PROTOCOLS)
     return context

@@ -1,4 +1,4 @@
-"""What a connection may cost: bytes and seconds, by phase.
+"""What connections may cost: bytes and seconds, by phase, and bytes of all of them together.
 
 A client that is slow on purpose holds a connection no longer than these say; one that does not read
 what it asked for loses it, and with it its watch.
@@ -13,8 +13,9 @@ from celadon.records import dataclass
 class ConnectionLimits:
     """The defaults are upstream's where it has any."""
 
-    head_bytes: int = 1 << 20
-    """Request line and headers together (Go's net/http, `DefaultMaxHeaderBytes`)."""
+    head_bytes: int = (1 << 20) + 4096
+    """Request line and headers together (Go's net/http, `DefaultMaxHeaderBytes` and what it reads
+    ahead)."""
 
     head_seconds: float = 32.0
     """For sending them (k8s.io/apiserver `pkg/server/secure_serving.go`)."""
@@ -27,8 +28,16 @@ class ConnectionLimits:
     """Of a body that is too large: so much is read and dropped, so that the client sees the
     answer."""
 
-    waiting_bytes: int = 512 << 20
-    """Of all bodies that have not come completely; one that would be too much is refused."""
+    ahead_bytes: int = 64 << 10
+    """What may come behind a request that is being answered. Then no more is read, and behind a
+    stream the connection ends."""
+
+    held_bytes: int = 256 << 20
+    """What all connections together may hold: heads and bodies that have come or are coming, until
+    the request has been answered, and answers that nobody reads."""
+
+    connections: int = 16_384
+    """Open at once; TLS takes some 60 KB of each."""
 
     body_seconds: float = 34.0
     """For sending a body (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
@@ -39,8 +48,9 @@ class ConnectionLimits:
     stalled_seconds: float = 30.0
     """A client that has read nothing for so long, while there is much to read, is cut off."""
 
-    pipelined: int = 32
-    """Requests sent before the answers to earlier ones; more end the connection."""
+    farewell_seconds: float = 0.5
+    """A client that was refused while it was sending may read why for so long (Go's net/http,
+    `rstAvoidanceDelay`)."""
 
     linger_seconds: float = 0.0
     """So long after the server has stopped listening, connections without a request are kept: one

@@ -1,8 +1,9 @@
-"""One HTTP/1.1 connection: requests as httptools reads them, answers in their order.
+"""One HTTP/1.1 connection: a request is read, then answered, then the next one is read.
 
-Requests that come before the answers to earlier ones wait for their turn. Whatever a client can do
-to a connection ends here: a head or a body that is too large or too slow, too many requests at
-once, an answer that nobody reads, a client that goes away and takes its stream with it.
+As Go's servers do: what comes behind a request waits, and little of it here. Whatever a client can
+do to a connection ends here: a head or a body that is too large or too slow, an answer that nobody
+reads, a client that goes away and takes its stream with it. What a connection holds in memory is
+told to its server, which lets those go that keep it waiting when all of it is too much.
 """
 
 from __future__ import annotations
@@ -12,116 +13,129 @@ import fcntl
 import ssl
 import sys
 import termios
-from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import field
+from http import HTTPStatus
 from typing import Final, Protocol
 
-import httptools
-
-from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.serve.http_messages import (
-    Header,
-    HttpAnswer,
-    HttpRequest,
-    PromptHandler,
-    plain_text,
-)
+from celadon.serve.http_messages import HttpAnswer, HttpRequest, PromptHandler
 from celadon.serve.operation.prompt_tasks import started
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler, log_broken_stream
+from celadon.serve.transport.reading.body_readers import BodyReader, ChunkedBody, SizedBody
+from celadon.serve.transport.reading.request_heads import (
+    RequestHead,
+    RequestRefused,
+    check_first_line,
+    head_end,
+    read_head,
+)
 
-MALFORMED: Final = plain_text(400, "400 Bad Request")
-HEAD_TOO_LARGE: Final = plain_text(431, "431 Request Header Fields Too Large")
-"""What Go's net/http says."""
+EXPECTATION_FAILED: Final = HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
+_LINE_ENDS: Final = 4
+"""Characters of line ends that may come behind the body of a POST: old clients send them."""
 
-_METHOD: Final = late_pattern(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
+_BEGUN: Final = 4
+"""Bytes behind a request that are the beginning of another one."""
+
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
 
 
 class Surroundings(Protocol):
-    """What all connections of a server share. `waiting_bytes` have come of bodies that are not
-    complete."""
+    """What all connections of a server share. `held_bytes` is what they hold together."""
 
     handler: GuardedHandler
     prompt: PromptHandler | None
     limits: ConnectionLimits
     connections: set[Connection]
     is_ending: bool
-    waiting_bytes: int
+    held_bytes: int
+    has_recalled: bool
+    """Whether certificates have been recalled."""
+
+    def make_room(self) -> None:
+        """There are too many connections, or they hold too much."""
+        ...
 
 
 @dataclass(slots=True)
 class _Arriving:
     """A request whose body may still be on its way. `answer` is what it gets in place of the
-    handler's, `whole` says whether all of it is here, or all that is going to be."""
+    handler's."""
 
-    method: str
-    target: str
-    headers: list[Header]
+    head: RequestHead
+    reader: BodyReader
     keep_alive: bool
-    is_old: bool
-    """Of HTTP/1.0: no chunks."""
     body: bytearray = field(default_factory=bytearray)
     size: int = 0
-    whole: bool = False
     answer: HttpAnswer | None = None
 
 
 class Connection(asyncio.Protocol):
-    """`is_busy` while a request is being answered, or is on its way."""
+    """`is_busy` while a request is being answered, or is on its way; `last_used` is when the last
+    one was answered."""
 
     def __init__(self, server: Surroundings) -> None:
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
-        self._invented = ""
-        """The method of the request that arrives, if the parser does not know it."""
-        self._url = bytearray()
-        self._headers: list[Header] = []
-        self._head_bytes: int | None = 0
-        """How much has come of a request's head; None between requests and during a body."""
+        self._unread = bytearray()
+        self._scanned = 0
+        """How much of it has no end of a head."""
+        self._is_line_read = False
+        """Whether the first line of the head that is coming is one."""
+        self._forgives_line_ends = False
         self._arriving: _Arriving | None = None
-        self._waiting: deque[_Arriving] = deque()
         self._answering: asyncio.Task[None] | None = None
         self._offered: _Arriving | None = None
         """What the prompt handler has taken."""
+        self._answered_bytes = 0
+        """Of the body of the request that is being answered."""
+        self._held = 0
+        """What the server has counted of ours."""
         self._streaming = False
+        self._is_reading = False
         self._is_first = False
         """Whether no request has been answered of what came last: more than one in a packet wait
         for the next turn of the loop."""
+        self._is_paused = False
+        self._is_over = False
+        """Whether the client sends no more."""
+        self._has_asked = False
         self._closes = False
         self._timer: asyncio.TimerHandle | None = None
-        """For a head or a body to come."""
+        """For a head or a body to come, or for a refused client to go."""
         self._stall_timer: asyncio.TimerHandle | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._last_used = 0.0
+        self.last_used = self.waits_since = self._loop.time()
         self._writable: asyncio.Future[None] | None = None
 
     # --- the connection ---
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
         self.transport = transport
-        self._parser = httptools.HttpRequestParser(self)
-        self._server.connections.add(self)
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
+        is_resumed = tls is not None and tls.session_reused
+        if is_resumed and self._certificate is not None and self._server.has_recalled:
+            transport.abort()  # nobody knows when the certificate was looked at
         peer = transport.get_extra_info("peername")
         self._address = peer[0] if isinstance(peer, tuple) else ""
         self._wait_for_head()
-        self._last_used = self._loop.time()
         self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._look_if_idle)
+        self._server.connections.add(self)
+        if len(self._server.connections) > self._limits.connections:
+            self._server.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.connections.discard(self)
-        del self._parser  # it has us: a ring, which would keep the 60 KB of TLS until a collection
-        self._waiting.clear()
+        self._forget_request()
         self._offered = None
-        self._forget_body()
+        self._answered_bytes = 0
         self._stop_timer()
         self._watch_reader(stop=True)
         if self._idle_timer is not None:
@@ -130,11 +144,18 @@ class Connection(asyncio.Protocol):
             self._writable.set_result(None)
         if self._streaming and self._answering is not None:
             self._answering.cancel()
+        self._closes = True
+        self._server.held_bytes -= self._held
+        self._held = 0
 
     def eof_received(self) -> bool:
         """A client that will send no more may still want its answers."""
-        self._closes = True
-        return self.is_busy and not self._streaming and self._arriving is None
+        self._is_over = True
+        if self._streaming:
+            return False
+        if not self._is_answering:
+            self._read_on()
+        return self._is_answering
 
     @property
     def is_busy(self) -> bool:
@@ -152,10 +173,16 @@ class Connection(asyncio.Protocol):
         elif not self.is_busy:
             self.transport.close()
 
+    def recall(self) -> None:
+        """The certificate, if there is one, shows nobody any more."""
+        if self._certificate is not None:
+            self._certificate = None
+            self.end()
+
     def _look_if_idle(self) -> None:
         """Set once and looked at again, since a timer for each request costs more than all else
         here."""
-        rest = self._limits.idle_seconds - (self._loop.time() - self._last_used)
+        rest = self._limits.idle_seconds - (self._loop.time() - self.last_used)
         if self._is_answering or rest > 0:
             pause = max(rest, 1.0)
             self._idle_timer = self._loop.call_later(pause, self._look_if_idle)
@@ -163,106 +190,146 @@ class Connection(asyncio.Protocol):
             self.transport.close()
             self._watch_reader()  # what is still unread would keep the connection for ever
 
+    # --- what is held ---
+
+    @property
+    def keeps_waiting(self) -> bool:
+        """Whether it is the client that what is held here waits for, since `waits_since`."""
+        waits = self._arriving is not None or self._writable is not None or self._streaming
+        return self._held > 0 and waits
+
+    def give_up(self) -> None:
+        """Hold nothing any more."""
+        if self._arriving is None:
+            self.transport.abort()
+            self._answered_bytes = 0
+        else:
+            self._arriving.answer = TOO_MANY
+            self._cut_off()
+        self._server.held_bytes -= self._held
+        self._held = 0
+
+    def _count(self) -> None:
+        """Tell the server what is held now."""
+        held = len(self._unread) + self._answered_bytes
+        if self._arriving is not None:
+            held += len(self._arriving.body)
+        if self._writable is not None:
+            held += self.transport.get_write_buffer_size()
+        self._server.held_bytes += held - self._held
+        self._held = held
+        if self._server.held_bytes > self._limits.held_bytes:
+            self._server.make_room()
+
     # --- what comes ---
 
     def data_received(self, data: bytes) -> None:
         if self._closes and not self.is_busy:
             return
-        self._is_first = True
-        is_new = not self._head_bytes and self._is_quiet
-        if self._head_bytes is not None:
-            self._head_bytes += len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserInvalidMethodError:
-            if not (is_new and self._is_quiet and self._feed_invented(data)):
-                self._refuse(MALFORMED)
-                return
-        except httptools.HttpParserUpgrade:  # nobody is upgraded: the request is answered as any
-            self._closes = True
-        except httptools.HttpParserError:
-            self._refuse(MALFORMED)
-            return
-        finally:
+        self._unread += data
+        if self._is_answering:
+            self._hold_back()
+        else:
+            self._is_first = True
+            self._read_on()
             self._is_first = False
-        if self._head_bytes is not None and self._head_bytes > self._limits.head_bytes:
-            self._refuse(HEAD_TOO_LARGE)
-        elif self._timer is None and self._arriving is not None:
-            self._timer = self._loop.call_later(self._limits.body_seconds, self._body_is_late)
-        elif self._timer is None and self._head_bytes:
-            self._wait_for_head()
+        if self._unread or self._arriving is not None or self._answered_bytes or self._held:
+            self._count()
 
-    @property
-    def _is_quiet(self) -> bool:
-        """Whether no request is on its way."""
-        return not self.is_busy and not self._waiting
+    def _hold_back(self) -> None:
+        """Behind a request that is being answered."""
+        if len(self._unread) <= self._limits.ahead_bytes:
+            return
+        if self._streaming:  # nobody would see that the client has gone
+            self.transport.abort()
+        elif not self._is_paused:
+            self._is_paused = True
+            self.transport.pause_reading()
 
-    def _feed_invented(self, data: bytes) -> bool:
-        """A request whose method is none that the parser knows: it is read as if it were another,
-        and answered as what it is. False if it is not even that."""
-        found = _METHOD.match(data)
-        if found is None:
-            return False
-        self._invented = found[1].decode("latin-1")
-        self._parser = httptools.HttpRequestParser(self)
+    def _read_on(self) -> None:
+        """Up to the next request that is not answered at once, or as far as there is something."""
+        self._is_reading = True
         try:
-            self._parser.feed_data(b"PATCH" + data[found.end(1) :])
-        except httptools.HttpParserError:
-            return False
+            while not self._is_answering and not self._closes and self._read_request():
+                pass
+        except RequestRefused as refused:
+            self._refuse(refused.answer)
+        finally:
+            self._is_reading = False
+        if not self._is_answering and not self._closes:
+            self._wait_for_rest()
+
+    def _read_request(self) -> bool:
+        """Whether one has come, which is being answered now, or has been."""
+        arriving = self._arriving
+        if arriving is None:
+            head = self._read_head()
+            if head is None:
+                return False
+            arriving = self._arriving = self._begun(head)
+        if arriving.answer is None and not arriving.reader.is_whole:
+            self._keep(arriving, arriving.reader.take(self._unread))
+            if not arriving.reader.is_whole:
+                return False
+        if self._arriving is not None:
+            self._arrived(arriving)
         return True
 
-    def on_message_begin(self) -> None:
-        self._url = bytearray()
-        self._headers = []
-        if self._head_bytes is None:
-            self._head_bytes = 1
+    def _read_head(self) -> RequestHead | None:
+        unread = self._unread
+        if self._has_asked and len(unread) < _BEGUN:
+            return None
+        if self._forgives_line_ends:
+            some = unread[:_LINE_ENDS]
+            del unread[: len(some) - len(some.lstrip(b"\r\n"))]
+        end = head_end(unread, self._scanned)
+        if end < 0:
+            if not self._is_line_read and b"\n" in unread[self._scanned :]:
+                check_first_line(unread)
+                self._is_line_read = True
+            self._scanned = len(unread)
+        if max(end, len(unread) if end < 0 else 0) > self._limits.head_bytes:
+            raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        if end < 0:
+            return None
+        head = read_head(bytes(unread[:end]))
+        del unread[:end]
+        self._scanned, self._is_line_read, self._has_asked = 0, False, True
+        self._forgives_line_ends = head.method == "POST"
+        return head
 
-    def on_url(self, url: bytes) -> None:
-        self._url += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.decode("latin-1").lower(), header_text(value)))
-
-    def on_headers_complete(self) -> None:
+    def _begun(self, head: RequestHead) -> _Arriving:
+        """The request whose head has come."""
         self._stop_timer()
-        self._head_bytes = None
-        parser = self._parser
-        arriving = _Arriving(
-            self._invented or parser.get_method().decode("latin-1"),
-            _target(bytes(self._url)),
-            self._headers,
-            parser.should_keep_alive() and not parser.should_upgrade(),
-            parser.get_http_version() == "1.0",
-        )
-        self._arriving, self._invented = arriving, ""
-        if arriving.method == "CONNECT" or not arriving.target:  # this is no proxy
-            arriving.answer, arriving.keep_alive = MALFORMED, False
-        if len(self._waiting) >= self._limits.pipelined:
-            self.transport.abort()
-        if ("expect", "100-continue") in self._headers and not self._is_answering:
+        reader = ChunkedBody() if head.chunked else SizedBody(head.length)
+        arriving = _Arriving(head, reader, head.keep_alive)
+        if not head.is_expected:
+            arriving.answer, arriving.keep_alive = EXPECTATION_FAILED, False
+        elif head.continues:
             self.transport.write(answer_bytes.CONTINUE)
+        return arriving
 
-    def on_body(self, data: bytes) -> None:
-        arriving = self._arriving
-        if arriving is None:  # it has been answered already
-            return
+    def _keep(self, arriving: _Arriving, data: bytearray) -> None:
         arriving.size += len(data)
-        kept = data[: self._limits.body_bytes + 1 - len(arriving.body)]
-        if self._server.waiting_bytes + len(kept) > self._limits.waiting_bytes:
-            arriving.answer = TOO_MANY
-            self._cut_off()
-            return
-        self._server.waiting_bytes += len(kept)
-        arriving.body += kept
+        arriving.body += data[: self._limits.body_bytes + 1 - len(arriving.body)]
         if arriving.size > self._limits.drained_bytes:
             self._cut_off()
 
-    def on_message_complete(self) -> None:
-        self._stop_timer()
-        arriving = self._arriving
-        if arriving is not None:
-            arriving.whole = True
-            self._arrived()
+    def _wait_for_rest(self) -> None:
+        """Of a request that has come in part."""
+        if self._is_over:
+            begun = len(self._unread) >= (_BEGUN if self._has_asked else 1)
+            if begun and self._arriving is None:
+                self._refuse(RequestRefused(HTTPStatus.BAD_REQUEST).answer)
+            self._closes = True
+            self.transport.close()
+        elif self._timer is not None:
+            return
+        elif self._arriving is not None:
+            self.waits_since = self._loop.time()
+            self._timer = self._loop.call_later(self._limits.body_seconds, self._body_is_late)
+        elif self._unread:
+            self._wait_for_head()
 
     def _body_is_late(self) -> None:
         self._timer = None
@@ -272,31 +339,42 @@ class Connection(asyncio.Protocol):
 
     def _cut_off(self) -> None:
         """No more of this body is waited for: the request is answered, the connection closed."""
-        assert self._arriving is not None
-        self._arriving.keep_alive = False
-        self._arrived()
-
-    def _arrived(self) -> None:
         arriving = self._arriving
         assert arriving is not None
-        self._forget_body()
-        self._waiting.append(arriving)
-        if not self._is_answering:
-            self._begin_to_answer()
+        arriving.keep_alive = False
+        self._unread.clear()
+        if arriving.answer is not None:
+            arriving.body.clear()
+        self._arrived(arriving)
 
-    def _forget_body(self) -> None:
-        """It does not wait any more."""
-        if self._arriving is not None:
-            self._server.waiting_bytes -= len(self._arriving.body)
-            self._arriving = None
+    def _arrived(self, arriving: _Arriving) -> None:
+        self._stop_timer()
+        self._arriving = None
+        self._answered_bytes = len(arriving.body)
+        self._begin_to_answer(arriving)
 
-    def _refuse(self, answer: HttpAnswer) -> None:
-        """What is no request: said, unless the answers to others would come before it."""
-        if not self._is_answering and not self.transport.is_closing():
-            self._write(answer, close=True)
-        self._forget_body()
+    def _forget_request(self) -> None:
+        self._unread.clear()
+        self._arriving = None
+
+    def _refuse(self, answer: bytes) -> None:
+        """What is no request, or none that is served."""
+        if not self.transport.is_closing():
+            self.transport.write(answer)
         self._closes = True
-        if self._offered is None:
+        self._stop_timer()
+        self._part(is_sending=True)
+
+    def _part(self, *, is_sending: bool) -> None:
+        """The last answer has been written. A client that is still sending would lose it, were the
+        connection closed at once."""
+        self._forget_request()
+        if is_sending and not self._is_over and self.transport.can_write_eof():
+            if not self.transport.is_closing():
+                self.transport.write_eof()
+            seconds = self._limits.farewell_seconds
+            self._timer = self._loop.call_later(seconds, self.transport.abort)
+        else:
             self.transport.close()
 
     def _wait_for_head(self) -> None:
@@ -309,20 +387,19 @@ class Connection(asyncio.Protocol):
 
     # --- what goes ---
 
-    def _begin_to_answer(self) -> None:
-        """The first of the requests that wait: promptly, or in a task."""
+    def _begin_to_answer(self, arrived: _Arriving) -> None:
+        """Promptly, or in a task."""
         prompt = self._server.prompt
-        if prompt is not None and self._writable is None and self._waiting[0].answer is None:
-            self._offered = self._waiting.popleft()
-            if prompt.offer(self._request(self._offered), self._reply):
+        if prompt is not None and self._writable is None and arrived.answer is None:
+            self._offered = arrived
+            if prompt.offer(self._request(arrived), self._reply):
                 return
-            self._waiting.appendleft(self._offered)
             self._offered = None
         if not self._is_first:
-            self._answering = self._loop.create_task(self._answer_all())
+            self._answering = self._loop.create_task(self._answer(arrived))
             return
         self._is_first = False
-        task = started(self._loop, self._answer_all())
+        task = started(self._loop, self._answer(arrived))
         if task is not None:
             self._answering = task
 
@@ -333,53 +410,47 @@ class Connection(asyncio.Protocol):
             return
         if not arrived.keep_alive or self._server.is_ending:
             self._closes = True
-        self._write(answer, close=self._closes, body=arrived.method != "HEAD")
-        self._last_used = self._loop.time()
-        if self._closes:
-            self._waiting.clear()
-            if self._arriving is None:
-                self.transport.close()
-        elif self._waiting:
-            self._begin_to_answer()
+        self._write(answer, close=self._closes, body=arrived.head.method != "HEAD")
+        self._answered(arrived)
 
     def _request(self, arrived: _Arriving) -> HttpRequest:
+        head = arrived.head
+        body = bytes(arrived.body)
+        arrived.body = bytearray()
         return HttpRequest(
-            arrived.method,
-            arrived.target,
-            arrived.headers,
-            bytes(arrived.body),
-            self._certificate,
-            self._address,
+            head.method, head.target, head.headers, body, self._certificate, self._address
         )
 
-    async def _answer_all(self) -> None:
+    async def _answer(self, arrived: _Arriving) -> None:
         try:
-            while self._waiting and not self.transport.is_closing():
-                await self._answer(self._waiting.popleft())
-                if self._server.prompt is not None:
-                    break
+            answer = arrived.answer
+            if answer is None:
+                answer = await self._server.handler.answer(self._request(arrived))
+            if not arrived.keep_alive or self._server.is_ending:
+                self._closes = True
+            if answer.stream is not None:
+                await self._stream(answer, answer.stream, arrived)
+            elif not self.transport.is_closing():
+                self._write(answer, close=self._closes, body=arrived.head.method != "HEAD")
+                if self._writable is not None:
+                    await self._writable
         finally:
             self._answering = None
-            self._last_used = self._loop.time()
-            if self._closes and self._arriving is None:
-                self.transport.close()
-        if self._waiting and not self.transport.is_closing():
-            self._begin_to_answer()
+            self._answered(arrived)
 
-    async def _answer(self, arrived: _Arriving) -> None:
-        answer = arrived.answer
-        if answer is None:
-            answer = await self._server.handler.answer(self._request(arrived))
-        if not arrived.keep_alive or self._server.is_ending:
-            self._closes = True
-        if answer.stream is not None:
-            await self._stream(answer, answer.stream, arrived)
-        elif not self.transport.is_closing():
-            self._write(answer, close=self._closes, body=arrived.method != "HEAD")
-            if self._writable is not None:
-                await self._writable
+    def _answered(self, arrived: _Arriving) -> None:
+        """What came behind it is next."""
+        self.last_used = self._loop.time()
+        self._answered_bytes = 0
+        if self._is_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+        self._is_paused = False
         if self._closes:
-            self._waiting.clear()
+            self._part(is_sending=not arrived.reader.is_whole)
+        elif not self._is_reading and not self.transport.is_closing():
+            self._read_on()
+        if self._held:
+            self._count()
 
     def _write(self, answer: HttpAnswer, *, close: bool, body: bool = True) -> None:
         written = answer_bytes.head(answer, chunked=False, close=close)
@@ -394,13 +465,15 @@ class Connection(asyncio.Protocol):
         self, answer: HttpAnswer, stream: AsyncGenerator[bytes, None], arrived: _Arriving
     ) -> None:
         """Until the stream ends, the client goes, or the server ends."""
-        chunked = not arrived.is_old
+        chunked = not arrived.head.is_old
         self._closes = self._closes or not chunked
         self._streaming = True
+        self.waits_since = self._loop.time()
+        self._hold_back()
         try:
             if not self.transport.is_closing() and not self._server.is_ending:
                 self.transport.write(answer_bytes.head(answer, chunked=chunked, close=self._closes))
-                if arrived.method != "HEAD":
+                if arrived.head.method != "HEAD":
                     await self._pump(stream, chunked=chunked)
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -411,7 +484,7 @@ class Connection(asyncio.Protocol):
         finally:
             self._streaming = False
             await stream.aclose()
-        if chunked and arrived.method != "HEAD" and not self.transport.is_closing():
+        if chunked and arrived.head.method != "HEAD" and not self.transport.is_closing():
             self.transport.write(answer_bytes.LAST_CHUNK)
 
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
@@ -425,13 +498,16 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()
+        self.waits_since = self._loop.time()
         self._watch_reader()
+        self._count()
 
     def resume_writing(self) -> None:
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)
         self._writable = None
         self._watch_reader(stop=True)
+        self._count()
 
     def _watch_reader(self, *, stop: bool = False) -> None:
         if self._stall_timer is not None:
@@ -439,16 +515,17 @@ class Connection(asyncio.Protocol):
             self._stall_timer = None
         if not stop:
             self._stall_timer = self._loop.call_later(
-                self._limits.stalled_seconds, self._look_at_reader, self._unread()
+                self._limits.stalled_seconds, self._look_at_reader, self._unsent()
             )
 
-    def _look_at_reader(self, unread: int) -> None:
-        if self._unread() < unread:
+    def _look_at_reader(self, unsent: int) -> None:
+        if self._unsent() < unsent:
             self._watch_reader()
+            self._count()
         else:
             self.transport.abort()
 
-    def _unread(self) -> int:
+    def _unsent(self) -> int:
         """Bytes that the client has not taken; the kernel holds some of them."""
         connection = self.transport.get_extra_info("socket")
         try:
@@ -456,23 +533,3 @@ class Connection(asyncio.Protocol):
         except OSError:  # the kernel does not tell
             held = bytes(4)
         return self.transport.get_write_buffer_size() + int.from_bytes(held, sys.byteorder)
-
-
-def _target(url: bytes) -> str:
-    """The path and the query, also of a whole URL; empty if there is no way to read it."""
-    if not url.startswith((b"/", b"*")):
-        try:
-            parsed = httptools.parse_url(url)
-        except httptools.HttpParserInvalidURLError:
-            return ""
-        query = b"?" + parsed.query if parsed.query else b""
-        url = (parsed.path or b"/") + query
-    return url.decode("latin-1")
-
-
-def header_text(value: bytes) -> str:
-    """A header's value is UTF-8 to Go's clients; what is not is taken byte by byte."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

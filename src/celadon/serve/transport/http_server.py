@@ -39,7 +39,8 @@ class HttpServer:
         self.limits = ConnectionLimits() if limits is None else limits
         self.connections: set[Connection] = set()
         self.is_ending = False
-        self.waiting_bytes = 0
+        self.held_bytes = 0
+        self.has_recalled = False
         self._ready = ready
         self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,6 +77,28 @@ class HttpServer:
         await asyncio.sleep(0)  # what was closed has said so
         for connection in tuple(self.connections):
             connection.transport.abort()
+
+    def make_room(self) -> None:
+        """Those go whose clients have kept us waiting for longest: honest ones are quick."""
+        held, most = self.held_bytes, self.limits.held_bytes
+        if held > most:
+            waiting = [one for one in self.connections if one.keeps_waiting]
+            for one in sorted(waiting, key=lambda one: one.waits_since):
+                if self.held_bytes <= most - most // 16:
+                    break
+                one.give_up()
+        if len(self.connections) > self.limits.connections:
+            idle = [one for one in self.connections if not one.is_busy]
+            idle.sort(key=lambda one: one.last_used)
+            for one in idle[: 1 + self.limits.connections // 64]:
+                one.transport.abort()
+
+    def recall_certificates(self) -> None:
+        """Whose certificates are trusted has changed: connections that were made with one end,
+        their streams too, and no session brings an old one back."""
+        self.has_recalled = True
+        for one in tuple(self.connections):
+            one.recall()
 
     def retire(self) -> None:
         """Each answer from now on is the last of its connection, so that clients that keep theirs

@@ -245,10 +245,15 @@ def _write_kubeconfig(prepared: _Prepared) -> None:
     write_private(path, text.encode())
 
 
-def _look_at_certificates(prepared: _Prepared) -> None:
-    """A kubeconfig that trusts the certificate before this one would be of no more use."""
+def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:
+    """Those who were let in by authorities that may have gone come in anew. A kubeconfig that
+    trusts the certificate before this one would be of no more use."""
     before = prepared.trusted
-    if prepared.tls is None or not prepared.tls.reload() or prepared.trusted == before:
+    if prepared.tls is None or not prepared.tls.reload():
+        return
+    if prepared.tls.recalls:
+        server.recall_certificates()
+    if prepared.trusted == before:
         return
     try:
         _write_kubeconfig(prepared)
@@ -281,7 +286,7 @@ async def _serve_requests(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    looking = loop.create_task(_look_at_files(settings, prepared, api))
+    looking = loop.create_task(_look_at_files(settings, prepared, api, server))
     sweeping = loop.create_task(_sweep(api.core.objects.store))
     try:
         await server.serve(sockets=[prepared.listener])
@@ -297,7 +302,9 @@ async def _sweep(store: Store) -> None:
         store.sweep()
 
 
-async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: ApiServer) -> None:
+async def _look_at_files(
+    settings: ServerSettings, prepared: _Prepared, api: ApiServer, server: HttpServer
+) -> None:
     """Take in what has changed."""
     manifests = None
     if settings.read_manifests is not None:
@@ -305,7 +312,7 @@ async def _look_at_files(settings: ServerSettings, prepared: _Prepared, api: Api
         manifests = WatchedManifests(api, prepared.admin_token, read, settings.manifests)
     while True:
         await asyncio.sleep(RELOAD_SECONDS)
-        _look_at_certificates(prepared)
+        _look_at_certificates(prepared, server)
         if manifests is not None:
             await manifests.refresh()
         await api.core.static.look()

@@ -22,13 +22,14 @@ from celadon.serve.transport.server_settings import Address, StartError, TlsSett
 
 class ServerTls:
     """Give `context` to the listener. `trusted` is what clients should trust (PEM), which a reload
-    may change."""
+    may change. `recalls` says whether the last reload has changed whose clients are trusted."""
 
     def __init__(
         self,
         make: Callable[[], ssl.SSLContext],
         files: Iterable[Path],
         trusted: Callable[[], bytes],
+        authorities: Path | None,
     ) -> None:
         self._tls = ChangingTls(make())
         self.context = self._tls.context
@@ -37,6 +38,9 @@ class ServerTls:
         self._read_trusted = trusted
         self._files = tuple(files)
         self._seen = _signatures(self._files)
+        self._authorities = authorities
+        self._trusts = _content(authorities)
+        self.recalls = False
 
     def reload(self) -> bool:
         """Whether files have changed and new connections get what is in them now."""
@@ -46,11 +50,13 @@ class ServerTls:
         self._seen = found
         try:
             made, trusted = self._make(), self._read_trusted()
+            trusts = _content(self._authorities)
         except (OSError, StartError) as error:
             log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
             return False
         self._tls.use(made)
         self.trusted = trusted
+        self.recalls, self._trusts = trusts != self._trusts, trusts
         log_lines.say(log_lines.LIFE, "the certificates were reloaded")
         return True
 
@@ -74,7 +80,8 @@ def server_tls(
             _load(context, certificate, key)
             return context
 
-        return ServerTls(given, [*files, certificate, key], certificate.read_bytes)
+        given_files = [*files, certificate, key]
+        return ServerTls(given, given_files, certificate.read_bytes, settings.client_authorities)
     names = () if listen.is_wildcard else (listen.host,)
     pair = kept.server(names, now)
 
@@ -83,7 +90,13 @@ def server_tls(
         load_pair(context, pair.certificate, pair.key)
         return context
 
-    return ServerTls(generated, files, lambda: kept.authority(now).certificate)
+    return ServerTls(
+        generated, files, lambda: kept.authority(now).certificate, settings.client_authorities
+    )
+
+
+def _content(path: Path | None) -> bytes:
+    return b"" if path is None else path.read_bytes()
 
 
 def _context(authorities: Path | None) -> ssl.SSLContext:

@@ -158,6 +158,32 @@ REFUSED: list[tuple[str, Callable[[], str], dict[str, Any], str]] = [
 ]
 
 
+LATER = NOW.timestamp() + HOUR
+NO_DATE = "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"
+EXPIRED = "service account token has expired"
+CLAIMS = token_claims(ACCOUNT, UNBOUND, API, issuer=ISSUER, token_id="j", now=NOW, seconds=HOUR)
+
+
+def test_a_date_is_a_number_and_issued_is_not_to_come() -> None:
+    """What is too large for a number of seconds is the least there is, as in Go."""
+    for claims, why in (
+        ({"exp": str(LATER)}, NO_DATE),
+        ({"exp": None}, NO_DATE),
+        ({"exp": [LATER]}, NO_DATE),
+        ({"exp": True}, NO_DATE),
+        ({"exp": 1e30}, EXPIRED),
+        ({"exp": 10**300}, EXPIRED),
+        ({"nbf": "0"}, NO_DATE),
+        ({"iat": {}}, NO_DATE),
+        ({"iat": LATER}, "service account token is issued in the future"),
+    ):
+        with pytest.raises(TokenRefused) as refused:
+            tokens(world()).authenticate(SIGNER.sign(CLAIMS | claims), API, NOW)
+        assert str(refused.value) == why, claims
+    within = SIGNER.sign(CLAIMS | {"iat": NOW.timestamp() + 59, "exp": LATER + 0.5})
+    assert tokens(world()).authenticate(within, API, NOW) is not None
+
+
 @pytest.mark.parametrize(("make", "objects", "why"), [row[1:] for row in REFUSED])
 def test_refused(make: Callable[[], str], objects: dict[str, Any], why: str) -> None:
     with pytest.raises(TokenRefused) as refused:

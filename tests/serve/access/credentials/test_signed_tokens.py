@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,15 @@ from celadon.serve.access.credentials.signed_tokens import (
     encoded,
     parse_token,
 )
+
+
+@pytest.mark.parametrize(
+    "claims",
+    ['{"exp": 1, "exp": 2}', '{"a": {"b": 1, "b": 1}}', '{"exp": NaN}', '{"exp": Infinity}'],
+)
+def test_claims_are_json_without_doubles(claims: str) -> None:
+    with pytest.raises(NotAToken):
+        parse_token(f"e30.{encoded(claims.encode())}.")
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[A-Za-z0-9_.\-]{0,40}", fullmatch=True))

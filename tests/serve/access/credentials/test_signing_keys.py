@@ -73,6 +73,18 @@ def test_changed_tokens_are_refused(algorithm: str) -> None:
             verify(parse_token(text), [signer.public_key])
 
 
+@pytest.mark.parametrize("critical", [["exp"], ["b64"], [], "x", None])
+def test_nothing_critical_is_known(critical: object) -> None:
+    signer = SIGNERS["RS256"]
+    header = json.dumps({"alg": "RS256", "crit": critical}).encode()
+    signed = f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.e30"
+    assert isinstance(signer.key, rsa.RSAPrivateKey)
+    signature = signer.key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    text = f"{signed}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+    with pytest.raises(SignatureRefused):
+        verify(parse_token(text), [signer.public_key])
+
+
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "ES256", ""])
 def test_the_key_decides_the_algorithm(algorithm: str) -> None:
     signer = SIGNERS["RS256"]

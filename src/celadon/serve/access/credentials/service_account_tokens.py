@@ -7,6 +7,7 @@ of them. As k8s.io/kubernetes `pkg/serviceaccount/{claims,jwt}.go`.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ LEEWAY: Final = datetime.timedelta(minutes=1)
 
 KUBERNETES: Final = "kubernetes.io"
 INVALIDATED: Final = "service account token has been invalidated"
+NO_DATE: Final = "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"
+_SECONDS: Final = 1 << 63
 LEGACY_TOKEN: Final = "authentication.k8s.io/legacy-token"
 STALE_TOKEN: Final = "authentication.k8s.io/stale-token"
 
@@ -192,17 +195,25 @@ def _audiences(claims: JsonObject) -> tuple[str, ...]:
 
 def _check_times(claims: JsonObject, now: datetime.datetime) -> None:
     at, leeway = now.timestamp(), LEEWAY.total_seconds()
-    not_before, expiry = (_number(claims, name) for name in ("nbf", "exp"))
+    expiry, issued, not_before = (_date(claims, name) for name in ("exp", "iat", "nbf"))
     if not_before is not None and at + leeway < not_before:
         raise TokenRefused("service account token is not valid yet")
     if expiry is not None and at - leeway > expiry:
         raise TokenRefused("service account token has expired")
+    if issued is not None and at + leeway < issued:
+        raise TokenRefused("service account token is issued in the future")
 
 
-def _number(claims: JsonObject, name: str) -> float | None:
-    value = claims.get(name)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if number else None
+def _date(claims: JsonObject, name: str) -> int | None:
+    """Whole seconds; None if the claim is not made. A number that is too large for them is the
+    least there is, as in Go. Raises TokenRefused for what is no number."""
+    if name not in claims:
+        return None
+    value = claims[name]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value in (math.inf, -math.inf):
+        raise TokenRefused(NO_DATE)
+    return int(value) if -_SECONDS <= value < _SECONDS else -_SECONDS
 
 
 def _extra(claims: JsonObject, private: JsonObject) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -225,7 +236,7 @@ def _annotations(claims: JsonObject, now: datetime.datetime) -> Iterator[tuple[s
     if not _audiences(claims):
         yield LEGACY_TOKEN, subject
     private = claims.get(KUBERNETES)
-    warn_after = _number(private, "warnafter") if isinstance(private, dict) else None
+    warn_after = _date(private, "warnafter") if isinstance(private, dict) else None
     if warn_after and now.timestamp() > warn_after:
         late = int(now.timestamp()) - int(warn_after)
         yield STALE_TOKEN, f"subject: {subject}, seconds after warning threshold: {late}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celadon.records import dataclass
@@ -46,10 +46,24 @@ def decoded(part: str) -> bytes:
         raise NotAToken(part) from None
 
 
+def _without_doubles(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Which of two members counts, nobody should have to know. Raises ValueError."""
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("doubled member")
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(text)
+
+
 def decoded_json(part: str) -> dict[str, Any]:
     """A member of a token that is a JSON object. Raises NotAToken."""
     try:
-        value = json.loads(decoded(part))
+        value = json.loads(
+            decoded(part), object_pairs_hook=_without_doubles, parse_constant=_no_number
+        )
     except (ValueError, RecursionError):
         raise NotAToken(part) from None
     if not isinstance(value, dict):
