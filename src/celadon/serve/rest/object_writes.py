@@ -269,7 +269,10 @@ class Writer:
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         self._admission.check_roles(call, made, before)
-        refusal = writing.refusal(target, made, before, surroundings)
+        draft = read.draft
+        refusal = writing.refusal(
+            target, draft.validated(made), draft.validated(before), surroundings
+        )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
         changed = write_path.stored_update(made, old, target, context)
