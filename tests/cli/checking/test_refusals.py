@@ -123,7 +123,7 @@ def test_custom_resources_are_not_validated_here(capsys: pytest.CaptureFixture[s
 
 
 def test_what_came_empty_is_told_from_what_is_absent(capsys: pytest.CaptureFixture[str]) -> None:
-    scaling = {
+    scaling: Json = {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
         "metadata": {"name": "web", "namespace": "shop"},
