@@ -19,8 +19,7 @@ from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, Status, StatusError, metadata, status
 from celadon.kube.catalogue import Lookups
-from celadon.kube.defaulting import LIMIT_RANGES
-from celadon.kube.schemas import with_empty_values
+from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.records import dataclass
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})

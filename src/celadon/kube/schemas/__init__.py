@@ -38,7 +38,6 @@ from celadon.kube.schemas.typed_objects import (
     codec_for,
     decode_list,
     round_trip,
-    with_empty_values,
 )
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
@@ -73,5 +72,4 @@ __all__ = [
     "schema_for",
     "schema_type",
     "strict_field_errors",
-    "with_empty_values",
 ]
