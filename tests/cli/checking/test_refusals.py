@@ -120,3 +120,22 @@ def test_updates(capsys: pytest.CaptureFixture[str]) -> None:
 def test_custom_resources_are_not_validated_here(capsys: pytest.CaptureFixture[str]) -> None:
     widget = {"apiVersion": "ex.io/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": 5}
     assert verdicts(capsys, write(Path("w.json"), widget)) == ["denied"]
+
+
+def test_what_came_empty_is_told_from_what_is_absent(capsys: pytest.CaptureFixture[str]) -> None:
+    scaling: Json = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "maxReplicas": 3,
+        },
+    }
+    empty = {**scaling, "spec": {**scaling["spec"], "behavior": {"scaleUp": {"policies": []}}}}
+    new, old = write(Path("new.json"), empty), write(Path("old.json"), scaling)
+    for words in ((new,), (new, "--operation", "UPDATE", "--old", old)):
+        (found,) = objects(capsys, *words)
+        assert found["verdict"] == "invalid", words
+        (fault,) = found["faults"]
+        assert fault["field"] == "spec.behavior.scaleUp.policies"

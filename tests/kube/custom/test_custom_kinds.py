@@ -324,3 +324,13 @@ def test_nesting_without_end() -> None:
 def test_schemas_that_are_none(spec: Any) -> None:
     known = kind(spec)
     known.validate(known.prepare(gizmo({"a": 1})).value)
+
+
+def test_what_another_schema_has_judged_is_pruned_and_defaulted_when_it_is_read() -> None:
+    """By revisions: `shown` does nothing for an object that is younger than the schema."""
+    known = replace(kind(struct(a=INTEGER, b={**TEXT, "default": "x"})), since=5)
+    old = gizmo({"a": 1, "gone": True}, metadata={"name": "g", "resourceVersion": "4"})
+    assert known.shown(old)["spec"] == {"a": 1, "b": "x"}
+    assert old["spec"] == {"a": 1, "gone": True}
+    young = {**old, "metadata": {"name": "g", "resourceVersion": "6"}}
+    assert known.shown(young) is young

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -139,3 +140,14 @@ def test_what_cannot_be_read(value: Any, want: str) -> None:
 def test_what_can_be_read() -> None:
     kind(struct(r=EMBEDDED)).require_readable(gizmo({"r": {"kind": "", "metadata": {}}}))
     kind(struct(r=struct())).require_readable(gizmo({"r": {"kind": 1}}))
+
+
+def test_what_was_stored_loses_what_cannot_be_read() -> None:
+    known = replace(kind(struct(r=EMBEDDED)), since=5)
+    meta = {"name": "n", "labels": 3, "x": 1}
+    stored = gizmo({"r": {"apiVersion": "v1", "kind": 1, "metadata": meta}})
+    shown = known.shown(stored)
+    assert shown["spec"]["r"] == {"apiVersion": "v1", "metadata": {"name": "n"}}
+    shown = known.shown(gizmo({"r": TYPED | {"metadata": 3}}))
+    assert shown["spec"]["r"] == TYPED
+    assert meta == {"name": "n", "labels": 3, "x": 1}

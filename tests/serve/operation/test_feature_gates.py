@@ -6,17 +6,17 @@ import pytest
 
 from celadon.admission.static import GATE
 from celadon.kube.schemas import packs
+from celadon.kube.validation import ON_SINCE
 from celadon.serve.api_settings import Settings
-from celadon.serve.operation.feature_gates import (
-    ALPHA,
-    BETA,
-    KNOWN,
-    LOCKED,
-    ON,
-    feature_gates,
-)
+from celadon.serve.operation.feature_gates import ALPHA, BETA, Gate, feature_gates, known_gates
 from tests.serve.asking import ask, read
 from tests.serve.in_process import Running
+
+KNOWN = known_gates((1, 36))
+
+
+def _off(stage: str) -> set[str]:
+    return {name for name, gate in KNOWN.items() if gate.stage == stage and not gate.on}
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ from tests.serve.in_process import Running
         ("DeclarativeValidation=true", {}),
         ("WatchList=false,WatchList=true", {}),
         ("AllAlpha=false,AllBeta=true,StorageVersionMigrator=false",
-         dict.fromkeys(BETA - ON - {"StorageVersionMigrator"}, True)),
-        ("QOSReserved=false,AllAlpha=true", dict.fromkeys(ALPHA - {"QOSReserved"}, True)),
+         dict.fromkeys(_off(BETA) - {"StorageVersionMigrator"}, True)),
+        ("QOSReserved=false,AllAlpha=true", dict.fromkeys(_off(ALPHA) - {"QOSReserved"}, True)),
     ],
 )  # fmt: skip
 def test_what_is_not_as_by_default(text: str, gates: dict[str, bool]) -> None:
@@ -71,13 +71,42 @@ def test_a_gate_that_is_on_now_was_off_before() -> None:
     assert not feature_gates("AllBeta=false")[strict]
 
 
-def test_each_gate_is_of_one_sort_and_defaulting_knows_no_other() -> None:
-    assert not ALPHA & (BETA | ON)
-    assert not BETA & LOCKED
+@pytest.mark.parametrize(
+    ("name", "release", "gate"),
+    [
+        ("DRAConsumableCapacity", (1, 33), None),
+        ("DRAConsumableCapacity", (1, 34), Gate("alpha", on=False, locked=False)),
+        ("DRAConsumableCapacity", (1, 36), Gate("beta", on=True, locked=False)),
+        ("ImageVolume", (1, 36), Gate("ga", on=True, locked=True)),
+        ("DRADeviceTaintRules", (1, 36), Gate("beta", on=False, locked=False)),
+        ("GitRepoVolumeDriver", (1, 36), Gate("deprecated", on=False, locked=True)),
+        ("HonorPVReclaimPolicy", (1, 35), Gate("ga", on=True, locked=True)),
+        ("HonorPVReclaimPolicy", (1, 36), None),
+        ("LoggingBetaOptions", (1, 36), Gate("beta", on=True, locked=False)),
+        ("InOrderInformers", (1, 36), Gate("ga", on=True, locked=True)),
+        ("CRDObservedGenerationTracking", (1, 36), Gate("beta", on=True, locked=False)),
+    ],
+)
+def test_what_a_release_says_of_a_gate(
+    name: str, release: tuple[int, int], gate: Gate | None
+) -> None:
+    assert known_gates(release).get(name) == gate
+
+
+def test_a_gate_is_locked_to_what_it_is() -> None:
+    message = "^cannot set feature gate GitRepoVolumeDriver to true, feature is locked to false$"
+    with pytest.raises(ValueError, match=message):
+        feature_gates("GitRepoVolumeDriver=true", "1.36")
+    assert feature_gates("GitRepoVolumeDriver=true", "1.35") == {"GitRepoVolumeDriver": True}
+
+
+def test_defaulting_and_validation_take_the_same_gates_to_be_on() -> None:
     pack = packs.load("defaults")
-    assert pack["gates"].keys() <= KNOWN
-    assert {name for name, on in pack["gates"].items() if on} == pack["gates"].keys() & ON
-    assert set(pack["allBeta"]) <= BETA - ON
+    assert pack["gates"] == {name: KNOWN[name].on for name in pack["gates"]}
+    assert set(pack["allBeta"]) <= _off(BETA)
+    for name, (major, minor) in ON_SINCE.items():
+        assert known_gates((major, minor))[name].on
+        assert not known_gates((major, minor - 1))[name].on
 
 
 def test_a_gate_changes_what_is_filled_in() -> None:

@@ -11,6 +11,8 @@ from celadon.kube import StatusError, metadata
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.reading import ObjectList
+from tests.serve.asking import ask, read
+from tests.serve.in_process import Running
 from tests.serve.serving import Shelf, endpoint, resource
 
 
@@ -128,3 +130,37 @@ def test_a_missing_object_and_a_version_to_come(monkeypatch: pytest.MonkeyPatch)
         assert refused.value.code == 504
 
     asyncio.run(scenario())
+
+
+def test_custom_resources_are_read_by_the_schema_that_is_served_now(running: Running) -> None:
+    """Objects that were stored by a schema before it are pruned, and get its defaults."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    before: dict[str, Any] = {"a": {"type": "string"}, "b": {"type": "string"}}
+    after = {"a": {"type": "string"}, "c": {"type": "integer", "default": 7}}
+
+    def definition(properties: dict[str, Any]) -> dict[str, Any]:
+        spec = {"type": "object", "properties": properties}
+        schema = {"type": "object", "properties": {"spec": spec}}
+        version = {"name": "v1", "served": True, "storage": True}
+        names = {"plural": "shapes", "singular": "shape", "kind": "Shape"}
+        versions = [{**version, "schema": {"openAPIV3Schema": schema}}]
+        group = {"group": "read.io", "scope": "Cluster", "names": names}
+        return {"metadata": {"name": "shapes.read.io"}, "spec": {**group, "versions": versions}}
+
+    shape = {"apiVersion": "read.io/v1", "kind": "Shape", "metadata": {"name": "s"}}
+    ask(running, "POST", definitions, definition(before))
+    running.settle()
+    path = "/apis/read.io/v1/shapes"
+    assert ask(running, "POST", path, {**shape, "spec": {"a": "1", "b": "2"}}).code == 201
+    ask(
+        running,
+        "PATCH",
+        f"{definitions}/shapes.read.io",
+        definition(after),
+        content_type="application/merge-patch+json",
+    )
+    running.settle()
+    assert read(ask(running, "GET", f"{path}/s"))["spec"] == {"a": "1", "c": 7}
+    (listed,) = read(ask(running, "GET", path))["items"]
+    assert listed["spec"] == {"a": "1", "c": 7}
+    ask(running, "DELETE", f"{definitions}/shapes.read.io")

@@ -6,6 +6,7 @@ object before a policy sees it, `request_of` the `Request` that policies get.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from celadon.admission.registration.strategy import STRATEGIES
@@ -36,10 +37,14 @@ def errors_of(
 
 
 def refusal(
-    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+    target: Target,
+    new: JsonObject,
+    old: JsonObject | None,
+    surroundings: Surroundings,
+    earlier: Iterable[FieldError] = (),
 ) -> StatusError | None:
-    """Validation (422)."""
-    errors = errors_of(target, new, old, surroundings)
+    """Validation (422); `earlier` is what was found before it."""
+    errors = [*earlier, *errors_of(target, new, old, surroundings)]
     if not errors:
         return None
     kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))

@@ -18,19 +18,11 @@ def key(w: MeteredWriter, node: Expr | None) -> str:
     e = w.emitter
     if e.is_deep() and not isinstance(node, Ident):
         return w.outlined(node, lambda part: key(w, part))
-    chain = chain_of(node)
-    base = chain.base
-    if is_conditional(base):
-        start, root = _conditional(w, base)
-    elif chain.steps or isinstance(base, Ident):
-        start = w.base(base)
-        root = _root(w, base, start)
-    else:
+    attribute = _attribute(w, node)
+    if attribute is None:
         return w.value(node, branch=True)
-    found = w.steps(start, chain.steps)
-    if chain.steps:
-        w.reached(node, found)
-    if not root or chain.is_optional:
+    found, root = attribute
+    if not root or chain_of(node).is_optional:
         return found
     found = found if found.isidentifier() else e.assign(found)
     test = f"{found}.__class__ is {e.runtime('str')}"
@@ -55,21 +47,23 @@ def _conditional(w: MeteredWriter, node: Call) -> tuple[str, str]:
 
 def _branch(w: MeteredWriter, node: Expr) -> tuple[str, str]:
     """The value, and the source of the input that it is read from, if it is read from one."""
+    attribute = _attribute(w, node)
+    return (w.resolved(node, w.value(node, branch=True)), "") if attribute is None else attribute
+
+
+def _attribute(w: MeteredWriter, node: Expr) -> tuple[str, str] | None:
+    """The value of an attribute, and the source of the input that it is read from, empty if there
+    is none. None for an expression that is no attribute."""
     chain = chain_of(node)
     base = chain.base
     if is_conditional(base):
         start, root = _conditional(w, base)
     elif chain.steps or isinstance(base, Ident):
         start = w.base(base)
-        root = _root(w, base, start)
+        root = start if isinstance(base, Ident) and not w.is_bound(base) else ""
     else:
-        return w.resolved(node, w.value(node, branch=True)), ""
+        return None
     found = w.steps(start, chain.steps)
     if chain.steps:
         w.reached(node, found)
     return found, root
-
-
-def _root(w: MeteredWriter, base: Expr, start: str) -> str:
-    """What a chain is read from, if that is an input."""
-    return start if isinstance(base, Ident) and not w.is_bound(base) else ""

@@ -43,7 +43,7 @@ from celadon.kube.defaulting import (
     run_plugins,
     stored_form,
 )
-from celadon.kube.schemas import DecodeError
+from celadon.kube.schemas import DecodeError, EmptyValue
 from celadon.kube.writes import (
     Surroundings,
     Target,
@@ -68,12 +68,13 @@ Prepared = dict[str, Any] | Problem
 
 
 class Made(NamedTuple):
-    """What a document becomes, which of its fields get lost on the way, and what plugins say of it
-    on the way, if that was asked."""
+    """What a document becomes, which of its fields get lost on the way, what plugins say of it on
+    the way, if that was asked, and which values came empty: only validation sees those."""
 
     value: dict[str, Any]
     stray: StrayFields | None = None
     said: PluginAnswer | None = None
+    empties: Sequence[EmptyValue] = ()
 
 
 class Prepare:
@@ -156,7 +157,7 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(write_path.finish_create(draft), stray, said)
+        return Made(write_path.finish_create(draft), stray, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Those that are to be told of."""
@@ -235,7 +236,8 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(self.finished(draft, document, target, stored), stray, said)
+        made = self.finished(draft, document, target, stored)
+        return Made(made, stray, said, draft.run.empties)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""

@@ -17,14 +17,15 @@ from celadon.admission import (
     Request,
 )
 from celadon.admission.writing import request_of, write_options
-from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.object_preparation import Made, Prepare
 from celadon.cli.checking.sending.endpoints import Endpoint, endpoint_of
 from celadon.cli.checking.sending.field_validation import StrayFields
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import User, metadata
+from celadon.kube import JsonObject, User, metadata
 from celadon.kube.catalogue import Catalog
+from celadon.kube.schemas import EmptyValue
 from celadon.kube.well_known_values import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -64,7 +65,8 @@ class Question:
 class Asked:
     """A request and the document it comes from; `stray` are fields of it that the object lacks,
     `said` is what plugins say of it before policies see it. One that is `unchanged` is not sent.
-    `forgiven` is what validation lets pass, for it was so before."""
+    `forgiven` is what validation lets pass, for it was so before; `empties` are the values that it
+    sees besides the object's."""
 
     document: Document
     request: Request
@@ -74,6 +76,7 @@ class Asked:
     unchanged: bool = False
     forgiven: list[str] = field(default_factory=list)
     said: PluginAnswer | None = None
+    empties: Sequence[EmptyValue] = ()
 
     @property
     def title(self) -> str:
@@ -156,6 +159,7 @@ class _Sent(NamedTuple):
     stray: StrayFields | None = None
     unchanged: bool = False
     said: PluginAnswer | None = None
+    empties: Sequence[EmptyValue] = ()
 
 
 def _asked(
@@ -195,7 +199,16 @@ def _asked(
     said = sent.said
     if sent.operation in _UNDRAFTED and prepare.plugins is not None:
         said = prepare.plugins.mutated(None, request)
-    return Asked(sent.document, request, endpoint, target, sent.stray, sent.unchanged, said=said)
+    return Asked(
+        sent.document,
+        request,
+        endpoint,
+        target,
+        sent.stray,
+        sent.unchanged,
+        said=said,
+        empties=sent.empties,
+    )
 
 
 def _sent(
@@ -221,7 +234,7 @@ def _sent(
         made = prepare.updated(document, target, stored)
     if isinstance(made, Problem):
         return made
-    return _Sent(operation, document, made.value, stored, made.stray, said=made.said)
+    return _made(operation, document, made, stored)
 
 
 def _applied(
@@ -235,8 +248,12 @@ def _applied(
         return found
     if isinstance(found, Unchanged):
         return _Sent(operation, document, found.stored, found.stored, unchanged=True)
-    made = found.made
-    return _Sent(operation, found.document, made.value, found.stored, made.stray, said=made.said)
+    return _made(operation, found.document, found.made, found.stored)
+
+
+def _made(operation: Operation, document: Document, made: Made, stored: JsonObject | None) -> _Sent:
+    value, stray, said, empties = made
+    return _Sent(operation, document, value, stored, stray, said=said, empties=empties)
 
 
 def _options(question: Question, operation: Operation) -> dict[str, Any] | None:

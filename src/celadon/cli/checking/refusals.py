@@ -19,7 +19,7 @@ from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, Status, StatusError, metadata, status
 from celadon.kube.catalogue import Lookups
-from celadon.kube.defaulting import LIMIT_RANGES
+from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.records import dataclass
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
@@ -74,13 +74,19 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     request, target = asked.request, asked.target
     old = request.old_object if request.operation is Operation.UPDATE else None
     new = request.object
+    empties = asked.empties
     completed = request.kind.kind in COMPLETED_BY_THE_SERVER and not request.subresource
     if old is not None and completed and not metadata.uid(asked.document.value):
         made = prepare.created(asked.document, replace(target, name=""))
-        new, old = (None if isinstance(made, Problem) else made.value), None
+        if isinstance(made, Problem):
+            return ()
+        new, old, empties = made.value, None, made.empties
     if new is None:
         return ()
     surroundings = replace(prepare.surroundings, forgiven=asked.forgiven)
+    if empties:
+        new = with_empty_values(new, empties)
+        old = None if old is None else with_empty_values(old, empties)
     return errors_of(target, new, old, surroundings)
 
 

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon.kube import metadata
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
 from celadon.kube.custom.custom_defaults import defaulted
 from celadon.kube.custom.embedded_resources import (
     drop_unknown_metadata,
+    drop_unreadable,
     embedded_resource_errors,
     has_embedded_resources,
     unreadable_resource,
@@ -36,6 +38,7 @@ from celadon.kube.custom.scale_validation import scale_status_errors, wanted_cou
 from celadon.kube.custom.through_storage import as_shown, as_stored
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, invalid
 from celadon.kube.go.untyped_numbers import as_written
+from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT, environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import definition_schemas
@@ -76,6 +79,9 @@ class CustomKind:
     """Whether the schema has embedded resources below its root."""
     storage: Schema | None = None
     """The schema of the version in which objects are stored, where that is another one."""
+    since: int = 0
+    """The revision of the definition that brought the schema: an object that was written before it
+    was judged by another one."""
 
     def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost. With
@@ -101,12 +107,24 @@ class CustomKind:
         found: dict[str, Any] = defaulted(as_written(obj), self.schema)
         return found
 
+    def shown(self, obj: JsonObject) -> JsonObject:
+        """A stored object as it is read in this version: pruned and with defaults, unless it was
+        written in this version, and by this schema."""
+        is_own = obj.get("apiVersion") == self.gvk.api_version
+        is_current = is_own and _revision(obj) >= self.since
+        return obj if is_current else self.converted(dict(obj))
+
     def converted(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """An object that was written in another version, as it is read in this one."""
+        """An object that was written in another version or by another schema, as it is read."""
         named = {**obj, "apiVersion": self.gvk.api_version}
         if self.storage is None:
-            return as_stored(named, self.schema)
-        return as_shown(as_stored(named, self.storage), self.schema)
+            found = as_stored(named, self.schema)
+        else:
+            found = as_shown(as_stored(named, self.storage), self.schema)
+        if self.embeds:
+            drop_unreadable(found, self.schema)
+            drop_unknown_metadata(found, self.schema)
+        return found
 
     def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is
@@ -188,7 +206,7 @@ def custom_kinds(
 ) -> dict[GroupVersionKind, CustomKind]:
     """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
     Kubernetes release."""
-    spec = definition["spec"]
+    spec, since = definition["spec"], _revision(definition)
     rules_of = environment(version)
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
     versions = spec.get("versions") or ()
@@ -206,9 +224,16 @@ def custom_kinds(
             scale_paths(_member(offered, gvk.version, "scale")),
             has_embedded_resources(schema),
             None if gvk.version == stored else storage,
+            since,
         )
         for gvk, schema in schemas.items()
     }
+
+
+def _revision(obj: JsonObject) -> int:
+    """At which an object was read; 0 for one that no store has numbered."""
+    version = metadata.resource_version(obj)
+    return int(version) if version.isdecimal() else 0
 
 
 def _member(version: Mapping[str, Any], *names: str) -> Any:

@@ -53,6 +53,30 @@ def drop_unknown_metadata(obj: dict[str, Any], schema: Schema) -> list[StrayFiel
     return sorted(dropped, key=lambda one: one.path)
 
 
+def drop_unreadable(obj: dict[str, Any], schema: Schema) -> None:
+    """Of embedded resources that were stored before anybody looked at them: what cannot be read of
+    their types and their metadata goes. The object is changed."""
+    for _, found in list(_embedded(obj, schema, ROOT)):
+        for name in _TYPE_FIELDS:
+            if name in found and not isinstance(found[name], str):
+                del found[name]
+        meta = found.get("metadata", {})
+        if not isinstance(meta, dict):
+            del found["metadata"]
+        elif not _is_readable(meta):
+            found["metadata"] = {
+                key: value for key, value in meta.items() if _is_readable({key: value})
+            }
+
+
+def _is_readable(meta: object) -> bool:
+    try:
+        _read(meta)
+    except DecodeError:
+        return False
+    return True
+
+
 def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | None:
     """Why the embedded resources of a request cannot be read, if they cannot."""
     for path, found in _embedded(obj, schema, ROOT):

@@ -36,6 +36,7 @@ from celadon.kube.defaulting.write_stages import (
     settle_plugins,
     stored_form,
 )
+from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
 __all__ = [
@@ -65,4 +66,5 @@ __all__ = [
     "service_ca_source",
     "settle_plugins",
     "stored_form",
+    "with_empty_values",
 ]

@@ -32,7 +32,7 @@ from celadon.kube.defaulting.defaulting_rules import (
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
 from celadon.kube.defaulting.service_rules.service_updates import service_update
-from celadon.kube.defaulting.updates.dropped_fields import drop_unused
+from celadon.kube.defaulting.updates.dropped_fields import drop_empties, drop_unused
 from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
@@ -52,8 +52,6 @@ from celadon.kube.schemas.typed_objects import (
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.records import dataclass
 
-_LIST_GATE: Final = "DRAListTypeAttributes"
-_LISTS_OF_ATTRIBUTES: Final = frozenset({"bools", "ints", "strings", "versions"})
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""
 CONVERT: Final = "convert"
@@ -183,22 +181,15 @@ class Draft:
         return shown
 
     def validated(self, made: dict[str, Any]) -> dict[str, Any]:
-        """What validation sees of `made`, the new object that `finish_create` made of the draft:
-        besides what is encoded, lists, maps and bytes that came empty. A server validates its
-        structs; admission and the store get them encoded."""
-        kept = [one for one in self.run.empties if not _is_dropped(one, self.run.gates)]
-        return with_empty_values(made, kept) if kept else made
+        """What validation sees of `made`, the object that `finish_create` or `finish_update` made
+        of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
+        validates its structs; admission and the store get them encoded. Of the object before an
+        update it sees the same, as upstream takes empty and absent for equal."""
+        return with_empty_values(made, self.run.empties) if self.run.empties else made
 
     def replaced(self, obj: Mapping[str, Any]) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
         return drafted(obj, self.gvk, self.run.context)
-
-
-def _is_dropped(empty: EmptyValue, gates: frozenset[str]) -> bool:
-    """Whether a list of a device's attribute came empty while its gate is off: such lists are
-    dropped before anybody looks at them."""
-    *_, member = empty.path
-    return member in _LISTS_OF_ATTRIBUTES and _LIST_GATE not in gates and "attributes" in empty.path
 
 
 def drafted(
@@ -297,6 +288,7 @@ def finish_create(draft: Draft) -> dict[str, Any]:
     """The object as validating admission sees it; the draft is used up."""
     _identify(draft.meta, draft.gvk, draft.run.context, custom=draft.is_custom)
     _apply(draft.run, draft.gvk, CREATE)
+    drop_empties(draft.gvk, draft.run)
     if not is_settled(draft):
         _apply(draft.run, draft.gvk, CONVERT)
     _complete(draft.made, draft.codec)
@@ -383,19 +375,22 @@ def generated_name(base: str, suffix: str) -> str:
     return cut.decode("utf-8", "replace") + suffix
 
 
+_KEPT: Final = {"": "keep", "status": "statusKeep"}
+"""By subresource: the rule of a kind that says what an update takes from the old object."""
+
+
 def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = "") -> dict[str, Any]:
     """The new object as validating admission sees it; the draft is used up."""
     made, rules = draft.made, update_rules(draft.gvk)
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         made = only_parts(made, old, parts)
-    elif subresource == "status":
-        _keep(made, old, rules.get("statusKeep", ()))
-    elif subresource:
-        _keep(made, old, parts.kept)
+        draft.run.empties = ()
     else:
-        _keep(made, old, rules.get("keep", ()))
-        if draft.gvk == SERVICE_KIND:
+        kept = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
+        _keep(made, old, kept)
+        draft.run.empties = [one for one in draft.run.empties if not _is_below(one, kept)]
+        if not subresource and draft.gvk == SERVICE_KIND:
             service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
     if subresource in ("", "status"):
         drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
@@ -447,6 +442,11 @@ def _at(obj: Mapping[str, Any], path: str) -> Any:
             return None
         found = found.get(name)
     return found or None
+
+
+def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
+    above = (tuple(path.split(".")) for path in paths)
+    return any(empty.path[: len(names)] == names for names in above)
 
 
 def _keep(made: dict[str, Any], old: Mapping[str, Any], paths: Iterable[str]) -> None:

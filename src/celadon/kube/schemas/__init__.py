@@ -32,7 +32,13 @@ from celadon.kube.schemas.schema_packing import REFERENCE_PREFIX
 from celadon.kube.schemas.schema_packing import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
 from celadon.kube.schemas.strict_fields import StrayField, strict_field_errors
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode_list, round_trip
+from celadon.kube.schemas.typed_objects import (
+    EmptyValue,
+    StructCodec,
+    codec_for,
+    decode_list,
+    round_trip,
+)
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 
 __all__ = [
@@ -40,6 +46,7 @@ __all__ = [
     "META_PREFIX",
     "REFERENCE_PREFIX",
     "DecodeError",
+    "EmptyValue",
     "Schema",
     "SchemaPack",
     "SchemaType",

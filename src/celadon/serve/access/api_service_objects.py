@@ -1,8 +1,9 @@
 """APIServices of the versions that a server serves itself: `kubectl get apiservices` lists them.
 
 As k8s.io/kubernetes `pkg/controlplane/apiserver/aggregator.go` and
-`pkg/controlplane/apiserver/options`, where the priorities are, and
-k8s.io/kube-aggregator `pkg/controllers/autoregister`.
+`pkg/controlplane/apiserver/options`, where the priorities are, those of custom resources in
+`pkg/controlplane/controller/crdregistration`, and k8s.io/kube-aggregator
+`pkg/controllers/autoregister`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from celadon.kube.catalogue import Catalog
 
 MANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"
+ALWAYS: Final = "true"
+"""Who looks after an APIService: somebody once when a server starts, or a controller."""
+
+_CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
+"""Priorities of custom resources: versions of a group come in the order of their names."""
+
 _OF_GROUP: Final[Mapping[str, int]] = {
     "": 18000,
     "apps": 17800,
@@ -70,14 +77,22 @@ def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
 
 def _api_service(group: str, version: str) -> dict[str, Any]:
     usual = _STABLE if version == "v1" else _OTHER
-    spec = {
-        "groupPriorityMinimum": _OF_GROUP[group],
-        "version": version,
-        "versionPriority": _OF_VERSION.get((group, version), usual),
-    }
+    priority = _OF_VERSION.get((group, version), usual)
+    return _local(group, version, _OF_GROUP[group], priority, ON_START)
+
+
+def custom_api_service(group: str, version: str) -> dict[str, Any]:
+    """That of a version of custom resources."""
+    return _local(group, version, _CUSTOM_GROUP, _CUSTOM_VERSION, ALWAYS)
+
+
+def _local(
+    group: str, version: str, of_group: int, of_version: int, managed: str
+) -> dict[str, Any]:
+    spec = {"groupPriorityMinimum": of_group, "version": version, "versionPriority": of_version}
     return {
         "apiVersion": "apiregistration.k8s.io/v1",
         "kind": "APIService",
-        "metadata": {"name": f"{version}.{group}", "labels": {MANAGED: ON_START}},
+        "metadata": {"name": f"{version}.{group}", "labels": {MANAGED: managed}},
         "spec": {"group": group, **spec} if group else spec,
     }

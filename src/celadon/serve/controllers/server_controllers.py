@@ -18,6 +18,9 @@ from celadon.serve.charging.quota_charging import QUOTAS
 from celadon.serve.controllers.address_records import AddressRecords
 from celadon.serve.controllers.controller_loops import Controller
 from celadon.serve.controllers.controller_names import ROOT_CERTIFICATES
+from celadon.serve.controllers.definition_lifecycle.definition_api_services import (
+    DefinitionApiServices,
+)
 from celadon.serve.controllers.definition_lifecycle.definition_cleanup import DefinitionCleanup
 from celadon.serve.controllers.definition_lifecycle.definition_controller import (
     DefinitionController,
@@ -41,6 +44,7 @@ from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.policy_view import VALIDATING
 from celadon.serve.views.served_resources import DEFINITIONS, ServedResources
 
+API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
@@ -95,11 +99,12 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions, addresses of Services, the server's own Service
-    and flow control are looked after in any case."""
+    """Those that run, ready to be run. Definitions and their APIServices, addresses of Services,
+    the server's own Service and flow control are looked after in any case."""
     return [
         _definitions(given),
         _definition_cleanup(given),
+        _definition_api_services(given),
         _addresses(given),
         _own_service(given),
         _flow_control(given),
@@ -129,6 +134,11 @@ def _definition_cleanup(given: ControllerSurroundings) -> Controller:
         given.requests("custom-resource-finalizer"),
         given.timestamp,
     )
+
+
+def _definition_api_services(given: ControllerSurroundings) -> Controller:
+    definitions, services = given.writes(DEFINITIONS), built_in(API_SERVICES)
+    return DefinitionApiServices(given.objects, definitions, services, given.new_context)
 
 
 def _addresses(given: ControllerSurroundings) -> Controller:

@@ -1,142 +1,92 @@
 """`--feature-gates`: which gates there are, and what was said about them.
 
 As k8s.io/component-base `featuregate`: `AllAlpha` and `AllBeta` are said first, then what is said
-about a gate itself; a gate that is locked can only be given the value it has. The table is that of
-k8s.io/kubernetes `test/compatibility_lifecycle/reference/feature_list.md` before 1.36, and the
-gates of 1.36 that change what Celadon does (`SINCE`: no release before knows them). Gates of the
-kubelet and of the scheduler are among them, because kube-apiserver knows them, too.
+about a gate itself; a gate that is locked can only be given the value it has. `feature_gates.txt`
+has the stages of each gate, release by release.
 """
 
 from __future__ import annotations
 
+import functools
+import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from celadon.admission.static import GATE
 from celadon.kube.go import parse_bool
 from celadon.kube.library import DEFAULT_VERSION, parse_version
-from celadon.kube.validation import ON_SINCE
+from celadon.records import dataclass
 
-ALL_ALPHA: Final = "AllAlpha"
-ALL_BETA: Final = "AllBeta"
+ALPHA: Final = "alpha"
+BETA: Final = "beta"
+GONE: Final = "gone"
+"""The stage of a gate that a release does not know any more."""
 
-_ALPHA: Final = """
-APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage
-CPUManagerPolicyAlphaOptions CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
-CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook ComponentFlagz
-ComponentStatusz ConstrainedImpersonation ContainerStopSignals CrossNamespaceVolumeDataSource
-CustomCPUCFSQuotaPeriod DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaintRules
-DRADeviceTaints DRAExtendedResource DRAListTypeAttributes DRANodeAllocatableResources
-DRAPartitionableDevices EventedPLEG GangScheduling GenericWorkload HPAScaleToZero
-ImageVolumeWithDigest InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
-InPlacePodVerticalScalingExclusiveMemory KubeletInUserNamespace
-ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity
-MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
-NodeDeclaredFeatures PodAndContainerStatsFromCRI PodLogsQuerySplitStreams QOSReserved
-ReduceDefaultCrashLoopBackOffDecay RestartAllContainersOnContainerExits RuntimeClassInImageCriApi
-StorageCapacityScoring StorageVersionAPI TaintTolerationComparisonOperators
-TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy
-UserNamespacesHostNetworkSupport VolumeLimitScaling WindowsCPUAndMemoryAffinity
-"""
-"""Off."""
+_GROUPS: Final = (("AllAlpha", ALPHA), ("AllBeta", BETA))
+_Release = tuple[int, int]
 
-_BETA_OFF: Final = """
-CRDObservedGenerationTracking ClusterTrustBundle ClusterTrustBundleProjection
-ConcurrentWatchObjectDecode CoordinatedLeaderElection DeclarativeValidationTakeover
-LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet NodeLogQuery
-PodCertificateRequest SELinuxMount SchedulerAsyncAPICalls StorageVersionMigrator
-"""
 
-_BETA_ON: Final = """
-APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AtomicFIFO
-AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions
-ClearingNominatedNodeNameAfterBinding ContainerCheckpoint ContainerRestartRules DRAAdminAccess
-DRAPrioritizedList DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout
-DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency DisableCPUQuotaWithExclusiveCPUs
-EnvFiles ExternalServiceAccountTokenSigner GracefulNodeShutdown
-GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride ImageVolume
-InOrderInformers InOrderInformersBatchProcess KubeletCrashLoopBackOffMax
-KubeletEnsureSecretPulledImages KubeletPSI KubeletPodResourcesDynamicResources
-KubeletPodResourcesGet KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
-ListFromCacheSnapshot MatchLabelKeysInPodTopologySpread
-MatchLabelKeysInPodTopologySpreadSelectorMerge MutableCSINodeAllocatableCount
-NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PodDeletionCost
-PodLevelResources PodReadyToStartContainersCondition PodTopologyLabelsAdmission
-PortForwardWebsockets PreventStaticPodAPIReferences ProcMountType RelaxedServiceNameValidation
-ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus
-ResourceHealthStatusMessage RotateKubeletServerCertificate SELinuxChangePolicy
-SELinuxMountReadWriteOncePod SchedulerAsyncPreemption SchedulerPopFromBackoffQ
-ServiceAccountNodeAudienceRestriction ServiceCIDRStatusFieldWiping SizeBasedListCostEstimate
-StatefulSetSemanticRevisionComparison StorageVersionHash StrictIPCIDRValidation
-StructuredAuthenticationConfigurationEgressSelector
-StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
-TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests
-UnauthenticatedHTTP2DOSMitigation UnlockWhileProcessingFIFO UserNamespacesSupport
-WatchCacheInitializationPostStartHook WatchList WatchListClient WindowsGracefulNodeShutdown
-"""
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its default."""
 
-_STABLE: Final = """
-AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests
-ChangeContainerStatusOnKubeletRestart DisableNodeKubeProxyVersion GitRepoVolumeDriver
-InformerResourceVersion KMSv1 KubeletPodResourcesListUseActivePods
-KubeletRegistrationGetOnExistsOnly MutatingAdmissionPolicy SeparateCacheWatchRPC
-StorageNamespaceIndex
-"""
-"""On, and may be switched off still: stable ones, and those that are to go."""
+    stage: str
+    on: bool
+    locked: bool
 
-_GOING: Final = "InPlacePodVerticalScalingAllocatedStatus WindowsHostNetwork"
-"""Off, and to go."""
 
-_LOCKED: Final = """
-APIServerTracing AggregatedDiscoveryRemoveBetaType AllowOverwriteTerminationGracePeriodSeconds
-AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors
-AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting
-CSIServiceAccountTokenSecrets ConsistentListFromCache CustomResourceFieldSelectors
-DeclarativeValidation DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout
-HonorPVReclaimPolicy ImageMaximumGCAge InPlacePodVerticalScaling JobBackoffLimitPerIndex
-JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
-KubeletFineGrainedAuthz KubeletTracing LogarithmicScaleDown MatchLabelKeysInPodAffinity
-MultiCIDRServiceAllocator NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeSwap
-OrderedNamespaceDeletion PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
-PodObservedGenerationTracking PodSchedulingReadiness PreferSameTrafficDistribution
-RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization RetryGenerateName
-SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI
-ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation
-ServiceAccountTokenPodNodeInfo SidecarContainers StreamingCollectionEncodingToJSON
-StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
-SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions VolumeAttributesClass WinDSR
-WinOverlay
-"""
-"""On, for good."""
+@functools.lru_cache(maxsize=64)
+def known_gates(release: _Release) -> Mapping[str, Gate]:
+    """The gates of a release by their names."""
+    known = {}
+    for name, stages in _histories().items():
+        reached = [gate for since, gate in stages if since <= release]
+        if reached and reached[-1].stage != GONE:
+            known[name] = reached[-1]
+    return known
 
-ALPHA: Final = frozenset(_ALPHA.split())
-BETA: Final = frozenset(f"{_BETA_OFF} {_BETA_ON}".split())
-LOCKED: Final = frozenset(_LOCKED.split())
-ON: Final = frozenset(f"{_BETA_ON} {_STABLE} {_LOCKED}".split())
-KNOWN: Final = ALPHA | BETA | ON | frozenset(_GOING.split())
-SINCE: Final[Mapping[str, tuple[int, int]]] = {GATE: (1, 36)}
-"""The release that brought a gate, where it matters."""
+
+@functools.cache
+def _histories() -> Mapping[str, tuple[tuple[_Release, Gate], ...]]:
+    text = pkgutil.get_data("celadon.serve", "operation/feature_gates.txt")
+    assert text is not None, "feature_gates.txt belongs to the package"
+    lines = (line for line in text.decode().splitlines() if line and not line.startswith("#"))
+    return {
+        name: tuple(_stage(part) for part in history.split(","))
+        for name, _, history in (line.partition(":") for line in lines)
+    }
+
+
+def _stage(text: str) -> tuple[_Release, Gate]:
+    since, stage, *marks = text.split()
+    return parse_version(since), Gate(stage, on="on" in marks, locked="locked" in marks)
 
 
 def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, bool]:
-    """The gates that are not as by default in a release. Raises ValueError, in upstream's words;
+    """The gates that are not as by default in a release, or not as in `DEFAULT_VERSION`, whose
+    defaults hold wherever releases make no difference. Raises ValueError, in upstream's words;
     VersionError."""
     said = dict(_pairs(text))
-    release = parse_version(version)
-    unknown = {name for name, first in SINCE.items() if release < first}
-    early = {name for name, first in ON_SINCE.items() if release < first}
-    on, values = ON - early, dict[str, bool]()
-    for name, group in ((ALL_ALPHA, ALPHA | early), (ALL_BETA, BETA - early)):
-        if name in said:
-            values.update(dict.fromkeys(group - unknown, said.pop(name)))
+    known, usual = known_gates(parse_version(version)), known_gates(parse_version(DEFAULT_VERSION))
+    values: dict[str, bool] = {}
+    for group, stage in _GROUPS:
+        if group in said:
+            members = (name for name, gate in known.items() if gate.stage == stage)
+            values.update(dict.fromkeys(members, said.pop(group)))
     for name, value in said.items():
-        if name not in KNOWN or name in unknown:
+        gate = known.get(name)
+        if gate is None:
             raise ValueError(f"unrecognized feature gate: {name}")
-        if name in LOCKED and not value:
-            raise ValueError(f"cannot set feature gate {name} to false, feature is locked to true")
+        if gate.locked and value != gate.on:
+            raise ValueError(
+                f"cannot set feature gate {name} to {str(value).lower()}, "
+                f"feature is locked to {str(gate.on).lower()}"
+            )
         values[name] = value
-    return {name: value for name, value in sorted(values.items()) if value != (name in on)}
+    return {
+        name: value
+        for name, value in sorted(values.items())
+        if any(value != gates[name].on for gates in (known, usual) if name in gates)
+    }
 
 
 def _pairs(text: str) -> Iterator[tuple[str, bool]]:

@@ -8,15 +8,16 @@ between; else it begins again with what is there then. As k8s.io/apiserver
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
-from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata, status
+from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.writes import (
     Incoming,
@@ -30,6 +31,7 @@ from celadon.kube.writes import (
     write_path,
 )
 from celadon.records import dataclass
+from celadon.serve.access.claim_status_access import GATE, SINCE
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
 from celadon.serve.rest.bodies import checked_body, read_sent
@@ -269,7 +271,14 @@ class Writer:
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         self._admission.check_roles(call, made, before)
-        refusal = writing.refusal(target, made, before, surroundings)
+        draft = read.draft
+        refusal = writing.refusal(
+            target,
+            draft.validated(made),
+            draft.validated(before),
+            surroundings,
+            self._claim_status_errors(call, made, before),
+        )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
         changed = write_path.stored_update(made, old, target, context)
@@ -307,6 +316,12 @@ class Writer:
             call.notes.warnings += read.warnings
         require_version(read, call.target)
         return read
+
+    def _claim_status_errors(
+        self, call: Call, new: JsonObject, old: JsonObject
+    ) -> Iterable[FieldError]:
+        is_on = self._gates.get(GATE, parse_version(self._version) >= SINCE)
+        return self._admission.claim_status_errors(call, new, old) if is_on else ()
 
     def _surroundings(self, call: Call) -> Surroundings:
         world = self._world

@@ -123,11 +123,8 @@ class Reader:
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """A stored object in the version of a resource."""
-        if resource.custom and obj.get("apiVersion") != resource.gvk.api_version:
-            custom = self._custom(resource.gvk)
-            if custom is not None:
-                return custom.converted(dict(obj))
-        return self._world.convert(obj, resource.gvk)
+        custom = self._custom(resource.gvk) if resource.custom else None
+        return self._world.convert(obj, resource.gvk) if custom is None else custom.shown(obj)
 
     async def reach(self, revision: int, *, straight: bool = False) -> None:
         """Wait until the store has come to a revision. `straight` says that upstream reads the

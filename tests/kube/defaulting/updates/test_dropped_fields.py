@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind
-from celadon.kube.defaulting import DefaultingContext, drafted, finish_update
+from celadon.kube.defaulting import DefaultingContext, drafted, finish_create, finish_update
 from celadon.kube.defaulting.rule_paths import lookup
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -89,3 +89,63 @@ def test_fields_of_the_status_are_dropped_from_the_status() -> None:
     made = updated(DEPLOYMENT, new, {**deployment(), "status": new["status"]}, "status", **gate)
     assert made["status"] == new["status"]
     assert updated(DEPLOYMENT, new, deployment(), "status")["status"] == new["status"]
+
+
+SLICE = GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice")
+ENDPOINTS = GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice")
+
+
+def resource_slice(**device: Any) -> dict[str, Any]:
+    spec = {"driver": "d", "devices": [{"name": "x", **device}]}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "spec": spec}
+
+
+def endpoints(**endpoint: Any) -> dict[str, Any]:
+    item = {"addresses": ["10.0.0.1"], **endpoint}
+    head = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4"}
+    return {**head, "endpoints": [item]}
+
+
+@pytest.mark.parametrize(
+    ("gvk", "obj", "path", "gate"),
+    [
+        (SLICE, resource_slice(attributes={"a": {"bools": []}}),
+         ("spec", "devices", 0, "attributes", "a", "bools"), "DRAListTypeAttributes"),
+        (SLICE, resource_slice(nodeAllocatableResourceMappings={}),
+         ("spec", "devices", 0, "nodeAllocatableResourceMappings"), "DRANodeAllocatableResources"),
+        (ENDPOINTS, endpoints(deprecatedTopology={}), ("endpoints", 0, "deprecatedTopology"), ""),
+        (DEPLOYMENT, deployment(container={"restartPolicyRules": []}),
+         ("spec", "template", "spec", "containers", 0, "restartPolicyRules"),
+         "ContainerRestartRules"),
+    ],
+)  # fmt: skip
+def test_what_comes_empty_is_dropped_with_its_field(
+    gvk: GroupVersionKind, obj: dict[str, Any], path: tuple[str | int, ...], gate: str
+) -> None:
+    for on in (False, True) if gate else (False,):
+        draft = drafted(obj, gvk, DefaultingContext(gates={gate: on} if gate else {}))
+        seen: Any = draft.validated(finish_create(draft))
+        for step in path[:-1]:
+            seen = seen[step]
+        assert (path[-1] in seen) is on, gate
+
+
+def test_of_a_changed_object_what_comes_empty_stays_where_the_gate_is_in_use() -> None:
+    new = resource_slice(attributes={"a": {"bools": []}})
+    for before, seen in (({"int": 1}, {}), ({"ints": [1]}, {"bools": []})):
+        draft = drafted(new, SLICE)
+        made = finish_update(draft, resource_slice(attributes={"a": before}))
+        assert draft.validated(made)["spec"]["devices"][0]["attributes"]["a"] == seen
+
+
+def test_an_update_validates_what_came_empty_and_not_what_it_leaves_alone() -> None:
+    """The object before is seen with the same: empty and absent are equal."""
+    new, old = deployment(nodeSelector={}), {**deployment(), "status": {"replicas": 1}}
+    draft = drafted({**new, "status": {"conditions": []}}, DEPLOYMENT)
+    made = draft.validated(finish_update(draft, old))
+    assert made["spec"]["template"]["spec"]["nodeSelector"] == {}
+    assert "conditions" not in made["status"]
+    assert draft.validated(old)["spec"]["template"]["spec"]["nodeSelector"] == {}
+    draft = drafted(new, DEPLOYMENT)
+    made = draft.validated(finish_update(draft, old, subresource="status"))
+    assert "nodeSelector" not in made["spec"]["template"]["spec"]

@@ -109,7 +109,8 @@ class Asking:
             draft = _through(draft, request, steps, 1)
         said.warnings += write_path.resume(draft, asked.target, creates=old is None)
         made = self._prepare.finished(draft, asked.document, asked.target, old)
-        return replace(asked, request=replace(request, object=made, size=None))
+        request = replace(request, object=made, size=None)
+        return replace(asked, request=request, empties=draft.run.empties)
 
     def validated(self, asked: Asked) -> Said:
         """What the validating webhooks say, who are asked side by side."""

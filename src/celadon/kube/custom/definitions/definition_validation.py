@@ -244,11 +244,8 @@ def _parts(
     if schema is not None:
         place = at.child("schema", "openAPIV3Schema")
         yield from _schema(schema, place, name, demands, status=status)
-    if version.get("subresources"):
-        yield from subresource_errors(version["subresources"], at.child("subresources"))
-    columns, fields = version.get("additionalPrinterColumns"), version.get("selectableFields")
-    if columns:
-        yield from column_errors(columns, at.child("additionalPrinterColumns"))
+    yield from _endpoints_and_columns(version, at)
+    fields = version.get("selectableFields")
     if fields:
         detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
         yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
@@ -262,16 +259,22 @@ def _shared(whole: InternalDefinition, demands: Demands) -> Errors:
         place = SPEC.child("validation", "openAPIV3Schema")
         enabled = has_status(shared) or any(map(has_status, whole.versions))
         yield from _schema(schema, place, whole.first_name, demands, status=enabled)
-    if shared.get("subresources"):
-        yield from subresource_errors(shared["subresources"], SPEC.child("subresources"))
-    columns, fields = shared.get("additionalPrinterColumns"), shared.get("selectableFields")
-    if columns:
-        yield from column_errors(columns, SPEC.child("additionalPrinterColumns"))
+    yield from _endpoints_and_columns(shared, SPEC)
+    fields = shared.get("selectableFields")
     if fields:
         detail = "may only be set when validations.schema is included"
         has_validation = shared.get("schema") is not None
         known = schema or ({} if has_validation else None)
         yield from _selectable(fields, known, SPEC, detail, many="" in demands.many_fields)
+
+
+def _endpoints_and_columns(part: JsonObject, at: FieldPath) -> Errors:
+    """Of one version, or of all."""
+    if part.get("subresources"):
+        yield from subresource_errors(part["subresources"], at.child("subresources"))
+    if part.get("additionalPrinterColumns"):
+        columns = part["additionalPrinterColumns"]
+        yield from column_errors(columns, at.child("additionalPrinterColumns"))
 
 
 def _selectable(

@@ -1,7 +1,8 @@
-"""Fields of changed objects that feature gates do not allow.
+"""Fields that objects lose on their way in, above all those that feature gates do not allow.
 
-They are dropped unless the object has had one of the same gate before: what is in use stays
-(k8s.io/kubernetes `pkg/api/pod/util.go`, `dropDisabledFields`).
+Changed objects keep a field that the object has had before, or another one of the same gate: what
+is in use stays (k8s.io/kubernetes `pkg/api/pod/util.go`, `dropDisabledFields`). Lists and maps that
+came empty are no longer in the object; a `Run` remembers them, and loses them here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from celadon.kube.defaulting.defaulting_rules import compile_rules, listed_rules
 from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.typed_objects import EmptyValue
 
 _STATUS: Final = "status"
 
@@ -56,9 +58,44 @@ def drop_unused(
 ) -> None:
     """From a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
-        if _uses(made, drop) and not _uses(old, drop):
+        came_empty = any(_leads_to(drop.steps, one) for one in run.empties)
+        if (came_empty or _uses(made, drop)) and not _uses(old, drop):
             for rule in drop.rules:
                 rule(made, run)
+            _forget(run, drop.steps)
+
+
+def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
+    """Of a new object, in the run: what came empty where the rules of its kind delete fields."""
+    if run.empties:
+        _forget(run, _deleted(gvk, run.gates))
+
+
+@functools.lru_cache(maxsize=512)
+def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, ...], ...]:
+    return tuple(
+        parse_path(path)
+        for path, rule in placed_rules(listed_rules(gvk, "create"), gates)
+        if "delete" in rule and not rule.get("when")
+    )
+
+
+def _forget(run: Run, steps: tuple[tuple[Step, ...], ...]) -> None:
+    run.empties = [one for one in run.empties if not _leads_to(steps, one)]
+
+
+def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
+    return any(_is_path(way, empty.path) for way in steps)
+
+
+def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
+    """Whether the steps lead to a path; what they say of all items holds of each."""
+    at = 0
+    for step in steps:
+        if at >= len(path) or path[at] != step.name:
+            return False
+        at += 1 if step.each is Each.FIELD else 2
+    return at == len(path)
 
 
 def _uses(obj: Mapping[str, Any], drop: Drop) -> bool:

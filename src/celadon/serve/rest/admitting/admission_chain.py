@@ -7,17 +7,19 @@ half of the plugins, then the policies, then validating webhooks (`admit`).
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import Opinion, PluginChain
-from celadon.kube import AuthorizerBackend, JsonObject, StatusError
+from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject, StatusError
 from celadon.kube.defaulting import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
 from celadon.serve.access.access_decisions import check_access, request_attributes
+from celadon.serve.access.claim_status_access import claim_status_errors
 from celadon.serve.access.role_write_checks import RoleWriteChecks
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.charging.quota_charging import QuotaCharging
@@ -29,6 +31,7 @@ from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 
+_CLAIM_STATUS: Final = (GroupResource("resource.k8s.io", "resourceclaims"), "status")
 _UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
 """Operations without an object that a plugin could change: both halves come one after the other."""
 
@@ -64,6 +67,15 @@ class Admission:
             return
         asked = request_attributes(call.user, call.info, call.request)
         RoleWriteChecks(self.authorizer, self.roles.current()).check(asked, new, old)
+
+    def claim_status_errors(
+        self, call: Call, new: JsonObject, old: JsonObject
+    ) -> Sequence[FieldError]:
+        """What the writer may not change in the status of a ResourceClaim."""
+        if (call.target.resource.gvr.group_resource, call.target.subresource) != _CLAIM_STATUS:
+            return ()
+        asked = request_attributes(call.user, call.info, call.request)
+        return tuple(claim_status_errors(asked, self.authorizer, new, old))
 
     def check_creation(self, call: Call) -> None:
         """An update that creates has to be allowed as a create, too. Raises StatusError 403."""
