@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
-from celadon.admission import ObjectWorld, Operation, Request, World
+from celadon.admission import Operation, Request
 from celadon.admission.plugins import RESOURCE_QUOTA, PluginChain
+from celadon.cli.checking.overlaid_world import GivenWorld, OverlaidWorld
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.kube import (
-    Answer,
-    Attributes,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
@@ -27,7 +26,6 @@ from celadon.kube import (
     StatusError,
     metadata,
 )
-from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import (
     PRIORITY_CLASSES,
     RUNTIME_CLASSES,
@@ -88,7 +86,7 @@ class PluginDesk:
     that are to be admitted, in their order: each sees those before it."""
 
     def __init__(
-        self, choice: PluginChoice, version: str, world: ObjectWorld, classes: Sequence[str] = ()
+        self, choice: PluginChoice, version: str, world: GivenWorld, classes: Sequence[str] = ()
     ) -> None:
         self.choice = choice
         self._classes = classes
@@ -178,32 +176,26 @@ class PluginDesk:
         return found
 
 
-def objects_of(world: ObjectWorld, kind: str) -> list[JsonObject]:
+def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
     """Those of a kind of the group without a name, in all namespaces."""
     wanted = GroupVersionKind("", "v1", kind)
     return [one for one in world.objects if metadata.gvk(one) == wanted]
 
 
-class _Watched:
-    """A world that remembers what was not found in it. The account that every namespace has is
-    there; PriorityClasses with names that are `hidden` are not."""
+class _Watched(OverlaidWorld):
+    """Remembers what was not found. The account that every namespace has is there; PriorityClasses
+    with names that are `hidden` are not."""
 
-    __slots__ = ("_world", "hidden", "missed")
+    __slots__ = ("hidden", "missed")
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, behind: GivenWorld) -> None:
+        super().__init__(behind)
         self.missed: dict[GroupVersionResource, str] = {}
         self.hidden: frozenset[str] = frozenset()
 
-    @property
-    def catalog(self) -> Catalog:
-        return self._world.catalog
-
-    def namespace(self, name: str) -> JsonObject | None:
-        return self._world.namespace(name)
-
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        found = self._world.get(resource, namespace, name)
+        """Notes what is missing."""
+        found = super().get(resource, namespace, name)
         if found is None:
             if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
                 return _account(namespace)
@@ -211,16 +203,11 @@ class _Watched:
         return found
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        found = self._world.list(resource, namespace)
+        """Without what is hidden."""
+        found = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
             return [one for one in found if metadata.name(one) not in self.hidden]
         return found
-
-    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        return self._world.convert(obj, kind)
-
-    def authorize(self, attributes: Attributes) -> Answer:
-        return self._world.authorize(attributes)
 
 
 def _account(namespace: str) -> dict[str, Any]:
