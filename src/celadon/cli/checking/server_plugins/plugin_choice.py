@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS, UnusablePlugins, enabled_plugins
@@ -38,6 +39,11 @@ class PluginChoice:
     names: frozenset[str] = DEFAULT_PLUGINS
     settings: PluginSettings | None = None
     whole_cluster: bool = False
+
+    def over(self, own: PluginChoice) -> PluginChoice:
+        """Another choice, with what this one changes of the defaults changed there too."""
+        more, fewer = self.names - DEFAULT_PLUGINS, DEFAULT_PLUGINS - self.names
+        return replace(own, names=(own.names | more) - fewer)
 
     @property
     def asked(self) -> tuple[str, ...]:
