@@ -18,6 +18,7 @@ from celadon.cli.fleet_options import (
 )
 from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
 from celadon.cli.option_values import count
+from celadon.cli.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.project_files.project_options import add_project, shown_use, use_project
 from celadon.cli.release_option import add_version
 
@@ -39,8 +40,9 @@ objects were created now, or updated to what they are.
 The source is a cluster, a backup of its etcd, or SOURCES are dumps: JSON lines, what
 `kubectl get -o json` and `-o yaml` print, folders, backups of Velero (.tar.gz); packed with gzip or
 not, or - for standard input. What is given with -f are policies and bindings, and what they look up
-beyond what the source has (namespaces, params, definitions). Of a server's built-in plugins
-PodSecurity is asked, by the labels of namespaces, and no other: see `celadon check`.
+beyond what the source has (namespaces, params, definitions). The server's built-in plugins
+(PodSecurity, LimitRanger, Priority ...) are asked, too; ResourceQuota is not, since its quotas
+count what exists already. The report says who could not be asked.
 """
 
 EPILOG: Final = """\
@@ -130,6 +132,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
         help="take objects that no server has written as they are too",
     )
     add_version(group, default=None)
+    add_plugins(group)
 
 
 def _strictness(group: argparse._ArgumentGroup) -> None:
@@ -195,6 +198,10 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon audit", wrong)
+    try:
+        settings = _settings(options)
+    except ValueError as error:
+        return output.usage_error("celadon audit", str(error))
     progress = output.Progress("objects audited:")
     manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others and options.strict:
@@ -205,7 +212,7 @@ def run(options: argparse.Namespace) -> Exit:
     audit = Audit(
         manifests,
         policy_sets(manifests, options.kubernetes_version),
-        _settings(options),
+        settings,
         strict=options.strict,
         fail_on=FailOn(options.fail_on),
         step=progress.share,
@@ -308,6 +315,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
+    """Raises ValueError."""
     import sys
     from datetime import UTC, datetime
 
@@ -324,4 +332,5 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
         limit=sys.maxsize if options.output == "jsonl" else options.max_results,
         defaulting=not options.no_defaulting,
         jobs=options.jobs,
+        plugins=tuple(sorted(chosen_plugins(options).names)),
     )

@@ -10,12 +10,19 @@ is not in them is not there, and the refusal stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation, Request
-from celadon.admission.plugins import RESOURCE_QUOTA, PluginChain
+from celadon.admission.plugins import (
+    POD_SECURITY,
+    RESOURCE_QUOTA,
+    SECURITY_LABELS,
+    PluginChain,
+    Stands,
+    is_terminating,
+)
 from celadon.cli.checking.overlaid_world import GivenWorld, OverlaidWorld
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.kube import (
@@ -32,9 +39,11 @@ from celadon.kube.defaulting import (
     STORAGE_CLASSES,
     Draft,
 )
+from celadon.kube.json_copies import fresh
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
+LIFECYCLE: Final = "NamespaceLifecycle"
 DEFAULT_ACCOUNT: Final = "default"
 """A ServiceAccount that a controller makes in every namespace."""
 
@@ -77,6 +86,10 @@ class PluginAnswer:
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     unasked: tuple[Unasked, ...] = ()
 
+    def then(self, following: PluginAnswer) -> PluginAnswer:
+        """The answer of whoever is asked next, if this is no refusal."""
+        return replace(following, unasked=(*self.unasked, *following.unasked))
+
 
 FINE: Final = PluginAnswer()
 
@@ -92,12 +105,58 @@ class PluginDesk:
         self._classes = classes
         self._chain = PluginChain(choice.names, version, choice.settings)
         self._world = _Watched(world)
-        self._namespaces = frozenset(map(metadata.name, world.list(NAMESPACES, "")))
+        given = world.list(NAMESPACES, "")
+        self._namespaces = frozenset(map(metadata.name, given))
+        self._ending = frozenset(metadata.name(one) for one in given if is_terminating(one))
+        self._labelled = frozenset(
+            metadata.name(one)
+            for one in given
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+        )
         self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
 
     def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
         """The first half. All plugins change the draft, also behind one that refuses."""
+        return self._first_half(
+            lambda stands: self._chain.mutate(draft, request, self._world, stands)
+        )
+
+    def of_stored(self, request: Request) -> PluginAnswer:
+        """Both halves about an object that a server has stored already, as if it came anew."""
+        if not self.concerned(request):
+            return FINE
+        obj = {} if request.object is None else fresh(request.object)
+        obj.setdefault("spec", {})  # upstream it is a struct, which is never absent
+        before = self._first_half(
+            lambda stands: self._chain.admit_again(obj, request, self._world, stands)
+        )
+        if before.refusal is not None or request.object is None:
+            return before
+        return before.then(self.validated(replace(request, object=obj)))
+
+    def concerned(self, request: Request) -> tuple[str, ...]:
+        """Those that may have something against a request. That a namespace ends concerns what is
+        in it, and PodSecurity what is in a namespace with its labels."""
+        return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
+
+    def may_concern(self, request: Request) -> bool:
+        """Whether one of them may have something against a request for such a resource, in
+        whatever namespace."""
+        found = set(self._chain.concerned(request))
+        if not self._ending:
+            found.discard(LIFECYCLE)
+        if not self._labelled:
+            found.discard(POD_SECURITY)
+        return bool(found)
+
+    def _looks(self, plugin: str, request: Request) -> bool:
+        if plugin == LIFECYCLE:
+            return request.namespace in self._ending
+        return plugin != POD_SECURITY or request.namespace in self._labelled
+
+    def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
+        """What comes of asking all plugins; the first refusal counts."""
         refused: list[tuple[str, StatusError]] = []
         unasked: list[Unasked] = []
 
@@ -111,7 +170,7 @@ class PluginDesk:
 
         self._world.missed.clear()
         self._world.hidden = frozenset()
-        self._chain.mutate(draft, request, self._world, goes_on)
+        asked(goes_on)
         if not refused and not unasked:
             return FINE
         plugin, refusal = refused[0] if refused else ("", None)
@@ -142,12 +201,13 @@ class PluginDesk:
         )
 
     def _not_yet(self, request: Request) -> frozenset[str]:
-        """The PriorityClasses that are not there when one of them is created."""
+        """The PriorityClasses that are not there when one of them is created: itself, and those
+        that are admitted after it."""
         if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
             return frozenset()
         names = list(self._classes)
         first = names.index(request.name) if request.name in names else len(names)
-        return frozenset(names[first:])
+        return frozenset((request.name, *names[first:]))
 
     def _missing(self, plugin: str) -> str:
         """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
