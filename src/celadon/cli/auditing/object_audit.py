@@ -33,7 +33,11 @@ from celadon.cli.auditing.audit_findings import (
     Violation,
     effect_of,
 )
-from celadon.cli.auditing.plugin_findings import PluginAudit, of_existing, plugin_finding
+from celadon.cli.auditing.server_plugins.plugin_findings import (
+    PluginAudit,
+    of_existing,
+    plugin_finding,
+)
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.object_preparation import Made, Prepare
 from celadon.cli.checking.policy_set import PolicySet

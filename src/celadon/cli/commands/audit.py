@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.fleet_options import (
@@ -18,7 +19,6 @@ from celadon.cli.fleet_options import (
 )
 from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
 from celadon.cli.option_values import count
-from celadon.cli.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.project_files.project_options import add_project, shown_use, use_project
 from celadon.cli.release_option import add_version
 
@@ -190,7 +190,8 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         project = use_project(options)
-    except ConfigError as error:
+        settings = _settings(options)
+    except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
     options.files = [*project.files, *options.files]
     if shown_use(options, project):
@@ -198,10 +199,6 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon audit", wrong)
-    try:
-        settings = _settings(options)
-    except ValueError as error:
-        return output.usage_error("celadon audit", str(error))
     progress = output.Progress("objects audited:")
     manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others and options.strict:

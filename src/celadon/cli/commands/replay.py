@@ -6,10 +6,10 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.formats.report_forms import REPLAY
-from celadon.cli.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.project_files.project_options import add_project, shown_use, use_project
 from celadon.cli.release_option import add_version
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from celadon import __version__
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.option_values import count, seconds
-from celadon.cli.plugin_options import add_plugins
 from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
 

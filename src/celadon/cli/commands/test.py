@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.formats.report_forms import TEST
 from celadon.cli.option_values import add_expected, count
-from celadon.cli.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
