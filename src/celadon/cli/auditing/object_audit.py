@@ -33,7 +33,7 @@ from celadon.cli.auditing.audit_findings import (
     Violation,
     effect_of,
 )
-from celadon.cli.auditing.server_plugins.plugin_findings import (
+from celadon.cli.auditing.plugin_opinions.plugin_findings import (
     PluginAudit,
     of_existing,
     plugin_finding,

@@ -23,7 +23,7 @@ from celadon.admission import (
 )
 from celadon.admission.incomplete import Missing, judged_partly
 from celadon.cli.auditing.audit_findings import AUDIT, DENY, WARN, effect_of
-from celadon.cli.auditing.server_plugins.plugin_findings import PluginAudit, plugin_finding
+from celadon.cli.auditing.plugin_opinions.plugin_findings import PluginAudit, plugin_finding
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet

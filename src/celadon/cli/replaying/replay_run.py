@@ -8,7 +8,7 @@ from typing import Final
 from celadon.admission import ADMIN, ObjectWorld
 from celadon.admission.incomplete import Missing
 from celadon.cli.auditing.audit_lookups import given_objects, lookups_of, preparation
-from celadon.cli.auditing.server_plugins.plugin_findings import PluginAudit, of_former_requests
+from celadon.cli.auditing.plugin_opinions.plugin_findings import PluginAudit, of_former_requests
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.manifests import Manifests
