@@ -6,8 +6,8 @@ import enum
 
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.checking.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.checking.server_plugins.plugin_setting import unasked_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass

@@ -18,6 +18,7 @@ from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
 from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given.check_inputs import CheckInputs
+from celadon.cli.checking.given.plugin_setting import plugin_setting, unasked_plugins
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
@@ -30,7 +31,6 @@ from celadon.cli.checking.policy_set import (
     validating_engine,
 )
 from celadon.cli.checking.questions import identity
-from celadon.cli.checking.server_plugins.plugin_setting import plugin_setting, unasked_plugins
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.records import dataclass
 

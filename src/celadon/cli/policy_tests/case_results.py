@@ -15,9 +15,9 @@ from celadon.cli.checking.check_report import (
     UnaskedPlugin,
     Violation,
 )
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.checking.server_plugins.plugin_desk import Unasked
-from celadon.cli.checking.server_plugins.plugin_setting import unasked_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.policy_tests.alteration_counts import Alterations
 from celadon.cli.policy_tests.coverage_counts import Coverage, added_up

@@ -11,11 +11,11 @@ from celadon.cli.auditing.audit_lookups import given_objects, lookups_of, prepar
 from celadon.cli.auditing.plugin_opinions.plugin_findings import PluginAudit, of_former_requests
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.checking.policy_set import PolicySets, validating_engine
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.checking.server_plugins.plugin_setting import unasked_plugins
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replaying.audit_logs import log_files, read_events, total_bytes
 from celadon.cli.replaying.event_replay import EventReplay

@@ -19,6 +19,7 @@ from celadon.admission import (
     World,
 )
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
+from celadon.cli.checking.given.plugin_setting import plugin_setting
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.controller_requests import as_stored
@@ -41,7 +42,6 @@ from celadon.cli.checking.policy_set import (
 )
 from celadon.cli.checking.questions import Asked, Question, ask, identity
 from celadon.cli.checking.refusals import strictly_refused
-from celadon.cli.checking.server_plugins.plugin_setting import plugin_setting
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
 from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
