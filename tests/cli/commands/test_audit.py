@@ -62,6 +62,8 @@ def test_a_table_for_people(capsys: Capture) -> None:
         "POLICY  MATCHED   DENIED   WARNED  AUDITED   ERRORS\n"
         "limit         2        1        0        0        0\n"
         "\n"
+        "admission plugins not fully asked: ResourceQuota (what exists is counted already), "
+        "LimitRanger, PodSecurity (namespace `default` is not given)\n"
         "3 objects, 2 matched by policies: 1 would be denied, 0 warned about, 0 audited"
         " on CREATE (1 policy)\n"
     )

@@ -514,3 +514,27 @@ def test_params_and_namespaces_are_given_with_the_policies(capsys: Capture) -> N
     judged = policy(expression="object.data.x == params.data.x", paramKind=kind)
     write(Path("p.json"), judged, binding(paramRef=ref), config_map("wanted", x="no"))
     assert replayed(capsys, event(), event(name="b", x="ok"), code=1)["would"]["denied"] == 1
+
+
+def test_plugins_are_asked_with_the_user_of_the_log(capsys: Capture) -> None:
+    space = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "shop", "labels": {"pod-security.kubernetes.io/enforce": "baseline"}},
+    }
+    write(Path("p.json"), policy(), binding(), space)
+    spec = {"containers": [{"name": "c", "image": "i", "securityContext": {"privileged": True}}]}
+    about = {"name": "p", "namespace": "shop"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
+    reference = {"resource": "pods", "namespace": "shop", "name": "p", "apiVersion": "v1"}
+    given: Json = {"objectRef": reference, "requestObject": pod, "responseObject": None}
+    found = replayed(
+        capsys, event(**given), event("update", responseStatus={"code": 200}, **given), code=1
+    )
+    assert [one["name"] for one in found["would"]["byPolicy"]] == ["PodSecurity"]
+    (seen,) = found["would"]["byUser"]
+    assert (seen["name"], seen["denied"]) == ("alice", 1)
+    assert found["summary"]["wouldBeDenied"] == 1
+    unasked = {(one["plugin"], one["reason"]) for one in found["plugins"]["unasked"]}
+    assert ("PodSecurity", "the log does not have the old object") in unasked
+    assert "PodSecurity" in found["plugins"]["asked"]

@@ -12,12 +12,13 @@ from celadon.admission.plugins.image_reviews import (
     image_review,
     unanswered_opinion,
 )
-from celadon.admission.plugins.namespace_plugins import namespace_lifecycle
+from celadon.admission.plugins.namespace_plugins import is_terminating, namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
-from celadon.admission.plugins.plugin_chain import PluginChain
+from celadon.admission.plugins.plugin_chain import PluginChain, Stands
 from celadon.admission.plugins.plugin_settings import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
+    POD_SECURITY,
     RESOURCE_QUOTA,
     EventLimit,
     ImagePolicySettings,
@@ -32,6 +33,7 @@ from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recou
 __all__ = [
     "EVENT_RATE_LIMIT",
     "IMAGE_POLICY",
+    "POD_SECURITY",
     "RESOURCE_QUOTA",
     "SECURITY_LABELS",
     "Charge",
@@ -43,6 +45,7 @@ __all__ = [
     "Opinion",
     "PluginChain",
     "PluginSettings",
+    "Stands",
     "counts_differ",
     "fit",
     "forbidden",
@@ -50,6 +53,7 @@ __all__ = [
     "image_opinion",
     "image_review",
     "is_counted",
+    "is_terminating",
     "namespace_lifecycle",
     "recounted",
     "unanswered_opinion",

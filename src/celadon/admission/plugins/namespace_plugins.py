@@ -42,12 +42,13 @@ def namespace_lifecycle(request: Request, world: World) -> StatusError | None:
     namespace = world.namespace(request.namespace)
     if namespace is None:
         return status.not_found(NAMESPACES, request.namespace)
-    if request.operation is Operation.CREATE and _is_terminating(namespace):
+    if request.operation is Operation.CREATE and is_terminating(namespace):
         return _terminating(request)
     return None
 
 
-def _is_terminating(namespace: JsonObject) -> bool:
+def is_terminating(namespace: JsonObject) -> bool:
+    """Whether it is on its way out, and takes nothing new."""
     phase = (namespace.get("status") or {}).get("phase")
     return bool(metadata.deletion_timestamp(namespace)) or phase == "Terminating"
 

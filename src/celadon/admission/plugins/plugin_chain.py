@@ -51,6 +51,7 @@ class PluginChain:
         self.names = frozenset(names)
         self._behaviours = behaviours(release, settings or PluginSettings())
         self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
+        self._concerned: dict[Endpoint, tuple[str, ...]] = {}
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
         self._validating: dict[Endpoint, tuple[tuple[str, Behaviour], ...]] = {}
 
@@ -73,6 +74,28 @@ class PluginChain:
         if changed and draft is not None:
             settle_plugins(draft)
         return None
+
+    def admit_again(
+        self, obj: dict[str, Any], request: Request, world: World, stands: Stands | None = None
+    ) -> StatusError | None:
+        """The first half about an object that has been through it, and that may be changed once
+        more: what rules of plugins fill in is there already."""
+        for step in self._mutating_steps(request):
+            if step.mutate is not None:
+                refusal = step.mutate(obj, request, world)
+                if refusal is not None and (stands is None or stands(step.plugin, refusal)):
+                    return refusal
+        return None
+
+    def concerned(self, request: Request) -> tuple[str, ...]:
+        """The plugins that may have something against a request for such an endpoint."""
+        endpoint = _endpoint(request)
+        found = self._concerned.get(endpoint)
+        if found is None:
+            first = [one.plugin for one in self._mutating_steps(request) if one.mutate is not None]
+            then = [name for name, _ in self._validating_steps(request)]
+            found = self._concerned[endpoint] = tuple(dict.fromkeys((*first, *then)))
+        return found
 
     def validate(self, request: Request, world: World, stands: Stands | None = None) -> Opinion:
         """The second half of all plugins, up to the first refusal. `stands` as above."""

@@ -19,6 +19,8 @@ EVENT_RATE_LIMIT: Final = "EventRateLimit"
 IMAGE_POLICY: Final = "ImagePolicyWebhook"
 """Likewise: others are asked where there is a network."""
 
+POD_SECURITY: Final = "PodSecurity"
+"""The plugin that holds pods against the Pod Security Standards."""
 RESOURCE_QUOTA: Final = "ResourceQuota"
 """Likewise: what is used is added up where objects are kept."""
 

@@ -6,6 +6,7 @@ who audited which.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field
 from typing import Final
@@ -13,14 +14,13 @@ from typing import Final
 from celadon.admission import Cause, Decision
 from celadon.cli.checking.check_report import Notice, Place
 from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.server_plugins.plugin_desk import Unasked
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 
 DENY: Final = "deny"
 WARN: Final = "warn"
 AUDIT: Final = "audit"
-POD_SECURITY: Final = "PodSecurity"
-"""The built-in plugin that is asked beside policies, and counted like one."""
 _WARNS: Final = "Warn"
 """The action of a binding."""
 
@@ -148,6 +148,8 @@ class Findings:
     namespaces: dict[str, Place] = field(default_factory=dict)
     met: set[tuple[int, str, str]] = field(default_factory=set)
     """Outcomes, policies and bindings that `coverage` has."""
+    unasked: Counter[Unasked] = field(default_factory=Counter)
+    """The objects that a plugin could not be asked about, per plugin and reason."""
 
     def count(self, matched: Iterable[str], against: Mapping[str, Against], group: str) -> None:
         """One more object: by the policies that looked at it, among all, and in its group."""
@@ -181,6 +183,7 @@ class Findings:
         self.coverage.add(following.coverage)
         self.violations += following.violations[: max(0, limit - len(self.violations))]
         self.problems += following.problems
+        self.unasked.update(following.unasked)
         for key, notice in following.ignored.items():
             self.ignored.setdefault(key, notice)
         for kind, guess in following.guessed.items():

@@ -1,6 +1,6 @@
-"""What is looked up while objects are audited: params, roles, definitions of custom resources, and
-namespaces, whose labels PodSecurity reads too, from the source itself and from what was given with
-the policies.
+"""What is looked up while objects are audited: params, roles, definitions of custom resources,
+namespaces, and what plugins read (classes, accounts, LimitRanges), from the source itself and from
+what was given with the policies.
 
 A source is gone through once for them, before anything is judged. Only texts in which a wanted kind
 is mentioned are read, and of params only those that some binding may mean, so that a cluster full
@@ -20,8 +20,10 @@ from celadon.cli.checking.policy_set import PolicySet, PolicySets
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, JsonObject, User, metadata
+from celadon.kube.catalogue import known_resources
+from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
-from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.well_known_values import NODES, RBAC_GROUP
 from celadon.records import dataclass
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -81,6 +83,7 @@ def lookups_of(sets: PolicySets) -> Lookups:
     """What these policies may look up."""
     namespaces = Sightings.wanted(sets).wants_namespaces
     kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"), _NAMESPACE}
+    kinds.update(one.gvk.group_kind for one in known_resources() if one.gvr in LOOKED_UP - {NODES})
     if any(_asks_authorizer(one.value) for one in sets.validating.policies.values()):
         kinds.update(_ROLES)
     return Lookups(frozenset(kinds), _params(sets.validating), namespaces)

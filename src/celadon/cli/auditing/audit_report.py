@@ -5,7 +5,9 @@ from __future__ import annotations
 import enum
 
 from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
-from celadon.cli.checking.check_report import Notice, Place, PolicyError
+from celadon.cli.checking.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
@@ -49,6 +51,8 @@ class AuditReport:
     problems: tuple[Problem, ...]
     strict: bool = False
     fail_on: FailOn = FailOn.DENY
+    plugins: tuple[str, ...] = ()
+    unasked_plugins: tuple[UnaskedPlugin, ...] = ()
 
     @property
     def omitted(self) -> int:
@@ -84,6 +88,7 @@ def report_of(
     summary_by: str,
     strict: bool,
     fail_on: FailOn,
+    choice: PluginChoice,
 ) -> AuditReport:
     """The groups with most violations come first."""
     groups = sorted(findings.groups.items(), key=lambda one: (-one[1].violating, one[0]))
@@ -102,4 +107,6 @@ def report_of(
         problems=tuple(dict.fromkeys(findings.problems)),
         strict=strict,
         fail_on=fail_on,
+        plugins=choice.asked,
+        unasked_plugins=unasked_plugins(choice, findings.unasked),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from celadon.admission import Outcome
-from celadon.cli.auditing.audit_findings import POD_SECURITY, Findings, Tally, Violation
+from celadon.cli.auditing.audit_findings import Findings, Tally, Violation
 from celadon.cli.auditing.audit_inputs import Inputs
 from celadon.cli.auditing.audit_lookups import looked_up, lookups_of
 from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn, report_of
@@ -24,6 +24,7 @@ from celadon.cli.checking.policy_set import PolicySet, PolicySets, validating_en
 from celadon.cli.reading.documents import Document
 from celadon.cli.worker_pipes import possible_workers
 from celadon.kube import JsonObject
+from celadon.kube.catalogue import PLUGIN_ORDER
 from celadon.records import dataclass
 
 Step = Callable[[int, float], None]
@@ -96,6 +97,7 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
         summary_by=audit.settings.summary_by,
         strict=audit.strict,
         fail_on=audit.fail_on,
+        choice=audit.settings.choice,
     )
 
 
@@ -114,9 +116,9 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
             tuple(actions),
             findings.policies.get(name, Tally()),
         )
-    security = findings.policies.get(POD_SECURITY)
-    if security is not None:
-        yield AuditedPolicy(POD_SECURITY, Place(), (), (), security)
+    for name, tally in sorted(findings.policies.items()):
+        if name in PLUGIN_ORDER:
+            yield AuditedPolicy(name, Place(), (), (), tally)
 
 
 def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:

@@ -1,15 +1,15 @@
 """One object after the other against the policies: what admission would say if it were written now.
 
 An object that exists is asked about as if it were created, or updated to what it is. Policies and
-PodSecurity are asked, and nothing else: the object is there, so the server has taken it. One that a
-server has written (it has a `uid`) is taken as it is; one from a manifest is filled in first, as
+the server's own plugins are asked; whether the object is valid is not, since it is there. One that
+a server has written (it has a `uid`) is taken as it is; one from a manifest is filled in first, as
 `check` does it.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
@@ -17,34 +17,37 @@ from celadon.admission import (
     Cause,
     Decision,
     Engine,
+    ObjectWorld,
     Operation,
     Outcome,
     Request,
     Verdict,
-    World,
 )
-from celadon.admission.plugins import SECURITY_LABELS, PluginChain
+from celadon.admission.plugins import POD_SECURITY
 from celadon.admission.writing import write_options
 from celadon.cli.auditing.audit_blocks import AnyPiece, Block, Found, Head, Piece
 from celadon.cli.auditing.audit_findings import (
-    AUDIT,
-    DENY,
-    POD_SECURITY,
-    WARN,
     Against,
     AuditedObject,
     Findings,
     Violation,
     effect_of,
 )
+from celadon.cli.auditing.plugin_opinions.plugin_findings import (
+    PluginAudit,
+    of_existing,
+    plugin_finding,
+)
 from celadon.cli.checking.check_report import Notice, Place, Silence
-from celadon.cli.checking.object_preparation import Prepare, Prepared
+from celadon.cli.checking.object_preparation import Made, Prepare
 from celadon.cli.checking.policy_set import PolicySet
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
+from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupResource, GroupVersionKind, JsonObject, User, metadata
-from celadon.kube.catalogue import Resource, guessed_resource, known_resources
+from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube.catalogue import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.kube.writes import Target, WriteOptions
 from celadon.records import dataclass
@@ -58,17 +61,13 @@ _MATCHED: Final = (
 )
 _OTHER_BYTES: Final = 4096
 """Of a request, besides its objects: names, the user, options."""
-_RESOURCES: Final = {
-    "": ("pods", "podtemplates", "replicationcontrollers"),
-    "apps": ("daemonsets", "deployments", "replicasets", "statefulsets"),
-    "batch": ("cronjobs", "jobs"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
     """What the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`; `limit` is
-    the number of violations that are kept."""
+    the number of violations that are kept. `plugins` are the names of those that are enabled, in an
+    order that is always the same."""
 
     operation: Operation
     user: User
@@ -78,6 +77,12 @@ class AuditSettings:
     limit: int = 10_000
     defaulting: bool = True
     jobs: int = 0
+    plugins: tuple[str, ...] = tuple(sorted(DEFAULT_PLUGINS))
+
+    @property
+    def choice(self) -> PluginChoice:
+        """The plugins that are enabled, as far as they can be asked about what exists."""
+        return of_existing(PluginChoice(frozenset(self.plugins)))
 
     @property
     def label(self) -> str:
@@ -97,47 +102,11 @@ class _KindPlan:
     concerned: tuple[bool, bool]
 
 
-class SecurityFinding(NamedTuple):
-    """What the plugin has against an object; `label` is that of the namespace that asks for it."""
+class _Asked(NamedTuple):
+    """`said` is what plugins said while the object was prepared; None of one that is there."""
 
-    effect: str
-    message: str
-    label: str
-
-
-class SecurityAudit:
-    """Asks PodSecurity of a release: of all built-in plugins the one whose word follows from an
-    object and the labels of its namespace. Pods are held against all three levels, workloads
-    against those that are warned of and noted. Namespaces without its labels are passed over."""
-
-    def __init__(self, version: str, world: World) -> None:
-        self._chain = PluginChain({POD_SECURITY}, version)
-        self._world = world
-        self._namespaces = frozenset(
-            metadata.name(one)
-            for one in world.list(NAMESPACES, "")
-            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
-        )
-
-    def may_concern(self, resource: GroupResource) -> bool:
-        """Whether there may be something to say of objects of a resource."""
-        return bool(self._namespaces) and resource.resource in _RESOURCES.get(resource.group, ())
-
-    def concerns(self, request: Request) -> bool:
-        """Whether the plugin looks at the object of a request."""
-        known = request.namespace in self._namespaces
-        return known and self.may_concern(request.resource.group_resource)
-
-    def finding(self, request: Request) -> SecurityFinding | None:
-        """The strongest of what it says."""
-        said = self._chain.validate(request, self._world)
-        if said.refusal is not None:
-            _, _, why = said.refusal.status.message.partition(" is forbidden: ")
-            return SecurityFinding(DENY, why, f"{SECURITY_LABELS}enforce")
-        if said.warnings:
-            return SecurityFinding(WARN, said.warnings[0], f"{SECURITY_LABELS}warn")
-        noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
-        return None if noted is None else SecurityFinding(AUDIT, noted, f"{SECURITY_LABELS}audit")
+    request: Request
+    said: PluginAnswer | None
 
 
 class ObjectAuditor:
@@ -149,10 +118,10 @@ class ObjectAuditor:
         "_kept",
         "_options",
         "_plans",
+        "_plugins",
         "_policies",
         "_prepare",
         "_reader",
-        "_security",
         "_settings",
         "_wants_namespaces",
         "_world",
@@ -161,7 +130,7 @@ class ObjectAuditor:
     def __init__(
         self,
         engine: Engine,
-        world: World,
+        world: ObjectWorld,
         prepare: Prepare,
         policies: PolicySet,
         settings: AuditSettings,
@@ -174,7 +143,7 @@ class ObjectAuditor:
         self._policies = policies
         self._settings = settings
         self._wants_namespaces = wants_namespaces
-        self._security = SecurityAudit(settings.version, world)
+        self._plugins = PluginAudit(settings.choice, settings.version, world, prepare)
         self._options = write_options(settings.operation, WriteOptions())
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
@@ -206,8 +175,6 @@ class ObjectAuditor:
 
     def may_concern(self, resource: Resource) -> bool:
         """Whether some policy may be about objects of a resource."""
-        if self._security.may_concern(resource.gvr.group_resource):
-            return True
         return any(self._concerned(resource.gvk, resource))
 
     def _piece(self, piece: AnyPiece, findings: Findings) -> None:
@@ -254,16 +221,17 @@ class ObjectAuditor:
         if known is None:
             known = known_resources(all_versions=True).by_gvk(kind)
         resource = guessed_resource(kind) if known is None else known
-        inside, outside = self._concerned(kind, resource)
-        secured = self._security.may_concern(resource.gvr.group_resource)
-        concerned = inside or secured, outside
+        concerned = self._concerned(kind, resource)
         return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
 
     def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
         inside = self._request(kind, resource, "some", "", {})
         outside = self._request(kind, resource, "", "", {})
-        engine, world = self._engine, self._world
-        return engine.may_concern(inside, world), engine.may_concern(outside, world)
+        engine, world, plugins = self._engine, self._world, self._plugins.desk
+        return (
+            engine.may_concern(inside, world) or plugins.may_concern(inside),
+            engine.may_concern(outside, world) or plugins.may_concern(outside),
+        )
 
     def _request(
         self,
@@ -289,7 +257,7 @@ class ObjectAuditor:
         )
 
     def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
-        value, size = found.value, None
+        value, size, said = found.value, None, None
         own = value.get("metadata")
         about: dict[str, Any] = own if own.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
@@ -305,7 +273,7 @@ class ObjectAuditor:
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value = prepared
+            value, said = prepared.value, prepared.said
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
@@ -314,9 +282,10 @@ class ObjectAuditor:
             findings.namespaces.setdefault(namespace, found.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, found, request, plan, findings)
+        self._take(verdict, found, _Asked(request, said), plan, findings)
 
-    def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Prepared:
+    def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Made | Problem:
+        """What a server would make of a manifest, and plugins say of it if it is to be created."""
         document = found.document
         if document is None:
             (document, *_) = (
@@ -327,21 +296,23 @@ class ObjectAuditor:
             "" if plan.is_namespace else namespace,
             custom=self._prepare.custom_kind(plan.kind),
         )
-        return self._prepare.stored(document, target)
+        if self._settings.operation is Operation.CREATE:
+            return self._plugins.prepare.admitted(document, target)
+        stored = self._prepare.stored(document, target)
+        return stored if isinstance(stored, Problem) else Made(stored)
 
     def _take(
         self,
         verdict: Verdict,
         found: Found,
-        request: Request,
+        asked: _Asked,
         plan: _KindPlan,
         findings: Findings,
     ) -> None:
+        request = asked.request
         matched = self._matched(verdict, found, request, plan, findings)
         against: dict[str, Against] = {}
-        if self._security.concerns(request):
-            matched.add(POD_SECURITY)
-            self._take_security(found, request, plan, findings, against)
+        matched.update(self._take_plugins(asked, found, plan, findings, against))
         if not verdict.decisions:
             if matched:
                 findings.count(matched, against, self._group(request, plan))
@@ -360,36 +331,46 @@ class ObjectAuditor:
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
 
-    def _take_security(
+    def _take_plugins(
         self,
+        asked: _Asked,
         found: Found,
-        request: Request,
         plan: _KindPlan,
         findings: Findings,
         against: dict[str, Against],
-    ) -> None:
-        """Takes in what PodSecurity has against an object."""
-        said = self._security.finding(request)
-        if said is None:
-            return
-        against[POD_SECURITY] = Against({said.effect})
+    ) -> Collection[str]:
+        """Takes in what plugins have against an object. Of who looked at it, those are counted of
+        whom it is worth telling."""
+        request = asked.request
+        looked = self._plugins.desk.concerned(request)
+        if not looked:
+            return ()
+        said = asked.said
+        plugins = self._plugins
+        said = plugins.answer(request) if said is None else plugins.after(said, request)
+        findings.unasked.update(set(said.unasked))
+        security = {POD_SECURITY}.intersection(looked)
+        one = plugin_finding(said)
+        if one is None:
+            return security
+        against[one.plugin] = Against({one.effect})
         findings.found += 1
         if self._kept < self._settings.limit:
             self._kept += 1
-            about = _about(found, request, plan)
             findings.violations.append(
                 Violation(
-                    about,
-                    POD_SECURITY,
+                    _about(found, request, plan),
+                    one.plugin,
                     "",
                     "",
-                    said.label,
+                    one.label,
                     Place(),
-                    said.message,
-                    said.effect,
+                    one.message,
+                    one.effect,
                     is_error=False,
                 )
             )
+        return {*security, one.plugin}
 
     def _matched(
         self,

@@ -16,13 +16,13 @@ from celadon.admission import Engine, ObjectWorld
 from celadon.cli.checking.asking.answer_sources import AnswerSource, answer_source
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
-from celadon.cli.checking.check_report import Report, UnaskedPlugin
+from celadon.cli.checking.check_report import Report
 from celadon.cli.checking.given.check_inputs import CheckInputs
+from celadon.cli.checking.given.plugin_setting import plugin_setting, unasked_plugins
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
-from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import Sightings, notices, unasked
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
@@ -31,9 +31,6 @@ from celadon.cli.checking.policy_set import (
     validating_engine,
 )
 from celadon.cli.checking.questions import identity
-from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.checking.server_plugins.plugin_desk import PluginDesk, objects_of
-from celadon.kube import metadata
 from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.records import dataclass
 
@@ -78,14 +75,8 @@ def check(
     world, problems = given_world(manifests, sets, prepare, whole=whole)
     quotas = None
     if choice is not None:
-        classes = [
-            metadata.name(one.value)
-            for one in manifests.also_looked_up
-            if one.value["kind"] == "PriorityClass"
-        ]
-        desk = PluginDesk(choice, settings.version, world, classes)
-        prepare = prepare.with_plugins(desk)
-        quotas = _quotas(manifests, world, prepare, choice, settings.now)
+        asked = plugin_setting(choice, settings.version, settings.now, manifests, world, prepare)
+        prepare, quotas = asked.prepare, asked.quotas
     webhooks = webhook_documents(manifests.existing, settings.version)
     mutators = _mutators(makers, given, world, prepare, looks=look is not None)
     with answer_source(settings.webhooks, world, webhooks.names) as source:
@@ -104,20 +95,6 @@ def check(
         needs_answers=settings.webhooks.asks,
         plugins=() if choice is None else choice.asked,
     )
-
-
-def _quotas(
-    manifests: Manifests, world: ObjectWorld, prepare: Prepare, choice: PluginChoice, now: str
-) -> QuotaLedger | None:
-    """None where nothing is limited."""
-    limited = () if choice.settings is None else choice.settings.limited_resources
-    found = objects_of(world, "ResourceQuota")
-    if "ResourceQuota" not in choice.names or not (found or limited):
-        return None
-    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
-
-    there = map(prepare.existing, (*manifests.looked_up, *manifests.old))
-    return QuotaLedger(found, [one for one in there if isinstance(one, dict)], now, limited)
 
 
 def _mutators(
@@ -189,14 +166,5 @@ def _judged(
         problems=(*found.unsendable, *found.early_crashes, *found.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
-        unasked_plugins=_unasked(settings.asked_plugins, found),
+        unasked_plugins=unasked_plugins(settings.asked_plugins, found.unasked),
     )
-
-
-def _unasked(choice: PluginChoice | None, found: Findings) -> tuple[UnaskedPlugin, ...]:
-    """Whom nobody could ask, by plugin."""
-    if choice is None:
-        return ()
-    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
-    some = [UnaskedPlugin(name, why, count) for (name, why), count in found.unasked.items()]
-    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))

@@ -239,6 +239,17 @@ class Prepare:
         made = self.finished(draft, document, target, stored)
         return Made(made, stray, said, draft.run.empties)
 
+    def admitted(self, document: Document, target: Target) -> Made | Problem:
+        """As `stored`, of an object that is to be there, with what plugins say of it."""
+        if not self._defaulting or self.plugins is None:
+            found = self.stored(document, target)
+            return found if isinstance(found, Problem) else Made(found)
+        try:
+            draft, said = self._begun(document, target, None)
+        except DecodeError as error:
+            return _undecodable(document, error)
+        return Made(_with_status(write_path.finish_create(draft), document), said=said)
+
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
         if not self._defaulting:
@@ -310,10 +321,7 @@ class Prepare:
             shaped = placed if custom is None else dict(custom.prepare(placed).value)
             return stored_form(shaped, target.kind, self._context)
         made = write_path.created(value, target, self._context)
-        status = value.get("status")
-        if _is_definition(document):
-            return made  # its status is the server's, whatever the manifest says
-        return made if status is None else {**made, "status": status}
+        return _with_status(made, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
         """Those of the documents that a cluster can have."""
@@ -325,6 +333,13 @@ class Prepare:
         """Whether admission plugins look at it."""
         resource = self._catalog.by_gvk(metadata.gvk(document.value))
         return resource is not None and resource.gvr in LOOKED_UP
+
+
+def _with_status(made: dict[str, Any], document: Document) -> dict[str, Any]:
+    """What was made of a document, with the status that it tells of. That of a definition is the
+    server's, whatever a manifest says."""
+    told = document.value.get("status")
+    return made if told is None or _is_definition(document) else {**made, "status": told}
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.fleet_options import (
@@ -39,8 +40,9 @@ objects were created now, or updated to what they are.
 The source is a cluster, a backup of its etcd, or SOURCES are dumps: JSON lines, what
 `kubectl get -o json` and `-o yaml` print, folders, backups of Velero (.tar.gz); packed with gzip or
 not, or - for standard input. What is given with -f are policies and bindings, and what they look up
-beyond what the source has (namespaces, params, definitions). Of a server's built-in plugins
-PodSecurity is asked, by the labels of namespaces, and no other: see `celadon check`.
+beyond what the source has (namespaces, params, definitions). The server's built-in plugins
+(PodSecurity, LimitRanger, Priority ...) are asked, too; ResourceQuota is not, since its quotas
+count what exists already. The report says who could not be asked.
 """
 
 EPILOG: Final = """\
@@ -130,6 +132,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
         help="take objects that no server has written as they are too",
     )
     add_version(group, default=None)
+    add_plugins(group)
 
 
 def _strictness(group: argparse._ArgumentGroup) -> None:
@@ -187,7 +190,8 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         project = use_project(options)
-    except ConfigError as error:
+        settings = _settings(options)
+    except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
     options.files = [*project.files, *options.files]
     if shown_use(options, project):
@@ -205,7 +209,7 @@ def run(options: argparse.Namespace) -> Exit:
     audit = Audit(
         manifests,
         policy_sets(manifests, options.kubernetes_version),
-        _settings(options),
+        settings,
         strict=options.strict,
         fail_on=FailOn(options.fail_on),
         step=progress.share,
@@ -308,6 +312,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
+    """Raises ValueError."""
     import sys
     from datetime import UTC, datetime
 
@@ -324,4 +329,5 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
         limit=sys.maxsize if options.output == "jsonl" else options.max_results,
         defaulting=not options.no_defaulting,
         jobs=options.jobs,
+        plugins=tuple(sorted(chosen_plugins(options).names)),
     )

@@ -6,6 +6,7 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.formats.report_forms import REPLAY
@@ -19,7 +20,9 @@ denied, for whom, since when; and what the policies of the cluster did deny and 
 LOGS are files of audit events (audit.k8s.io/v1), folders of rotated files, or - for standard input;
 JSON lines or lists, packed with gzip or not, as API servers write them or as EKS (CloudWatch), AKS
 (diagnostics) and GKE (Cloud Logging) export them. What a log does not tell is not guessed: such
-requests are counted as undecidable, with the reason.
+requests are counted as undecidable, with the reason. The server's built-in plugins (PodSecurity,
+LimitRanger ...) are asked about what was created, with the user of the log; ResourceQuota is not,
+since nobody knows what was used then.
 """
 
 EPILOG: Final = """\
@@ -42,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser, POLICIES)
     add_exclude(parser)
     add_version(parser, default=None)
+    add_plugins(parser.add_argument_group("admission plugins"))
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
     looks.add_argument(
@@ -74,6 +78,10 @@ def run(options: argparse.Namespace) -> Exit:
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon replay", wrong)
+    try:
+        plugins = chosen_plugins(options)
+    except ValueError as error:
+        return output.usage_error("celadon replay", str(error))
     progress = output.Progress("events replayed:")
     manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if manifests.others and options.strict:
@@ -87,6 +95,7 @@ def run(options: argparse.Namespace) -> Exit:
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         options.strict,
         progress.share,
+        plugins,
     )
     report = replay(asked, options.logs)
     progress.done()

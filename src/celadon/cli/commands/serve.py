@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from celadon import __version__
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.option_values import count, seconds
 from celadon.cli.release_option import add_version
@@ -75,14 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _add_etcd(parser.add_argument_group("objects in etcd, for several servers"))
     _add_content(parser.add_argument_group("what is served"))
     plugins = parser.add_argument_group("admission plugins")
-    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
-        plugins.add_argument(
-            f"--{name}-admission-plugins",
-            action="append",
-            default=[],
-            metavar="NAMES",
-            help=f"{name} these, {what}, separated by commas",
-        )
+    add_plugins(plugins)
     plugins.add_argument(
         "--admission-control-config-file",
         type=Path,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from celadon.cli import output
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.formats.report_forms import TEST
 from celadon.cli.option_values import add_expected, count
@@ -85,6 +86,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that run many cases (default: as many as there are processors)",
     )
+    plugins = parser.add_argument_group("admission plugins")
+    plugins.description = (
+        "Those that a server asks by default are asked by tests, too, as far as the cluster of a "
+        "case says what they look at; `-v` says which were. Tests of other tools ask none."
+    )
+    add_plugins(plugins)
     _coverage(parser.add_argument_group("coverage"))
     _mutants(parser.add_argument_group("mutants"))
     _looks(parser.add_argument_group("output"))
@@ -167,12 +174,17 @@ def run(options: argparse.Namespace) -> Exit:
         only = re2.compile(options.run) if options.run is not None else None
     except re2.RegexError as error:
         return output.usage_error("celadon test", f"--run: {error}")
+    try:
+        plugins = chosen_plugins(options)
+    except ValueError as error:
+        return output.usage_error("celadon test", str(error))
     paths = options.paths or ["."]
     given = given_tests(paths, options.expect)
     if not given.tests and not given.problems:
         text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
         return output.usage_error("celadon test", text)
     chosen = RunOptions(
+        plugins=plugins,
         versions=tuple(options.kubernetes_version) or (project.version or DEFAULT_VERSION,),
         only=only,
         fail_fast=options.fail_fast,

@@ -15,7 +15,9 @@ import tempfile
 from typing import Any, Final
 
 _OURS: Final = "celadon."
-_PLAIN: Final = frozenset({("builtins", "set"), ("builtins", "frozenset")})
+_PLAIN: Final = frozenset(
+    {("builtins", "set"), ("builtins", "frozenset"), ("collections", "Counter")}
+)
 
 
 class NothingKept:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
@@ -57,10 +58,7 @@ def document(report: Report) -> dict[str, Any]:
             "exitCode": int(report.exit),
         },
         "objects": [_object(result) for result in report.objects],
-        "plugins": {
-            "asked": list(report.plugins),
-            "unasked": [_unasked(one) for one in report.unasked_plugins],
-        },
+        "plugins": plugins_data(report.plugins, report.unasked_plugins),
         "policyErrors": [policy_error_data(error) for error in report.policy_errors],
         "notices": [notice_data(notice) for notice in report.notices],
         "problems": [problem_data(problem) for problem in report.problems],
@@ -77,8 +75,15 @@ def place_data(place: Place) -> dict[str, Any]:
     return filled(file=place.file, line=place.line or None)
 
 
-def _unasked(one: UnaskedPlugin) -> dict[str, Any]:
-    return filled(plugin=one.plugin, reason=one.why, objects=one.objects or None)
+def plugins_data(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Any]:
+    """Which of the server's own plugins were asked, and which could not be."""
+    return {
+        "asked": list(asked),
+        "unasked": [
+            filled(plugin=one.plugin, reason=one.why, objects=one.objects or None)
+            for one in unasked
+        ],
+    }
 
 
 def _creator(creator: Creator) -> dict[str, Any]:

@@ -8,7 +8,7 @@ table with a line per object, and a summary.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cli.checking.check_report import (
@@ -21,6 +21,7 @@ from celadon.cli.checking.check_report import (
     PolicyError,
     Report,
     State,
+    UnaskedPlugin,
     Violation,
     WebhookCall,
 )
@@ -86,7 +87,9 @@ def render(report: Report, look: Look) -> str:
         blocks += notice_lines(report.notices, look, strict=report.strict)
     if look.verbosity >= 0:
         blocks += shown.table(report)
-        blocks.append([*plugin_lines(report, look), _summary(report)])
+        blocks.append(
+            [*plugin_lines(report.plugins, report.unasked_plugins, look), _summary(report)]
+        )
     return "\n\n".join("\n".join(block) for block in blocks) + "\n" if blocks else ""
 
 
@@ -326,12 +329,14 @@ def _row(cells: tuple[str, ...], widths: list[int]) -> str:
     return line.rstrip()
 
 
-def plugin_lines(report: Report, look: Look) -> Iterator[str]:
+def plugin_lines(
+    asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: Look
+) -> Iterator[str]:
     """Which built-in plugins could not be asked, and, for who wants to know, which were."""
-    if look.verbosity > 0 and report.plugins:
-        yield f"admission plugins asked: {', '.join(report.plugins)}"
+    if look.verbosity > 0 and asked:
+        yield f"admission plugins asked: {', '.join(asked)}"
     reasons: dict[str, list[str]] = {}
-    for one in report.unasked_plugins:
+    for one in unasked:
         reasons.setdefault(one.why, []).append(one.plugin)
     if not reasons:
         return

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.cli.checking.check_report import Place
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.formats.object_diffs import yaml_text
 from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.playing.pane_reading import PaneReader
@@ -69,7 +70,7 @@ def _test(state: State, files: dict[str, str]) -> dict[str, Any] | None:
         user,
         state.dry_run,
     )
-    bench = Bench(PolicyTest(_TEST, _TEST, around, (case,)), state.release)
+    bench = Bench(PolicyTest(_TEST, _TEST, around, (case,), plugins=PluginChoice()), state.release)
     judged = bench.judged(case)
     if not judged.findings.results:
         return None

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celadon.admission import Note
-from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Violation
+from celadon.cli.checking.check_report import (
+    Notice,
+    ObjectResult,
+    Place,
+    UnaskedPlugin,
+    Violation,
+)
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
+from celadon.cli.checking.server_plugins.plugin_desk import Unasked
 from celadon.cli.exits import Exit
 from celadon.cli.policy_tests.alteration_counts import Alterations
 from celadon.cli.policy_tests.coverage_counts import Coverage, added_up
@@ -85,6 +95,8 @@ class CaseResult:
     doubts: tuple[Doubt, ...] = ()
     problems: tuple[Problem, ...] = ()
     values: tuple[PartValue, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
+    """Plugins that could not be asked about its request, and why."""
 
     @property
     def is_bad(self) -> bool:
@@ -104,6 +116,18 @@ class FileResult:
     doubts: tuple[Doubt, ...] = ()
     coverage: Coverage | None = None
     """Of all cases that could be run, if it was measured."""
+    plugins: PluginChoice | None = None
+    """Those that its cases ask."""
+
+    @property
+    def asked_plugins(self) -> tuple[str, ...]:
+        """Their names."""
+        return () if self.plugins is None else self.plugins.asked
+
+    @property
+    def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
+        """Whom nobody could ask, with the number of cases."""
+        return unasked_plugins(self.plugins, Counter(x for one in self.cases for x in one.unasked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +164,19 @@ class RunReport:
         """Whether less is covered than is wanted."""
         found = self.coverage
         return found is not None and found.percentage < self.coverage_wanted
+
+    @property
+    def asked_plugins(self) -> tuple[str, ...]:
+        """Those that some test asks, in their order."""
+        return tuple(dict.fromkeys(name for test in self.tests for name in test.asked_plugins))
+
+    @property
+    def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
+        """Of all tests, with the number of cases."""
+        counts: Counter[Unasked] = Counter()
+        for one in (one for test in self.tests for one in test.unasked_plugins):
+            counts[one.plugin, one.why] += one.objects
+        return tuple(UnaskedPlugin(*key, count) for key, count in sorted(counts.items()))
 
     @property
     def cases(self) -> Iterable[CaseResult]:

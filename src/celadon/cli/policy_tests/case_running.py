@@ -6,10 +6,12 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place, PolicyError
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.crashes import crash
 from celadon.cli.policy_tests.case_results import (
     CaseResult,
@@ -41,12 +43,14 @@ WORTH_WORKERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What is run, and how. `versions` are for tests that name none; `only` is found in the names
-    of the cases that are run (`file::case`). With `fail_fast` nothing is run behind a failure.
+    """What is run, and how. `versions` are for tests that name none; `plugins` changes what tests
+    say of the server's own. `only` is found in the names of the cases that are run (`file::case`).
+    With `fail_fast` nothing is run behind a failure.
     `jobs` are processes; 0: as many as there are processors. With `coverage` it is measured, and
     less than `coverage_wanted` percent is a failure."""
 
     versions: tuple[str, ...] = (DEFAULT_VERSION,)
+    plugins: PluginChoice = PluginChoice()
     only: re2.Pattern | None = None
     fail_fast: bool = False
     strict: bool = False
@@ -89,9 +93,18 @@ def run_tests(
 def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[ChosenCases]:
     """All tests, with those of their cases that are run."""
     return [
-        ChosenCases(test, tuple(one for one in test.cases if _is_chosen(test, one, options)))
+        ChosenCases(
+            _with_plugins(test, options.plugins),
+            tuple(one for one in test.cases if _is_chosen(test, one, options)),
+        )
         for test in tests
     ]
+
+
+def _with_plugins(test: PolicyTest, plugins: PluginChoice) -> PolicyTest:
+    if test.plugins is None:
+        return test
+    return replace(test, plugins=plugins.over(test.plugins))
 
 
 def _results(
@@ -138,7 +151,9 @@ def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> 
     )
     doubts = tuple(shared_doubts(test, found)) if whole else ()
     coverage = None if tally is None else tally.coverage
-    return FileResult(test.name, test.file, tuple(found), test.problems, doubts, coverage)
+    return FileResult(
+        test.name, test.file, tuple(found), test.problems, doubts, coverage, test.plugins
+    )
 
 
 def _tally() -> CoverageTally:
@@ -207,8 +222,16 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
                 from celadon.cli.policy_tests.running.deciding_values import deciding_values
 
                 values = deciding_values(judged, outcome)
+            unasked = tuple(found.unasked)
             return CaseResult(
-                case, bench.version, status, outcome, differences, doubts, values=values
+                case,
+                bench.version,
+                status,
+                outcome,
+                differences,
+                doubts,
+                values=values,
+                unasked=unasked,
             )
     return CaseResult(case, bench.version, Status.BROKEN, problems=tuple(wrong))
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.cli.checking.check_report import Place
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.policy_tests.expectations import Expectation
 from celadon.cli.policy_tests.vacuities import Doubt
 from celadon.cli.reading.documents import Document
@@ -84,6 +85,8 @@ class PolicyTest:
     files: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     assumed: tuple[Doubt, ...] = ()
+    plugins: PluginChoice | None = None
+    """The server's own plugins that are asked beside policies; tests of other tools ask none."""
 
 
 def plain_document(value: JsonObject, name: str) -> Document:

@@ -8,7 +8,7 @@ such a binding did. Warnings of bindings that do not audit are in no event.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission import (
@@ -17,10 +17,13 @@ from celadon.admission import (
     Cause,
     Decision,
     Engine,
+    Operation,
+    Request,
     World,
 )
 from celadon.admission.incomplete import Missing, judged_partly
 from celadon.cli.auditing.audit_findings import AUDIT, DENY, WARN, effect_of
+from celadon.cli.auditing.plugin_opinions.plugin_findings import PluginAudit, plugin_finding
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet
@@ -44,6 +47,7 @@ from celadon.kube.well_known_values import NAMESPACES, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
 
 _REFUSED: Final = 400
+_NO_OLD_OBJECT: Final = "the log does not have the old object"
 _STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))
 """Actions of bindings."""
 _DENIAL: Final = late_pattern(
@@ -54,7 +58,7 @@ _DENIAL: Final = late_pattern(
 class EventReplay:
     """Replays events, and puts down what comes of them."""
 
-    __slots__ = ("_engine", "_findings", "_missing", "_policies", "_prepare", "_world")
+    __slots__ = ("_engine", "_findings", "_missing", "_plugins", "_policies", "_prepare", "_world")
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class EventReplay:
         policies: PolicySet,
         findings: ReplayFindings,
         missing: tuple[Missing, ...],
+        plugins: PluginAudit,
     ) -> None:
         """`missing` is what no event tells, and nobody gave."""
         self._engine = engine
@@ -72,6 +77,7 @@ class EventReplay:
         self._policies = policies
         self._findings = findings
         self._missing = missing
+        self._plugins = plugins
 
     def take(self, read: Read) -> None:
         """An event; an error of our own is not the others' trouble."""
@@ -102,10 +108,21 @@ class EventReplay:
         kind = kind_of(one, self._world.catalog)
         known = GroupVersionKind("", "", "") if kind is None else kind
         asked = target_requests(one, known)
-        if not any(self._engine.may_concern(request, self._world) for request in asked):
+        targets = list(asked)
+        of_policies = any(self._engine.may_concern(one, self._world) for one in targets)
+        looking = {name for one in targets for name in self._plugins.desk.concerned(one)}
+        if not of_policies and not looking:
             findings.unconcerned += 1
             return
         request = Undecidable.KIND if kind is None else request_of_event(one, kind, self._prepare)
+        refused = bool(looking) and self._ask_plugins(looking, request, one, kind, read)
+        if not of_policies:
+            findings.denied += refused
+            if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
+                findings.unconcerned += 1
+            else:
+                findings.judged += 1
+            return
         if isinstance(request, Undecidable):
             findings.undecidable[request.name] += 1
             return
@@ -117,13 +134,46 @@ class EventReplay:
         against = [one for one in verdict.decisions if one.action is Action.DENY]
         for decision in against:
             findings.would.add(self._occurrence(decision, one, kind, read))
-        denied = any(decision.denies for decision in against)
+        denied = refused or any(decision.denies for decision in against)
         findings.denied += denied
         findings.undecided.update(verdict.undecided)
         if verdict.undecided and not denied:
             findings.undecidable[Undecidable.MISSING.name] += 1
         else:
             findings.judged += 1
+
+    def _ask_plugins(
+        self,
+        looking: Iterable[str],
+        request: Request | Undecidable,
+        one: Logged,
+        kind: GroupVersionKind | None,
+        read: Read,
+    ) -> bool:
+        """Whether a plugin would have refused it. What they compare objects with is in no log, so
+        that they are asked about what is created only."""
+        findings = self._findings
+        if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
+            why = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
+            findings.unasked.update((name, why) for name in looking)
+            return False
+        said = self._plugins.answer(request)
+        findings.unasked.update(set(said.unasked))
+        found = plugin_finding(said)
+        if found is None:
+            return False
+        occurrence = _occurrence(
+            one,
+            read,
+            kind,
+            policy=found.plugin,
+            binding="",
+            effect=found.effect,
+            message=found.message,
+            field=found.label,
+        )
+        findings.would.add(occurrence)
+        return found.effect == DENY
 
     def _occurrence(
         self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: Read

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.cli.checking.check_report import Notice, Place, PolicyError
+from celadon.cli.checking.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.checking.server_plugins.plugin_desk import Unasked
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
@@ -123,6 +124,8 @@ class ReplayFindings:
     undecided: Counter[str] = field(default_factory=Counter)
     namespaces: dict[str, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unasked: Counter[Unasked] = field(default_factory=Counter)
+    """The requests that a plugin could not be asked about, per plugin and reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ class ReplayReport:
     policy_errors: tuple[PolicyError, ...]
     notices: tuple[Notice, ...]
     strict: bool = False
+    plugins: tuple[str, ...] = ()
+    unasked_plugins: tuple[UnaskedPlugin, ...] = ()
 
     @property
     def exit(self) -> Exit:

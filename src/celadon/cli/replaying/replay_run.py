@@ -8,11 +8,14 @@ from typing import Final
 from celadon.admission import ADMIN, ObjectWorld
 from celadon.admission.incomplete import Missing
 from celadon.cli.auditing.audit_lookups import given_objects, lookups_of, preparation
+from celadon.cli.auditing.plugin_opinions.plugin_findings import PluginAudit, of_former_requests
 from celadon.cli.checking.check_report import Notice, Place, Silence
 from celadon.cli.checking.coverage import Coverage
+from celadon.cli.checking.given.plugin_setting import unasked_plugins
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.checking.policy_set import PolicySets, validating_engine
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replaying.audit_logs import log_files, read_events, total_bytes
 from celadon.cli.replaying.event_replay import EventReplay
@@ -34,6 +37,7 @@ class Replay:
     now: str
     strict: bool
     step: Callable[[int, float], None]
+    plugins: PluginChoice = PluginChoice()
 
 
 def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
@@ -46,7 +50,9 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     engine = validating_engine(policies, asked.version)
     world = ObjectWorld(objects, implicit_namespaces=True)
     missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
-    events = EventReplay(engine, world, prepare, policies, findings, missing)
+    choice = of_former_requests(asked.plugins)
+    plugins = PluginAudit(choice, asked.version, world, prepare)
+    events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
     files = log_files(logs)
     total = total_bytes(files)
     for read in read_events(files):
@@ -61,6 +67,8 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
         tuple(error for one in asked.sets.all for error in one.errors),
         tuple(_notices(asked, findings, [one.value for one in given])),
         asked.strict,
+        choice.asked,
+        unasked_plugins(choice, findings.unasked),
     )
 
 

@@ -7,6 +7,7 @@ from celadon.kube.catalogue.deprecated_kinds import DEPRECATED
 from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
 from celadon.kube.catalogue.plugin_facts import (
     DEFAULT_PLUGINS,
+    PLUGIN_ORDER,
     PLUGINS,
     UnusablePlugins,
     enabled_plugins,
@@ -31,6 +32,7 @@ __all__ = [
     "DEPRECATED",
     "ESTABLISHED",
     "PLUGINS",
+    "PLUGIN_ORDER",
     "UNKNOWN_AGE",
     "ApiGroup",
     "Catalog",

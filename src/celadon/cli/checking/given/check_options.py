@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 from typing import TYPE_CHECKING, Final
 
+from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.project_files.project_options import add_project
 from celadon.cli.release_option import add_version
@@ -119,14 +120,7 @@ def _add_plugins(group: argparse._ArgumentGroup) -> None:
         "among them, as far as the files say what they look at; the report says who could not be "
         "asked. EventRateLimit and ImagePolicyWebhook need more than files."
     )
-    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
-        group.add_argument(
-            f"--{name}-admission-plugins",
-            action="append",
-            default=[],
-            metavar="NAMES",
-            help=f"{name} these, {what}, separated by commas",
-        )
+    add_plugins(group)
     group.add_argument(
         "--whole-cluster",
         action="store_true",
@@ -229,19 +223,12 @@ def settings(options: argparse.Namespace) -> Settings:
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
     """Raises ValueError."""
-    from celadon.cli.checking.server_plugins.plugin_choice import plugin_choice
-
     told = None
     if options.admission_control_config_file:
         from celadon.cli.reading.static_folders import told_plugins
 
         told = told_plugins(options.admission_control_config_file)
-    return plugin_choice(
-        options.enable_admission_plugins,
-        options.disable_admission_plugins,
-        told,
-        whole_cluster=options.whole_cluster,
-    )
+    return chosen_plugins(options, told, whole_cluster=options.whole_cluster)
 
 
 def _field_validation(options: argparse.Namespace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS, UnusablePlugins, enabled_plugins
@@ -33,11 +34,23 @@ BEYOND_FILES: Final = {
 @dataclass(frozen=True, slots=True)
 class PluginChoice:
     """`names` are the enabled plugins; with `whole_cluster`, what is not in the files is not there
-    at all."""
+    at all. `left_out` are those that are enabled but of no use to the question, and why."""
 
     names: frozenset[str] = DEFAULT_PLUGINS
     settings: PluginSettings | None = None
     whole_cluster: bool = False
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def without(self, name: str, why: str) -> PluginChoice:
+        """The same for a question that a plugin cannot be asked, and why."""
+        if name not in self.names:
+            return self
+        return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, why)))
+
+    def over(self, own: PluginChoice) -> PluginChoice:
+        """Another choice, with what this one changes of the defaults changed there too."""
+        more, fewer = self.names - DEFAULT_PLUGINS, DEFAULT_PLUGINS - self.names
+        return replace(own, names=(own.names | more) - fewer)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -54,7 +67,8 @@ class PluginChoice:
     @property
     def unasked(self) -> tuple[tuple[str, str], ...]:
         """Those that are enabled and cannot be asked, and why."""
-        return tuple((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
+        beyond = ((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
+        return (*self.left_out, *beyond)
 
 
 def plugin_choice(

@@ -10,16 +10,22 @@ is not in them is not there, and the refusal stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Final
 
-from celadon.admission import ObjectWorld, Operation, Request, World
-from celadon.admission.plugins import RESOURCE_QUOTA, PluginChain
+from celadon.admission import Operation, Request
+from celadon.admission.plugins import (
+    POD_SECURITY,
+    RESOURCE_QUOTA,
+    SECURITY_LABELS,
+    PluginChain,
+    Stands,
+    is_terminating,
+)
+from celadon.cli.checking.overlaid_world import GivenWorld, OverlaidWorld
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.kube import (
-    Answer,
-    Attributes,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
@@ -27,16 +33,17 @@ from celadon.kube import (
     StatusError,
     metadata,
 )
-from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import (
     PRIORITY_CLASSES,
     RUNTIME_CLASSES,
     STORAGE_CLASSES,
     Draft,
 )
+from celadon.kube.json_copies import fresh
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
+LIFECYCLE: Final = "NamespaceLifecycle"
 DEFAULT_ACCOUNT: Final = "default"
 """A ServiceAccount that a controller makes in every namespace."""
 
@@ -79,6 +86,10 @@ class PluginAnswer:
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     unasked: tuple[Unasked, ...] = ()
 
+    def then(self, following: PluginAnswer) -> PluginAnswer:
+        """The answer of whoever is asked next, if this is no refusal."""
+        return replace(following, unasked=(*self.unasked, *following.unasked))
+
 
 FINE: Final = PluginAnswer()
 
@@ -88,18 +99,64 @@ class PluginDesk:
     that are to be admitted, in their order: each sees those before it."""
 
     def __init__(
-        self, choice: PluginChoice, version: str, world: ObjectWorld, classes: Sequence[str] = ()
+        self, choice: PluginChoice, version: str, world: GivenWorld, classes: Sequence[str] = ()
     ) -> None:
         self.choice = choice
         self._classes = classes
         self._chain = PluginChain(choice.names, version, choice.settings)
         self._world = _Watched(world)
-        self._namespaces = frozenset(map(metadata.name, world.list(NAMESPACES, "")))
+        given = world.list(NAMESPACES, "")
+        self._namespaces = frozenset(map(metadata.name, given))
+        self._ending = frozenset(metadata.name(one) for one in given if is_terminating(one))
+        self._labelled = frozenset(
+            metadata.name(one)
+            for one in given
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+        )
         self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
 
     def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
         """The first half. All plugins change the draft, also behind one that refuses."""
+        return self._first_half(
+            lambda stands: self._chain.mutate(draft, request, self._world, stands)
+        )
+
+    def of_stored(self, request: Request) -> PluginAnswer:
+        """Both halves about an object that a server has stored already, as if it came anew."""
+        if not self.concerned(request):
+            return FINE
+        obj = {} if request.object is None else fresh(request.object)
+        obj.setdefault("spec", {})  # upstream it is a struct, which is never absent
+        before = self._first_half(
+            lambda stands: self._chain.admit_again(obj, request, self._world, stands)
+        )
+        if before.refusal is not None or request.object is None:
+            return before
+        return before.then(self.validated(replace(request, object=obj)))
+
+    def concerned(self, request: Request) -> tuple[str, ...]:
+        """Those that may have something against a request. That a namespace ends concerns what is
+        in it, and PodSecurity what is in a namespace with its labels."""
+        return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
+
+    def may_concern(self, request: Request) -> bool:
+        """Whether one of them may have something against a request for such a resource, in
+        whatever namespace."""
+        found = set(self._chain.concerned(request))
+        if not self._ending:
+            found.discard(LIFECYCLE)
+        if not self._labelled:
+            found.discard(POD_SECURITY)
+        return bool(found)
+
+    def _looks(self, plugin: str, request: Request) -> bool:
+        if plugin == LIFECYCLE:
+            return request.namespace in self._ending
+        return plugin != POD_SECURITY or request.namespace in self._labelled
+
+    def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
+        """What comes of asking all plugins; the first refusal counts."""
         refused: list[tuple[str, StatusError]] = []
         unasked: list[Unasked] = []
 
@@ -113,7 +170,7 @@ class PluginDesk:
 
         self._world.missed.clear()
         self._world.hidden = frozenset()
-        self._chain.mutate(draft, request, self._world, goes_on)
+        asked(goes_on)
         if not refused and not unasked:
             return FINE
         plugin, refusal = refused[0] if refused else ("", None)
@@ -144,12 +201,13 @@ class PluginDesk:
         )
 
     def _not_yet(self, request: Request) -> frozenset[str]:
-        """The PriorityClasses that are not there when one of them is created."""
+        """The PriorityClasses that are not there when one of them is created: itself, and those
+        that are admitted after it."""
         if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
             return frozenset()
         names = list(self._classes)
         first = names.index(request.name) if request.name in names else len(names)
-        return frozenset(names[first:])
+        return frozenset((request.name, *names[first:]))
 
     def _missing(self, plugin: str) -> str:
         """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
@@ -178,32 +236,26 @@ class PluginDesk:
         return found
 
 
-def objects_of(world: ObjectWorld, kind: str) -> list[JsonObject]:
+def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
     """Those of a kind of the group without a name, in all namespaces."""
     wanted = GroupVersionKind("", "v1", kind)
     return [one for one in world.objects if metadata.gvk(one) == wanted]
 
 
-class _Watched:
-    """A world that remembers what was not found in it. The account that every namespace has is
-    there; PriorityClasses with names that are `hidden` are not."""
+class _Watched(OverlaidWorld):
+    """Remembers what was not found. The account that every namespace has is there; PriorityClasses
+    with names that are `hidden` are not."""
 
-    __slots__ = ("_world", "hidden", "missed")
+    __slots__ = ("hidden", "missed")
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, behind: GivenWorld) -> None:
+        super().__init__(behind)
         self.missed: dict[GroupVersionResource, str] = {}
         self.hidden: frozenset[str] = frozenset()
 
-    @property
-    def catalog(self) -> Catalog:
-        return self._world.catalog
-
-    def namespace(self, name: str) -> JsonObject | None:
-        return self._world.namespace(name)
-
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        found = self._world.get(resource, namespace, name)
+        """Notes what is missing."""
+        found = super().get(resource, namespace, name)
         if found is None:
             if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
                 return _account(namespace)
@@ -211,16 +263,11 @@ class _Watched:
         return found
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        found = self._world.list(resource, namespace)
+        """Without what is hidden."""
+        found = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
             return [one for one in found if metadata.name(one) not in self.hidden]
         return found
-
-    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        return self._world.convert(obj, kind)
-
-    def authorize(self, attributes: Attributes) -> Answer:
-        return self._world.authorize(attributes)
 
 
 def _account(namespace: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ so that it never takes the place of an object that is in a file.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -60,6 +61,12 @@ class QuotaLedger:
         there = _by_place(existing) if self._quotas else {}
         for namespace, found in self._quotas.items():
             found[:] = [self._counting(one, there.get(namespace, {})) for one in found]
+
+    def uncharged(self) -> QuotaLedger:
+        """One that knows the same now, and of whose charges this one learns nothing."""
+        found = copy.copy(self)
+        found._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
+        return found
 
     def concerns(self, request: Request) -> bool:
         """Whether a request may take something."""

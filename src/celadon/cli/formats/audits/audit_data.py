@@ -12,6 +12,7 @@ from celadon.cli.formats.check_data import (
     filled,
     notice_data,
     place_data,
+    plugins_data,
     policy_error_data,
     problem_data,
 )
@@ -63,6 +64,7 @@ def document(report: AuditReport) -> dict[str, Any]:
         }
     return made | {
         "results": [violation_data(one) for one in report.violations],
+        "plugins": plugins_data(report.plugins, report.unasked_plugins),
         "policyErrors": [policy_error_data(error) for error in report.policy_errors],
         "notices": [notice_data(notice) for notice in report.notices],
         "problems": [problem_data(problem) for problem in report.problems],

@@ -10,7 +10,13 @@ from typing import Final
 
 from celadon.cli.auditing.audit_findings import Tally, Violation
 from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.formats.check_human import Look, notice_lines, plural, policy_error_lines
+from celadon.cli.formats.check_human import (
+    Look,
+    notice_lines,
+    plugin_lines,
+    plural,
+    policy_error_lines,
+)
 from celadon.cli.formats.plain_text import one_line
 
 _SHOWN: Final = 10
@@ -46,7 +52,8 @@ def render(report: AuditReport, look: Look) -> str:
         blocks += tally_table(report.summary_by.upper(), report.groups[:_GROUPS])
         if len(report.groups) > _GROUPS:
             blocks[-1].append(f"and {len(report.groups) - _GROUPS} more")
-    blocks.append([_summary(report)])
+    asked = plugin_lines(report.plugins, report.unasked_plugins, look)
+    blocks.append([*asked, _summary(report)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 

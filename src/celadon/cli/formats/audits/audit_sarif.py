@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.cli.auditing.audit_findings import POD_SECURITY, Violation
+from celadon.cli.auditing.audit_findings import Violation
 from celadon.cli.auditing.audit_report import AuditReport
 from celadon.cli.checking.check_report import Place
 from celadon.cli.formats import sarif
 from celadon.cli.formats.sarif import Position, Result
+from celadon.kube.catalogue import PLUGIN_ORDER
 
 _LEVELS: Final = {"deny": "error", "warn": "warning", "audit": "note"}
 
@@ -42,7 +43,7 @@ def _results(report: AuditReport) -> Iterator[Result]:
 
 
 def _rule(one: Violation) -> str:
-    kind = "plugin" if one.policy == POD_SECURITY else "policy"
+    kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
     return f"{kind}/{one.policy}"
 
 

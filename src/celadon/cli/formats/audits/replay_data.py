@@ -10,6 +10,7 @@ from celadon.cli.formats.check_data import (
     filled,
     notice_data,
     place_data,
+    plugins_data,
     policy_error_data,
     problem_data,
 )
@@ -57,6 +58,7 @@ def document(report: ReplayReport) -> dict[str, Any]:
             {"name": name, "matched": found.matched[name], "undecided": found.undecided[name]}
             for name in report.policies
         ],
+        "plugins": plugins_data(report.plugins, report.unasked_plugins),
         "policyErrors": [policy_error_data(error) for error in report.policy_errors],
         "notices": [notice_data(notice) for notice in report.notices],
         "problems": [problem_data(problem) for problem in found.problems],

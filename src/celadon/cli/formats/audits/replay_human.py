@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.cli.formats.audits.audit_human import EFFECT_STYLES
-from celadon.cli.formats.check_human import Look, notice_lines, plural, policy_error_lines
+from celadon.cli.formats.check_human import (
+    Look,
+    notice_lines,
+    plugin_lines,
+    plural,
+    policy_error_lines,
+)
 from celadon.cli.replaying.logged_requests import Undecidable
 from celadon.cli.replaying.replay_findings import (
     BY,
@@ -28,7 +34,8 @@ def render(report: ReplayReport, look: Look) -> str:
     blocks += _sightings("spoke", findings.did, look)
     blocks += notice_lines(report.notices, look, strict=report.strict)
     blocks += _undecidable(report)
-    blocks.append([_summary(report)])
+    asked = plugin_lines(report.plugins, report.unasked_plugins, look)
+    blocks.append([*asked, _summary(report)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from celadon.cli.checking.check_report import Place, Violation
 from celadon.cli.formats.case_reports.coverage_files import coverage_document
-from celadon.cli.formats.check_data import API_VERSION
+from celadon.cli.formats.check_data import API_VERSION, plugins_data
 from celadon.cli.policy_tests.alteration_counts import AlterationResult, Alterations, Fate
 from celadon.cli.policy_tests.case_results import (
     CaseOutcome,
@@ -92,6 +92,9 @@ def _test(test: FileResult) -> dict[str, Any]:
             "file": test.file,
             "cases": [_case(one) for one in test.cases],
             "doubts": [_doubt(one) for one in test.doubts],
+            "plugins": None
+            if test.plugins is None
+            else plugins_data(test.asked_plugins, test.unasked_plugins),
         }
     )
 

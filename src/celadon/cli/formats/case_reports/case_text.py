@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from celadon.cli.checking.check_report import Violation
 from celadon.cli.formats.case_reports.alteration_text import alteration_blocks
 from celadon.cli.formats.case_reports.coverage_text import coverage_blocks
-from celadon.cli.formats.check_human import Look
+from celadon.cli.formats.check_human import Look, plugin_lines
 from celadon.cli.formats.plain_text import for_people
 from celadon.cli.policy_tests.case_results import (
     CaseResult,
@@ -40,7 +40,7 @@ def render(report: RunReport, look: Look) -> str:
     if look.verbosity == 0:
         blocks += [[one] for one in _skipped(report, look)]
     if look.verbosity >= 0:
-        blocks.append([_summary(report)])
+        blocks.append([*_plugins(report, look), _summary(report)])
     return "".join(_joined(blocks, look))
 
 
@@ -141,6 +141,12 @@ def _skipped(report: RunReport, look: Look) -> Iterator[str]:
     for reason, count in reasons.items():
         noun = "case" if count == 1 else "cases"
         yield f"{look.paint(style, word)} {count} {noun}: {reason}"
+
+
+def _plugins(report: RunReport, look: Look) -> Iterator[str]:
+    """For who wants to know: most tests are not about them."""
+    if look.verbosity > 0:
+        yield from plugin_lines(report.asked_plugins, report.unasked_plugins, look)
 
 
 def _summary(report: RunReport) -> str:

@@ -216,6 +216,7 @@ class Rewriting:
             problems=tuple(dict.fromkeys((*problems, *test.problems))),
             files=tuple(dict.fromkeys((*test.files, *self.objects.files))),
             assumed=tuple(self._assumed),
+            plugins=None,
         )
         return Rewritten(found, document, left_out)
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Self
 from celadon.admission import (
     Engine,
     ExpressionMemory,
-    ObjectWorld,
     Operation,
     Request,
     World,
 )
 from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
+from celadon.cli.checking.given.plugin_setting import plugin_setting
 from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.controller_requests import as_stored
@@ -27,6 +27,7 @@ from celadon.cli.checking.judging.object_judging import Judge, Settings
 from celadon.cli.checking.manifests import Manifests, described
 from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.checking.overlaid_world import GivenWorld
 from celadon.cli.checking.policy_set import (
     PolicySet,
     PolicySets,
@@ -46,12 +47,14 @@ from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import StatusError
+from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.kube.workload_controllers import created_object
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.explanation import Explanation
     from celadon.admission.mutating import MutatingEngine
+    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Setting:
     world: World
     manifests: Manifests
     problems: tuple[Problem, ...]
+    quotas: QuotaLedger | None = None
 
     @property
     def sets(self) -> PolicySets:
@@ -153,6 +157,7 @@ class Bench:
         settings = Settings(_question(case), self.version, self._test.now)
         asking = _Seen(self._asking(setting))
         findings = Findings(Sightings(wants_namespaces=False))
+        quotas = None if setting.quotas is None else setting.quotas.uncharged()
         Judge(
             setting.engines.validating,
             setting.world,
@@ -162,7 +167,10 @@ class Bench:
             settings,
             _olds(case),
             findings,
+            quotas=quotas,
         ).take(case.object)
+        if quotas is not None:
+            quotas.settle(findings.results, findings.charges)
         return Judged(setting, findings, asking.before, asking.after, asking.mutation)
 
     def _asking(self, setting: Setting) -> Asks:
@@ -228,13 +236,18 @@ class Bench:
             self.version,
             namespace=case.namespace,
             defaulting=True,
+            plugins=DEFAULT_PLUGINS if self._test.plugins is None else self._test.plugins.names,
         )
         made, problems = given_world(manifests, engines.sets, prepare)
-        world: ObjectWorld | AnsweredWorld = made
+        world: GivenWorld = made
         if case.answers:
             world = AnsweredWorld(made, case.answers)
         wrong = (*manifests.problems, *engines.problems, *problems)
-        return Setting(engines, prepare, world, manifests, tuple(dict.fromkeys(wrong)))
+        quotas, choice = None, self._test.plugins
+        if choice is not None:
+            asked = plugin_setting(choice, self.version, self._test.now, manifests, world, prepare)
+            prepare, quotas = asked.prepare, asked.quotas
+        return Setting(engines, prepare, world, manifests, tuple(dict.fromkeys(wrong)), quotas)
 
     def _engines_for(self, case: Case) -> Engines:
         brought = described(case.cluster)

@@ -33,8 +33,9 @@ def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         said = "nothing yet: `celadon test --update` writes it down"
         yield Mismatch("verdict", said, outcome.verdict.value, expect.place)
     elif expect.verdict is not outcome.verdict:
-        wanted = expect.verdict.value
-        yield Mismatch("verdict", wanted, outcome.verdict.value, expect.place)
+        plugin = outcome.result.plugin
+        actual = outcome.verdict.value + (f", denied by the plugin {plugin}" if plugin else "")
+        yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
     elif expect.verdict in ADMITTING and outcome.result.is_refused:
         by = outcome.others[0].policy if outcome.others else ""
         actual = f"denied by policy `{by}`, which is not under test" if by else "refused"

@@ -246,6 +246,14 @@ SCHEMA: Final[Shape] = {
             ),
             **_AROUND,
             "objects": _map("Objects that cases refer to by name.", _ref("object")),
+            "admissionPlugins": _fields(
+                "The server's own plugins (PodSecurity, LimitRanger, ResourceQuota ...), which are "
+                "asked like policies, as far as they are enabled.",
+                {
+                    "enable": _list("Those beside the default ones.", {"type": "string"}),
+                    "disable": _list("Those of the default ones to leave out.", {"type": "string"}),
+                },
+            ),
             "now": _text("When it is, in RFC 3339."),
             "defaults": _fields("What all cases have, unless they say otherwise.", _CASE),
             "cases": _list(

@@ -13,6 +13,7 @@ from celadon.admission.registration import (
     MUTATING_POLICY_KIND,
     POLICY_KIND,
 )
+from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice, plugin_choice
 from celadon.cli.own_files.own_documents import is_own, problem_at
 from celadon.cli.own_files.shape_faults import faults
 from celadon.cli.policy_tests.policy_test import DEFAULT_NOW, Case, PolicyTest
@@ -24,6 +25,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.release_option import VERSIONS
+from celadon.kube.catalogue import UnusablePlugins
 
 _REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND})
 
@@ -67,6 +69,7 @@ class _Reading:
             self._policies = _with_registered(self._policies)
         cluster = (*self._policies, *self._cases.around(()))
         cases = list(self._read_cases())
+        plugins = self._read_plugins()
         problems = [*objects.problems, *self._unknown_versions()]
         return PolicyTest(
             name,
@@ -77,7 +80,19 @@ class _Reading:
             given.get("now", DEFAULT_NOW),
             (document.file, *objects.files),
             tuple(dict.fromkeys(problems)),
+            plugins=plugins,
         )
+
+    def _read_plugins(self) -> PluginChoice:
+        given = self._document.value.get("admissionPlugins", {})
+        try:
+            return plugin_choice(
+                given.get("enable", ()), given.get("disable", ()), None, whole_cluster=False
+            )
+        except UnusablePlugins as error:
+            problem = problem_at(self._document, ("admissionPlugins",), str(error))
+            self._objects.problems.append(problem)
+            return PluginChoice()
 
     def _read_cases(self) -> Iterator[Case]:
         under_test = names(self._document.value.get("policy", ()))

@@ -1,0 +1,1 @@
+"""What exists, against policies that do not."""
