@@ -12,10 +12,10 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+from pathlib import Path
 from typing import Final, TypeVar
 
-from celadon import __version__
+from celadon import __version__, owner_only
 from celadon.cli.fleets.plain_records import NotPlainError, from_plain, to_plain
 
 T = TypeVar("T")
@@ -43,7 +43,8 @@ class KeptResults:
     """The results in a folder, which is made if there is none. Raises OSError."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+        owner_only.make_folder(Path(folder))
         self._folder = folder
 
     def found(self, kind: type[T], key: str) -> T | None:
@@ -62,9 +63,8 @@ class KeptResults:
     def keep(self, key: str, result: object) -> None:
         """For a later run. Raises OSError."""
         plain = {_VERSION: __version__, _RESULT: to_plain(type(result), result)}
-        with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False) as stream:
-            json.dump(plain, stream, separators=(",", ":"))
-        os.replace(stream.name, self._path(key))
+        text = json.dumps(plain, separators=(",", ":"))
+        owner_only.write(Path(self._path(key)), text.encode("ascii"))
 
     def forget(self, key: str) -> None:
         """A result that nobody wants any more. Raises OSError."""
