@@ -17,7 +17,8 @@ from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import METADATA_FOR_ALL
 from celadon.serve.transport import CredentialsFolder
 from celadon.store import open_sqlite
-from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
+from celadon.webhook.service import DecisionLogSettings
+from celadon.webhook.service.decision_log import DecisionLog
 
 
 def made_by_store(folder: Path) -> None:

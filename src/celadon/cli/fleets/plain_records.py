@@ -47,18 +47,19 @@ class _Form(NamedTuple):
     value: Callable[[Any], Any]
 
 
-def to_plain(kind: type[object], value: object) -> Any:  # noqa: ANN401 - any JSON
+def to_plain(kind: Any, value: object) -> Any:  # noqa: ANN401 - any JSON
     """The JSON of a value of a type. Raises NotPlainError for a value that has none."""
     return _form(kind).plain(value)
 
 
 def from_plain(kind: type[T], plain: object) -> T:
     """The value of a type that JSON stands for. Raises NotPlainError for any other JSON."""
-    return _form(kind).value(plain)  # type: ignore[no-any-return]
+    wanted: Any = kind
+    return _form(wanted).value(plain)  # type: ignore[no-any-return]
 
 
 @cache
-def _form(kind: Any) -> _Form:  # noqa: ANN401 - whatever is written as the type of a field
+def _form(kind: Any) -> _Form:  # noqa: ANN401 - whatever stands as the type of a field
     if kind is Any:
         return _Form(_same, _same)
     if kind in _SCALARS:

@@ -98,6 +98,6 @@ class DocumentArchive:
     def _unpacked(self, key: list[Any] | int, path: list[str | int], value: Any) -> Document:  # noqa: ANN401 - any JSON
         if isinstance(key, int):
             return Document(self._chunks[key], tuple(path), value)
-        *others, repeated = key
-        plain = PlainChunk(*others, tuple(RepeatedKey(*one) for one in repeated))
-        return Document(Chunk.from_plain(plain), tuple(path), value)
+        plain = PlainChunk._make(key)
+        repeated = tuple(RepeatedKey._make(one) for one in plain.repeated)
+        return Document(Chunk.from_plain(plain._replace(repeated=repeated)), tuple(path), value)
