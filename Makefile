@@ -9,7 +9,7 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site test conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -85,6 +85,10 @@ soak-etcd: $(VENV)/.developed $(VENV)/.etcd
 # Random expressions, policies and schemas, five minutes (`python -m tests.fuzz --help`).
 fuzz: $(VENV)/.developed
 	$(BIN)/python -m tests.fuzz --seconds 300 $(FUZZ)
+
+# Every reader of bytes, guided by the lines it runs; an hour or two (`FUZZ="--inputs 1000000"`).
+fuzz-readers: $(VENV)/.developed
+	$(BIN)/python -m tests.fuzz.guided $(FUZZ)
 
 # A million damaged reviews for the webhook: each gets a review or a 4xx; half an hour or so.
 fuzz-webhook: $(VENV)/.developed

@@ -57,6 +57,7 @@ ERRORS: list[tuple[str, int, str]] = [
     ("null: 1\n", 1, "null cannot be a key"),
     ("a: !!int foo\n", 1, "cannot decode !!str `foo` as a !!int"),
     ("a: !!binary '***'\n", 1, "!!binary value contains invalid base64 data"),
+    ("a: !!binary é\n", 1, "!!binary value contains invalid base64 data"),
     ("a: 1\nb: \x01\n", 2, "control characters are not allowed"),
     ("a: 1\nb: \x00\n", 2, "control characters are not allowed"),
     ("<<: 5\n", 1, "map merge requires map or sequence of maps as the value"),

@@ -56,7 +56,7 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
 
 def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | str:
     """The report, or what is wrong with the options or the folder."""
-    from celadon.cli.fleets.finished_work import KeptResults, NothingKept
+    from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults, NothingKept
     from celadon.cli.fleets.fleet_engines import EngineError, engine_for
     from celadon.cli.fleets.fleet_file import read_fleet
     from celadon.cli.fleets.fleet_report import FleetReport
@@ -77,6 +77,8 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
         return audit_fleet(
             FleetAudit(audit, fleet, engine, memory, emit if file is None else file.write)
         )
+    except DamagedResultError as error:
+        return str(error)
     except OSError as error:  # of the folder or the file: what sources raise is in their reports
         wrong = Problem(options.violations or options.state, 0, f"cannot be written: {error}")
         return FleetReport((), (wrong,))

@@ -12,7 +12,6 @@ requests with it.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -393,7 +392,7 @@ def _binary(event: Any) -> str:
         return base64.b64decode("".join(event.value.split()), validate=True).decode(
             errors="replace"
         )
-    except binascii.Error:
+    except ValueError:  # of binascii, or what is no ASCII
         raise UnreadableError(
             event.start_mark.line + 1, "!!binary value contains invalid base64 data"
         ) from None

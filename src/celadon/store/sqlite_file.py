@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Final
 
+from celadon import owner_only
 from celadon.store.errors import (
     DiskFull,
     FileDamaged,
@@ -101,6 +102,8 @@ def _not_opened(path: str) -> FileError:
 def connect(path: str, max_bytes: int | None) -> sqlite3.Connection:
     """A connection that owns the file, with the newest schema in it. It may be used by one thread
     at a time. Raises FileError, and then the file holds what it held before."""
+    with suppress(OSError):  # SQLite says what is wrong; it gives the log beside the file its mode
+        owner_only.create(path)
     with file_errors(path):
         connection = sqlite3.connect(
             path,

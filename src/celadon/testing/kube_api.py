@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from celadon import owner_only
 from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube import User
 from celadon.serve import HttpAnswer, HttpRequest
@@ -144,8 +145,7 @@ class KubeApi:
         trusted = self._folder / "ca.crt"
         config = self._folder / f"kubeconfig-{len(self._handler.users)}"
         trusted.write_bytes(authority)
-        config.write_text(kubeconfig(url, authority, token), encoding="utf-8")
-        config.chmod(0o600)
+        owner_only.write(config, kubeconfig(url, authority, token).encode())
         return ClientAccess(url, token, config, trusted)
 
     def __enter__(self) -> Self:

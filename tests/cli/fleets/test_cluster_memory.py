@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from celadon.cli.auditing.audit_findings import Findings
 from celadon.cli.auditing.cluster_audit import PageResult
 from celadon.cli.auditing.cluster_objects import Mark
 from celadon.cli.fleets.cluster_memory import KeptPages
-from celadon.cli.fleets.finished_work import KeptResults
+from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
 from celadon.kube import GroupVersionResource
 
 PODS = GroupVersionResource("", "v1", "pods")
@@ -28,10 +30,11 @@ def test_pages(tmp_path: Path) -> None:
     assert other.found(PODS, 0) == page
 
 
-def test_what_is_no_page_is_none(tmp_path: Path) -> None:
+def test_what_is_no_page_is_said(tmp_path: Path) -> None:
     results = KeptResults(str(tmp_path))
     ours = KeptPages(results, "a")
     ours.keep(PODS, 0, PageResult(Findings(), Mark()))
     for file in tmp_path.iterdir():
         file.write_bytes(b"damaged")
-    assert ours.found(PODS, 0) is None
+    with pytest.raises(DamagedResultError, match=r"\.json` is no result of an audit"):
+        ours.found(PODS, 0)

@@ -39,7 +39,7 @@ def test_a_process_that_is_killed(tmp_path: Path) -> None:
     engine = engine_for("", 2)
     marker = str(tmp_path / "dead")
     try:
-        tasks = [Task(dying_once, (marker, n), n, str(n)) for n in range(8)]
+        tasks = [Task(dying_once, int, (marker, n), n, str(n)) for n in range(8)]
         found = [result for _, result in in_order(engine, tasks, NothingKept(), 4)]
     finally:
         engine.close()

@@ -167,6 +167,19 @@ def test_an_audit_goes_on_where_it_was_stopped(
     assert found(told) == [("a", "a"), ("b", "b"), ("b", "new")]
 
 
+def test_a_damaged_result_ends_the_audit(tmp_path: Path, celadon: Celadon) -> None:
+    fleet_file(tmp_path, a=[config_map("a")])
+    state = ("--state", str(tmp_path / "state"), "--jobs", "1")
+    report(celadon, tmp_path, *state)
+    for file in (tmp_path / "state").iterdir():
+        file.write_bytes(b"damaged")
+    base = ("audit", "-f", str(tmp_path / "p.json"), "--fleet", str(tmp_path / "fleet.yaml"))
+    code, out, err = celadon(*base, *state)
+    assert (code, out) == (2, "")
+    assert f"`{tmp_path}/state/" in err
+    assert "is no result of an audit (Expecting value" in err
+
+
 def test_reading_a_snapshot_does_not_make_it_another(
     tmp_path: Path, celadon: Celadon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

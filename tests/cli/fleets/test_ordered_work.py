@@ -47,7 +47,7 @@ class Sloppy:
 
 
 def tasks(*values: object) -> list[Task]:
-    return [Task(str, (one,), one, str(one)) for one in values]
+    return [Task(str, str, (one,), one, str(one)) for one in values]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -256,6 +256,28 @@ def test_the_end_leaves_one_file(tmp_path: Path) -> None:
     assert _is_whole(tmp_path / "data.db")
 
 
+def test_files_that_others_can_read_are_named(tmp_path: Path) -> None:
+    data, tokens = tmp_path / "data.db", tmp_path / "tokens.csv"
+    tokens.write_text("secret,alice,1\n")
+    tokens.chmod(0o600)
+    arguments = ("--data", str(data), "--token-auth-file", str(tokens))
+    for mode, warned in (
+        (0o600, ""),
+        (0o644, f"warning: `{data}` can be read by others: chmod 600"),
+    ):
+        data.touch()
+        data.chmod(mode)
+        process = subprocess.Popen(
+            [*command(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        assert "serves Kubernetes" in process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE)
+        assert warned in said
+        assert ("can be read" in said) == bool(warned)
+
+
 def test_a_delayed_end_is_not_ready_but_serves(tmp_path: Path) -> None:
     server = Served(tmp_path, "--shutdown-delay-duration", "20s")
     assert server.text("/readyz") == (200, "ok")

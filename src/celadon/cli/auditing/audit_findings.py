@@ -7,11 +7,11 @@ who audited which.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.admission import Cause, Decision
+from celadon.admission import Cause, Decision, Source
 from celadon.cli.checking.check_report import Notice, Place
 from celadon.cli.checking.coverage import Coverage
 from celadon.cli.checking.server_plugins.plugin_desk import Unasked
@@ -143,7 +143,7 @@ class Findings:
     found: int = 0
     violations: list[Violation] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    ignored: dict[Hashable, Notice] = field(default_factory=dict)
+    ignored: dict[str | tuple[str, Source], Notice] = field(default_factory=dict)
     guessed: dict[tuple[str, str], tuple[str, Place]] = field(default_factory=dict)
     namespaces: dict[str, Place] = field(default_factory=dict)
     met: set[tuple[int, str, str]] = field(default_factory=set)

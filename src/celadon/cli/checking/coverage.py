@@ -42,12 +42,13 @@ class Titled(Protocol):
 class Coverage:
     """What was found. `outcomes` has per policy how its evaluations ended; `notes` keeps the first
     of each kind, with the title of its object; `misconfigured` are policies that denied because of
-    their own configuration; `known` are notes that were taken in before, by identity."""
+    their own configuration; `known` are notes of this process that were taken in before, by
+    identity."""
 
     outcomes: dict[str, set[Outcome]] = field(default_factory=dict)
     notes: dict[tuple[Outcome, str, str], tuple[Note, str]] = field(default_factory=dict)
     misconfigured: set[str] = field(default_factory=set)
-    known: dict[int, tuple[Note, ...]] = field(default_factory=dict)
+    known: dict[int, tuple[Note, ...]] = field(default_factory=dict, compare=False)
 
     def evaluated(self, policy: str) -> bool:
         """Whether the policy was evaluated, or failed to be, on any object."""

@@ -223,15 +223,10 @@ def run(options: argparse.Namespace) -> Exit:
         _show(whole, FLEET, whole.all_problems, options)
         return whole.exit
     if _asks_cluster(options):
-        from celadon.serve.outgoing import KubeconfigError
-
-        try:
-            report = _from_cluster(audit, options)
-        except KubeconfigError as error:
-            return output.usage_error("celadon audit", str(error))
-        except OSError as error:
-            wrong = f"`{options.state}` cannot be written: {error.strerror}"
-            return output.usage_error("celadon audit", wrong)
+        found = _from_cluster(audit, options)
+        if isinstance(found, str):
+            return output.usage_error("celadon audit", found)
+        report = found
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
@@ -265,8 +260,21 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
     return bool(options.from_cluster or options.kubeconfig or options.context)
 
 
-def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport:
-    """Raises KubeconfigError, OSError."""
+def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | str:
+    """The report, or what is wrong with the options or the folder."""
+    from celadon.cli.fleets.finished_work import DamagedResultError
+    from celadon.serve.outgoing import KubeconfigError
+
+    try:
+        return _cluster_report(audit, options)
+    except (KubeconfigError, DamagedResultError) as error:
+        return str(error)
+    except OSError as error:
+        return f"`{options.state}` cannot be written: {error.strerror}"
+
+
+def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
+    """Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
     from celadon.cli.auditing.cluster_audit import audit_cluster

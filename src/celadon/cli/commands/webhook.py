@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from celadon import __version__
+from celadon import __version__, owner_only
 from celadon.cli import output
 from celadon.cli.cluster_options import (
     SECRETS,
@@ -359,6 +359,8 @@ def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertific
         plain=options.plain_http or options.force_plain_http,
         force_plain=options.force_plain_http,
     )
+    for exposed in owner_only.exposures((tls.key,)):
+        output.complain(f"warning: {exposed}")
     found = certificate_of(tls, listen)
     if options.ca_out is not None and found is not None:
         write_trusted(found, options.ca_out)

@@ -34,9 +34,8 @@ class KeptPages:
         self._keys: list[str] = []
 
     def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
-        """A page that an earlier run has audited."""
-        result = self._results.found(self._key(resource, number))
-        return result if isinstance(result, PageResult) else None
+        """A page that an earlier run has audited. Raises DamagedResultError, OSError."""
+        return self._results.found(PageResult, self._key(resource, number))
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
         """For a run that goes on here. Raises OSError."""

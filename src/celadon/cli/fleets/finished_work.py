@@ -1,29 +1,37 @@
 """Results in a folder, so that an audit that was stopped goes on where it was.
 
 A result is found by what it is the result of: policies, settings, the source with the sizes and
-times of its files, the part. Whatever has changed since is simply not found. Files are written
-beside and then renamed, so none is ever half there; one that cannot be read counts as not there.
+times of its files, the part. Whatever has changed since is simply not found, and neither is what
+another version of Celadon has left. Files are written beside and then renamed, so none is ever half
+there. They are JSON (`plain_records`); one that is not what it should be ends the audit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
-import pickle
-import tempfile
-from typing import Any, Final
+from pathlib import Path
+from typing import Final, TypeVar
 
-_OURS: Final = "celadon."
-_PLAIN: Final = frozenset(
-    {("builtins", "set"), ("builtins", "frozenset"), ("collections", "Counter")}
-)
+from celadon import __version__, owner_only
+from celadon.cli.fleets.plain_records import NotPlainError, from_plain, to_plain
+
+T = TypeVar("T")
+
+_VERSION: Final = "celadonVersion"
+_RESULT: Final = "result"
+
+
+class DamagedResultError(ValueError):
+    """A file in the folder that is no result; the text says which, and why."""
 
 
 class NothingKept:
     """For an audit that starts from the beginning and leaves nothing."""
 
-    def found(self, key: str) -> object | None:
+    def found(self, kind: type[T], key: str) -> T | None:
         """Nothing."""
         return None
 
@@ -35,27 +43,28 @@ class KeptResults:
     """The results in a folder, which is made if there is none. Raises OSError."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+        owner_only.make_folder(Path(folder))
         self._folder = folder
 
-    def found(self, key: str) -> object | None:
-        """A result of an earlier run."""
+    def found(self, kind: type[T], key: str) -> T | None:
+        """A result of an earlier run, of this type. Raises DamagedResultError, OSError."""
+        path = self._path(key)
         try:
-            with open(self._path(key), "rb") as stream:
-                return _Reader(stream).load()  # type: ignore[no-any-return]
+            with open(path, encoding="ascii") as stream:
+                return _read(kind, json.load(stream))
         except FileNotFoundError:
             return None
-        except Exception:  # noqa: BLE001 - a damaged file may make pickle raise anything
-            return None
+        except (ValueError, RecursionError) as error:
+            why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            wrong = f"`{path}` is no result of an audit ({why}): remove it"
+            raise DamagedResultError(wrong) from None
 
     def keep(self, key: str, result: object) -> None:
-        """Once; a result that is there already is not written again."""
-        path = self._path(key)
-        if os.path.exists(path):
-            return
-        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
-            pickle.dump(result, stream, pickle.HIGHEST_PROTOCOL)
-        os.replace(stream.name, path)
+        """For a later run. Raises OSError."""
+        plain = {_VERSION: __version__, _RESULT: to_plain(type(result), result)}
+        text = json.dumps(plain, separators=(",", ":"))
+        owner_only.write(Path(self._path(key)), text.encode("ascii"))
 
     def forget(self, key: str) -> None:
         """A result that nobody wants any more. Raises OSError."""
@@ -63,18 +72,14 @@ class KeptResults:
             os.unlink(self._path(key))
 
     def _path(self, key: str) -> str:
-        return os.path.join(self._folder, f"{key}.result")
+        return os.path.join(self._folder, f"{key}.json")
 
 
-class _Reader(pickle.Unpickler):
-    """Makes nothing but values of ours: the folder may have been in other hands."""
-
-    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - a class
-        found = super().find_class(module, name)
-        ours = module.startswith(_OURS) or (module, name) in _PLAIN
-        if ours and isinstance(found, type) and found.__module__ == module:
-            return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no value of ours")
+def _read(kind: type[T], plain: object) -> T | None:
+    """None for what another version of Celadon has written."""
+    if not isinstance(plain, dict) or plain.keys() != {_VERSION, _RESULT}:
+        raise NotPlainError(f"expected an object with {_VERSION} and {_RESULT}")
+    return from_plain(kind, plain[_RESULT]) if plain[_VERSION] == __version__ else None
 
 
 def key_of(*parts: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import multiprocessing
 import os
 import pickle
@@ -59,19 +60,24 @@ class _ThisProcess:
 
 @dataclass(frozen=True, slots=True)
 class _Spooled:
-    """A value that lies in a file."""
+    """A value that lies in a file. The digest comes by the pipe to the worker: what anybody else
+    has put into the file is not unpickled."""
 
     path: str
+    digest: bytes
 
 
 @functools.lru_cache(maxsize=4)
-def _read(path: str) -> object:
-    with open(path, "rb") as stream:
-        return pickle.load(stream)
+def _read(spooled: _Spooled) -> object:
+    with open(spooled.path, "rb") as stream:
+        data = stream.read()
+    if hashlib.sha256(data).digest() != spooled.digest:
+        raise OSError(f"`{spooled.path}` has been changed")
+    return pickle.loads(data)
 
 
 def _with_values(work: Callable[..., Any], *arguments: object) -> object:
-    return work(*(_read(one.path) if isinstance(one, _Spooled) else one for one in arguments))
+    return work(*(_read(one) if isinstance(one, _Spooled) else one for one in arguments))
 
 
 class _Processes:
@@ -87,9 +93,10 @@ class _Processes:
 
     def share(self, value: object) -> object:
         path = os.path.join(self._folder.name, uuid4().hex)
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         with open(path, "wb") as stream:
-            pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
-        return _Spooled(path)
+            stream.write(data)
+        return _Spooled(path, hashlib.sha256(data).digest())
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
         return self._pool.submit(_with_values, work, *arguments)

@@ -88,10 +88,8 @@ class _Running:
 
     def _parts(self) -> Iterator[Task]:
         given = self._given
-        tasks = (
-            Task(surveyed, (self._job, one), one, key_of(self._key, one, *_state(one)))
-            for one in given.fleet
-        )
+        keys = ((one, key_of(self._key, one, *_state(one))) for one in given.fleet)
+        tasks = (Task(surveyed, SurveyedSource, (self._job, one), one, key) for one, key in keys)
         for task, found in in_order(given.engine, tasks, given.memory, given.engine.workers):
             if isinstance(found, Failure):
                 found = SurveyedSource(task.about, problems=(Problem("", 0, found.why),))
@@ -105,7 +103,7 @@ class _Running:
                 # What is kept by now can only become more: no part is asked for too little.
                 most = self._audit.settings.limit - self._kept
                 arguments = (self._job, shared, part, most)
-                yield Task(audited, arguments, about, key_of(task.key, part))
+                yield Task(audited, Findings, arguments, about, key_of(task.key, part))
 
     def take(self, source: _Source, part: Part, result: Findings | Failure) -> None:
         """Puts what was found behind what was found before."""

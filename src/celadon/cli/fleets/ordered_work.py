@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from celadon.records import dataclass
+
+T = TypeVar("T")
 
 ATTEMPTS: Final = 3
 """How often work is given out."""
@@ -46,10 +48,11 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A piece of work. `about` is whatever its giver wants to know when it is done; `key` tells it
-    from all others."""
+    """A piece of work, which makes a `result` of this type. `about` is whatever its giver wants to
+    know when it is done; `key` tells it from all others."""
 
     work: Callable[..., Any]
+    result: type[object]
     arguments: tuple[object, ...]
     about: Any
     key: str
@@ -65,8 +68,8 @@ class Failure:
 class Memory(Protocol):
     """Results of an earlier run."""
 
-    def found(self, key: str) -> object | None:
-        """A result, if there is one."""
+    def found(self, kind: type[T], key: str) -> T | None:
+        """A result of this type, if there is one."""
         ...
 
     def keep(self, key: str, result: object) -> None:
@@ -91,7 +94,7 @@ def in_order(
 
 def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
     """None for what the engine cannot take now."""
-    known = memory.found(task.key)
+    known = memory.found(task.result, task.key)
     if known is not None:
         done: Future[Any] = Future()
         done.set_result(known)

@@ -8,14 +8,14 @@ list share the text of the list, which is kept as it is.
 
 from __future__ import annotations
 
-import pickle
+import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.locations import Chunk, PlainChunk
+from celadon.goyaml import RepeatedKey
 
 BLOCK: Final = 250
 """Documents that are packed together: small enough to be nothing, large enough to pack well."""
@@ -31,7 +31,7 @@ class DocumentArchive:
     __slots__ = ("_chunks", "_kinds", "_last", "_packed", "_shared")
 
     def __init__(self) -> None:
-        self._packed: list[bytes] = []
+        self._packed: list[bytes | list[Document]] = []
         self._last: list[Document] = []
         self._kinds: list[set[Kind]] = [set()]
         self._chunks: list[Chunk] = []
@@ -62,8 +62,10 @@ class DocumentArchive:
         """The documents of a block, counted from 0."""
         if number == len(self._packed):
             return self._last
-        rows = pickle.loads(zlib.decompress(self._packed[number]))
-        return [self._unpacked(*row) for row in rows]
+        packed = self._packed[number]
+        if isinstance(packed, list):
+            return packed
+        return [self._unpacked(*row) for row in json.loads(zlib.decompress(packed))]
 
     @property
     def kinds(self) -> set[Kind]:
@@ -76,18 +78,26 @@ class DocumentArchive:
             if any(map(wanted, self._kinds[number])):
                 yield from (one for one in self.block(number) if wanted(one.group_kind))
 
-    def _pack(self, documents: Sequence[Document]) -> bytes:
+    def _pack(self, documents: list[Document]) -> bytes | list[Document]:
+        """Documents that are nested more deeply than Python writes JSON stay as they are."""
         rows = [(self._chunk_key(one), one.path, one.value) for one in documents]
-        return zlib.compress(pickle.dumps(rows, pickle.HIGHEST_PROTOCOL), _QUICKLY)
+        try:
+            return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), _QUICKLY)
+        except RecursionError:
+            return documents
 
-    def _chunk_key(self, document: Document) -> Chunk | int:
+    def _chunk_key(self, document: Document) -> PlainChunk | int:
         if not document.path:
-            return document.chunk
+            return document.chunk.plain()
         key = self._shared.get(id(document.chunk))
         if key is None:
             key = self._shared[id(document.chunk)] = len(self._chunks)
             self._chunks.append(document.chunk)
         return key
 
-    def _unpacked(self, key: Chunk | int, path: Path, value: dict[str, Any]) -> Document:
-        return Document(self._chunks[key] if isinstance(key, int) else key, path, value)
+    def _unpacked(self, key: list[Any] | int, path: list[str | int], value: Any) -> Document:  # noqa: ANN401 - any JSON
+        if isinstance(key, int):
+            return Document(self._chunks[key], tuple(path), value)
+        plain = PlainChunk._make(key)
+        repeated = tuple(RepeatedKey._make(one) for one in plain.repeated)
+        return Document(Chunk.from_plain(plain._replace(repeated=repeated)), tuple(path), value)

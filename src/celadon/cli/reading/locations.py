@@ -12,7 +12,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.cli.reading.json_index import JsonIndex
 from celadon.cli.reading.json_places import Path
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 
 _OFFSET: Final = attrgetter("offset")
 _LINE_END: Final = late_pattern("\n")
+
+
+class PlainChunk(NamedTuple):
+    """What a `Chunk` is made of."""
+
+    file: str
+    text: str
+    first_line: int
+    start: int
+    is_json: bool
+    repeated: tuple[RepeatedKey, ...]
 
 
 class Chunk:
@@ -71,26 +82,29 @@ class Chunk:
         self._found: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
 
-    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Chunk], tuple[dict[str, Any]]]:
+    def plain(self) -> PlainChunk:
         """Without what was found, which is found again; and with nothing of other documents'."""
         start, end = (self.start, self.end) if self.is_json else (0, len(self.text))
         line = self._line_at(start)
         above = line - self.first_line
-        repeated = [
+        repeated = tuple(
             one._replace(
                 offset=one.offset - start, line=one.line - above, value_line=one.value_line - above
             )
             for one in self._repeated
-        ]
-        given = {
-            "file": self.file,
-            "text": self.text[start:end],
-            "first_line": line,
-            "start": self.start - start,
-            "is_json": self.is_json,
-            "repeated": repeated,
-        }
-        return _restored, (given,)
+        )
+        text = self.text[start:end]
+        return PlainChunk(self.file, text, line, self.start - start, self.is_json, repeated)
+
+    @classmethod
+    def from_plain(cls, plain: PlainChunk) -> Chunk:
+        """A stretch as `plain` has given it."""
+        file, text, first_line, start, is_json, repeated = plain
+        return cls(file, text, first_line, start, is_json=is_json, repeated=repeated)
+
+    def __reduce__(self) -> tuple[Callable[[PlainChunk], Chunk], tuple[PlainChunk]]:
+        """For other processes."""
+        return Chunk.from_plain, (self.plain(),)
 
     def line(self, path: Path = ()) -> int:
         """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
@@ -188,7 +202,3 @@ class Chunk:
             self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index
         return node
-
-
-def _restored(given: dict[str, Any]) -> Chunk:
-    return Chunk(**given)

@@ -126,7 +126,7 @@ def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator
         text = _STAMP.sub(b"", line.strip())
         if not text:
             continue
-        found = list(_documents(text))
+        found = list(_documents(text)) or [None]
         at = before + (raw.tell() if raw.seekable() else 0)
         torn = text.endswith(b"}")  # a rotated file may begin in the middle of a line
         if found[0] is None and number == 1 and not torn:

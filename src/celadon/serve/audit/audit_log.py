@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from celadon import owner_only
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.audit.audit_policy import AuditPolicy
@@ -72,7 +73,7 @@ class AuditLog:
         self._size += os.write(self._file, line)
 
     def _opened(self) -> int:
-        return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return owner_only.open_to_append(self._path)
 
     def _rotate(self) -> None:
         now = self._now()

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from celadon import owner_only
 from celadon.kube.well_known_values import API_SERVER
 from celadon.serve.access.credentials.signer_on_demand import SignerOnDemand
-from celadon.serve.tls.private_files import write_private
 
 if TYPE_CHECKING:
     from celadon.serve.tls.issuing.issued_certificates import Pair
@@ -99,8 +99,8 @@ class CredentialsFolder:
     def _write(self, name: str, content: bytes) -> None:
         self._made[name] = content
         if self._folder is not None:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            write_private(self._folder / name, content)
+            owner_only.make_folder(self._folder)
+            owner_only.write(self._folder / name, content)
 
 
 def _new_key() -> bytes:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import uvloop
 
+from celadon import owner_only
 from celadon.admission.static import ManifestError
 from celadon.kube.defaulting import service_ca_source
 from celadon.records import dataclass
@@ -36,7 +37,6 @@ from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
 from celadon.serve.objects.object_keys import ROOT
 from celadon.serve.operation import log_lines
-from celadon.serve.tls.private_files import write_private
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
 from celadon.serve.transport.kubeconfig import kubeconfig
@@ -128,8 +128,18 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         access,
         token,
         _audit(settings, stack),
-        Serving(url, path, folder, tokens.warnings),
+        Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
     )
+
+
+def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
+    """Files that hold secrets of the cluster, or will."""
+    if settings.etcd is None and settings.data != MEMORY:
+        yield settings.data
+    if settings.credentials_folder is not None:
+        yield from sorted(settings.credentials_folder.glob("*.key"))
+        yield from sorted(settings.credentials_folder.glob("*.token"))
+    yield from (settings.tls.key, settings.token_file, settings.audit_log, settings.kubeconfig_out)
 
 
 def _temporary(stack: contextlib.ExitStack) -> Path:
@@ -240,9 +250,9 @@ async def _serve_api(
 
 def _write_kubeconfig(prepared: _Prepared) -> None:
     path = prepared.serving.kubeconfig
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    owner_only.make_folder(path.parent)
     text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token)
-    write_private(path, text.encode())
+    owner_only.write(path, text.encode())
 
 
 def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:

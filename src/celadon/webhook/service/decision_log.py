@@ -13,9 +13,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
+from celadon import owner_only
 from celadon.admission import Decision, Verdict
 from celadon.admission.mutating import Change, MutationFailure, MutationNotes
 from celadon.serve.operation import warn
@@ -44,7 +44,7 @@ class DecisionLog:
         self._settings = settings
         self._clock = clock
         self._dice = dice
-        self._file = _STDOUT if settings.path is None else _opened(settings.path)
+        self._file = _STDOUT if settings.path is None else owner_only.open_to_append(settings.path)
         self._is_broken = False
 
     def decided(
@@ -134,7 +134,7 @@ class DecisionLog:
         except OSError:
             pass
         try:
-            fresh = _opened(path)
+            fresh = owner_only.open_to_append(path)
         except OSError as error:
             warn("the decision log cannot be opened", {"err": str(error)})
             return
@@ -147,10 +147,6 @@ class DecisionLog:
             os.close(self._file)
         else:
             sys.stdout.flush()
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
 
 def _decision(decision: Decision, message: str) -> dict[str, Any]:

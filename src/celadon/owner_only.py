@@ -1,0 +1,102 @@
+"""Files and folders that only their owner may read, whatever the umask.
+
+What is made here is made for its owner from the first moment on; nothing is written through a link
+that somebody else may have put there. What is there already keeps its mode, for it may be meant so:
+`exposure` says what is to be said of it. Windows has no such modes: there, files have the rights of
+their folder, and nothing is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+_FILE: Final = 0o600
+_FOLDER: Final = 0o700
+_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+_NEW: Final = os.O_CREAT | os.O_EXCL | _NO_LINKS
+_HAS_MODES: Final = os.name == "posix"
+
+
+def create(path: str | Path) -> None:
+    """An empty file, if there is nothing of that name. Raises OSError."""
+    with contextlib.suppress(FileExistsError):
+        os.close(_created(path, os.O_WRONLY))
+
+
+def open_to_append(path: str | Path) -> int:
+    """The descriptor of a file that is there, or is made. Raises OSError."""
+    for _ in range(2):
+        with contextlib.suppress(FileExistsError):
+            return _created(path, os.O_WRONLY | os.O_APPEND)
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, os.O_WRONLY | os.O_APPEND)
+    return os.open(path, os.O_WRONLY | os.O_APPEND)  # a link to nothing, for instance
+
+
+def write(path: Path, content: bytes) -> None:
+    """In place of what has the name now, a link among that; there is never half of it. Raises
+    OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)
+        with os.fdopen(_created(draft, os.O_WRONLY), "wb") as file:
+            file.write(content)
+        draft.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def make_folder(path: Path) -> None:
+    """A folder, if there is none; those above it are there. Raises OSError."""
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=_FOLDER)
+        if _HAS_MODES:
+            path.chmod(_FOLDER)
+
+
+def _created(path: str | Path, access: int) -> int:
+    descriptor = os.open(path, access | _NEW, _FILE)
+    if _HAS_MODES:
+        os.fchmod(descriptor, _FILE)  # a umask may have taken even the owner's rights
+    return descriptor
+
+
+def exposures(paths: Iterable[str | Path | None]) -> Iterator[str]:
+    """What others may do with files that hold secrets, with the command that ends it; a folder is
+    named once. Nothing of files that are not there."""
+    told: set[str] = set()
+    for path in paths:
+        if path is None or not _HAS_MODES:
+            continue
+        for one in (*_of_file(Path(path)), *_of_folder(Path(path).absolute().parent)):
+            if one not in told:
+                told.add(one)
+                yield one
+
+
+def _of_file(path: Path) -> Iterator[str]:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return
+    if stat.S_ISREG(mode) and mode & 0o077:
+        what = "changed" if mode & 0o022 else "read"
+        yield f"`{path}` can be {what} by others: chmod 600 {shlex.quote(str(path))}"
+
+
+def _of_folder(path: Path) -> Iterator[str]:
+    """In one that is sticky, as `/tmp` is, nobody can take away the files of others."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return
+    if mode & 0o022 and not mode & stat.S_ISVTX:
+        yield f"`{path}` can be changed by others: chmod go-w {shlex.quote(str(path))}"
