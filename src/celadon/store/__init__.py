@@ -8,6 +8,8 @@ three stores, and one suite of tests for all:
 - `open_sqlite(path)` lives in a file, and keeps what it has acknowledged;
 - `celadon.store.etcd`, a door of its own, is on a cluster of etcd, which several processes share.
 
+`data_copies` makes and checks copies of files, also of one that a server has open.
+
 Nothing here knows what a Kubernetes object is, and nothing imports another room.
 """
 
@@ -32,6 +34,7 @@ from celadon.store.contract import (
 )
 from celadon.store.errors import (
     Compacted,
+    FileDamaged,
     FileError,
     FutureRevision,
     RevisionError,
@@ -55,6 +58,7 @@ __all__ = [
     "Delivery",
     "Entry",
     "Event",
+    "FileDamaged",
     "FileError",
     "FutureRevision",
     "Outcome",

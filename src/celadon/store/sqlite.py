@@ -28,7 +28,7 @@ from celadon.store.row_checksums import (
     checksum_of_compaction,
     is_as_written,
 )
-from celadon.store.sqlite_file import close_untouched, connect, file_errors
+from celadon.store.sqlite_file import close_untouched, connect, file_errors, without_log
 from celadon.store.writers import ThreadedWriter
 
 MAX_VARIABLES: Final = 999
@@ -112,10 +112,7 @@ class SqliteJournal:
         wrong = total.difference(changes, checksums)
         marked = read_mark(self._path)
         if not wrong and space.revision < marked:
-            wrong = (
-                f"it ends at revision {space.revision}, and {marked} was acknowledged: "
-                f"`{self._path}-wal` is damaged or missing"
-            )
+            wrong = without_log(self._path, space.revision, marked)
         if wrong:
             raise FileDamaged(self._path, f"it is damaged: {wrong}")
         self._mark = DurableMark(self._path)

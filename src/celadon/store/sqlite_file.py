@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from celadon.store.durable_mark import read_mark
 from celadon.store.errors import (
     DiskFull,
     FileDamaged,
@@ -75,6 +76,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 """Statements by the schema version they lead from. Only ever appended to. From the third on tables
 are made, never altered: their texts are compared with those in a file, and what an alteration
 leaves there depends on the version of SQLite."""
+
+FIRST_MARKED: Final = 3
+"""Schema version of the first files with a mark: an older one beside a mark is what is left of a
+newer one whose log is lost."""
 
 SCHEMA: Final = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 
@@ -199,6 +204,16 @@ def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> N
     ((said, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     if said != "ok":
         raise FileDamaged(path, f"it is damaged: {said.splitlines()[-1]}")
+    if version < FIRST_MARKED and (marked := read_mark(path)):
+        raise FileDamaged(path, f"it is damaged: {without_log(path, 0, marked)}")
+
+
+def without_log(path: str, revision: int, marked: int) -> str:
+    """What is wrong with a file that ends before its mark."""
+    return (
+        f"it ends at revision {revision}, and {marked} was acknowledged: `{path}-wal` is damaged "
+        "or missing"
+    )
 
 
 @lru_cache
