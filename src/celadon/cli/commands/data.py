@@ -38,10 +38,11 @@ IN_ETCD: Final = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon data --help` shows."""
-    parser.add_argument("action", choices=("check", "backup", "restore"), help="what to do")
+    actions = ("check", "backup", "restore")
+    parser.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     parser.add_argument("file", metavar="FILE", help="the data file; for `restore`, the copy")
     parser.add_argument(
-        "target", nargs="?", metavar="TARGET", help="the copy; for `restore`, the data file"
+        "target", nargs="?", metavar="PATH", help="the copy; for `restore`, the data file"
     )
     parser.add_argument(
         "--force", action="store_true", help="restore: replace the data that is there"
