@@ -30,7 +30,6 @@ from celadon.store import (
     Watch,
     delete,
     open_sqlite,
-    put,
 )
 from celadon.store.local_store import LocalStore
 
