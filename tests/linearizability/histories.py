@@ -48,9 +48,8 @@ class History:
         clients: int,
         count: int,
         seed: int,
-        during: Callable[[], None] | None = None,
     ) -> None:
-        """Each client does `count` things; `during` is called meanwhile."""
+        """Each client does `count` things."""
         chances = [Random(f"{seed}/{number}") for number in range(clients)]
         threads = [
             threading.Thread(target=self._client, args=(store, chance, count)) for chance in chances

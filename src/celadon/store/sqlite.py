@@ -102,6 +102,8 @@ class SqliteJournal:
         """Of the changes (revision, key) that are not the first of their transaction."""
         with file_errors(path):
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {self._reserve.pages_in_log}")
+        if self._reserve.is_released:
+            self._take_over_log()
 
     def load(self) -> Keyspace:
         """Raises FileDamaged for anything that is not as it was written."""
