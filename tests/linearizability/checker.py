@@ -127,10 +127,11 @@ def faults(operations: Sequence[Operation], listings: Sequence[Listing] = ()) ->
     by_key: dict[str, list[Operation]] = defaultdict(list)
     for one in operations:
         by_key[one.key].append(one)
-    for one in listings:  # as far as each key is concerned, it was read
+    for listing in listings:  # as far as each key is concerned, it was read
         for key in by_key:
-            entry = one.entries.get(key)
-            by_key[key].append(Operation(key, "read", one.called, one.answered, found=entry))
+            entry = listing.entries.get(key)
+            read = Operation(key, "read", listing.called, listing.answered, found=entry)
+            by_key[key].append(read)
     found = [
         f"{key}: no order explains what was seen" for key, of in by_key.items() if not explained(of)
     ]

@@ -27,7 +27,6 @@ from celadon.store import (
     put,
     update,
 )
-from celadon.store import sqlite_file as file_module
 from celadon.store.contract import MAX_OPERATIONS
 from celadon.store.errors import (
     DiskFull,
@@ -37,6 +36,7 @@ from celadon.store.errors import (
     NewerSchema,
     NotAStore,
 )
+from celadon.store.files import sqlite_file as file_module
 
 KEEP_ALL = Retention(events=None, seconds=None)
 

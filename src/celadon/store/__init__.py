@@ -8,7 +8,7 @@ three stores, and one suite of tests for all:
 - `open_sqlite(path)` lives in a file, and keeps what it has acknowledged;
 - `celadon.store.etcd`, a door of its own, is on a cluster of etcd, which several processes share.
 
-`data_copies` makes and checks copies of files, also of one that a server has open.
+`celadon.store.files`, another door, makes and checks copies of files, also while they are open.
 
 Nothing here knows what a Kubernetes object is, and nothing imports another room.
 """
@@ -34,7 +34,6 @@ from celadon.store.contract import (
 )
 from celadon.store.errors import (
     Compacted,
-    FileDamaged,
     FileError,
     FutureRevision,
     RevisionError,
@@ -58,7 +57,6 @@ __all__ = [
     "Delivery",
     "Entry",
     "Event",
-    "FileDamaged",
     "FileError",
     "FutureRevision",
     "Outcome",

@@ -15,20 +15,20 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from celadon.store.contract import MAX_OPERATIONS, Entry, Event
-from celadon.store.disk_reserve import DiskReserve
-from celadon.store.durable_mark import DurableMark, read_mark
 from celadon.store.errors import DiskFull, FileDamaged, FileError, FileUnavailable
-from celadon.store.keyspace import Keyspace
-from celadon.store.local_store import Carrier, Clocks, LocalStore, at_once
-from celadon.store.retention import Retention
-from celadon.store.row_checksums import (
+from celadon.store.files.disk_reserve import DiskReserve
+from celadon.store.files.durable_mark import DurableMark, read_mark
+from celadon.store.files.row_checksums import (
     MASK,
     Sum,
     checksum_of_change,
     checksum_of_compaction,
     is_as_written,
 )
-from celadon.store.sqlite_file import close_untouched, connect, file_errors, without_log
+from celadon.store.files.sqlite_file import close_untouched, connect, file_errors, without_log
+from celadon.store.keyspace import Keyspace
+from celadon.store.local_store import Carrier, Clocks, LocalStore, at_once
+from celadon.store.retention import Retention
 from celadon.store.writers import ThreadedWriter
 
 MAX_VARIABLES: Final = 999

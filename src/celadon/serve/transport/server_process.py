@@ -56,13 +56,13 @@ from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.serve.transport.watched_manifests import WatchedManifests
 from celadon.store import (
-    FileDamaged,
     FileError,
     ServiceError,
     Store,
     open_memory,
     open_sqlite,
 )
+from celadon.store.files import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.serve.audit.audit_log import AuditLog

@@ -10,7 +10,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.option_values import count
 
 if TYPE_CHECKING:
-    from celadon.store.data_copies import DataReport
+    from celadon.store.files import DataReport
 
 DESCRIPTION: Final = """\
 Look after a data file of `celadon serve`. `check` compares everything in it with its checksums;
@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(
             "celadon data", "`--force` and `--bump-revision` are for `restore`"
         )
-    from celadon.store import FileDamaged, FileError
-    from celadon.store.data_copies import FileExists, backup, check, restore
+    from celadon.store import FileError
+    from celadon.store.files import FileDamaged, FileExists, backup, check, restore
 
     try:
         if options.action == "check":

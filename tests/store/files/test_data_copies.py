@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from celadon.store import Compacted, FileDamaged, open_sqlite, put
-from celadon.store.data_copies import FileExists, backup, check, restore
+from celadon.store import Compacted, open_sqlite, put
 from celadon.store.errors import FileLocked, FileUnavailable, NotAStore
+from celadon.store.files import FileDamaged
+from celadon.store.files.data_copies import FileExists, backup, check, restore
 
 
 @pytest.fixture

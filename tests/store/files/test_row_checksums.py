@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from celadon.store import FileDamaged, open_sqlite, put
-from celadon.store.durable_mark import DurableMark, mark_path, read_mark
-from celadon.store.row_checksums import checksum_of_change, is_as_written
+from celadon.store import open_sqlite, put
+from celadon.store.files import FileDamaged
+from celadon.store.files.durable_mark import DurableMark, mark_path, read_mark
+from celadon.store.files.row_checksums import checksum_of_change, is_as_written
 from tests.faults.flipped_bytes import FlippedBytes
 
 FLIPS = int(os.environ.get("CELADON_FLIPS", "60"))
@@ -39,7 +40,7 @@ def path(tmp_path: Path) -> str:
 def test_a_checksum_is_over_everything(changed: tuple[object, ...]) -> None:
     checksum = checksum_of_change(384, "/a", 3, b"1", None)
     assert is_as_written(384, "/a", 3, b"1", None, checksum)
-    assert not is_as_written(*changed, checksum)  # type: ignore[arg-type]  # as read from a file
+    assert not is_as_written(*changed, checksum)  # type: ignore[call-arg, arg-type]  # as read from a file
 
 
 def test_flipped_bytes_never_give_another_object(tmp_path: Path) -> None:

@@ -19,15 +19,15 @@ from typing import Final
 
 from celadon.records import dataclass
 from celadon.store.contract import FIRST_REVISION, MAX_OPERATIONS
-from celadon.store.durable_mark import mark_path, read_mark
 from celadon.store.errors import FileDamaged, FileError, FileLocked, FileUnavailable
-from celadon.store.row_checksums import (
+from celadon.store.files.durable_mark import mark_path, read_mark
+from celadon.store.files.row_checksums import (
     MASK,
     Sum,
     checksum_of_compaction,
     is_as_written,
 )
-from celadon.store.sqlite_file import connect, file_errors
+from celadon.store.files.sqlite_file import connect, file_errors
 
 ATTEMPTS: Final = 100
 HEADER_BYTES: Final = 32

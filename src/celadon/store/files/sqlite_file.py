@@ -14,7 +14,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from celadon.store.durable_mark import read_mark
 from celadon.store.errors import (
     DiskFull,
     FileDamaged,
@@ -25,7 +24,8 @@ from celadon.store.errors import (
     NewerSchema,
     NotAStore,
 )
-from celadon.store.row_checksums import MASK, checksum_of_change, checksum_of_compaction
+from celadon.store.files.durable_mark import read_mark
+from celadon.store.files.row_checksums import MASK, checksum_of_change, checksum_of_compaction
 
 APPLICATION_ID: Final = 0x43454C41
 """`CELA` in ASCII, in the header of the file."""
