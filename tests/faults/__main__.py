@@ -35,7 +35,7 @@ def soak_stores(seed: int) -> None:
         counted = Counter[str]()
         for (_, result), count in flipped.items():
             counted[result] += count
-        print(f"{FLIPS} flipped bytes: {dict(counted)}")  # noqa: T201
+        print(f"{FLIPS} flipped bytes: {dict(counted)}", flush=True)  # noqa: T201
         assert not counted["another state"]
     with tempfile.TemporaryDirectory(prefix="celadon-soak-") as folder:
         outcomes = run_preloaded(Path(folder), "tests.faults.failing_calls", "1")
