@@ -73,7 +73,8 @@ coverage: $(VENV)/.developed
 mutants: $(VENV)/.developed
 	$(BIN)/python -m tools.mutants
 
-# A server that is killed 200 times while clients write, and floods of clients without manners.
+# A store whose bytes flip, whose calls fail and whose power is lost; a server that is killed 1,000
+# times while clients write; floods of clients without manners. An hour or so.
 soak: $(VENV)/.developed
 	$(BIN)/python -m tests.faults
 

@@ -55,6 +55,7 @@ DOORS = {
     "celadon.admission.writing",
     "celadon.store",
     "celadon.store.etcd",
+    "celadon.store.files",
     "celadon.goyaml",
     "celadon.serve",
     "celadon.serve.calling",

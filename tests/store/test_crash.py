@@ -82,6 +82,11 @@ def check_acknowledged(store: LocalStore, told: Told) -> None:
             assert entry.value.decode() == value
         else:
             assert entry.mod_revision > revision, f"{key} of {revision} is lost"
+        # What came later without being acknowledged is settled now, and may be forgotten.
+        if entry is not None:
+            told.newest[key] = entry.mod_revision, entry.value.decode()
+        elif value != "-":
+            told.newest[key] = store.revision(), "-"
     for event in history(store, 0):
         said = told.acknowledged.get((event.revision, event.key))
         kept = event.entry.value.decode() if event.entry else "-"

@@ -49,6 +49,11 @@ class SlowJournal:
             raise self.failure
         self.batches.append((len(events), compacted, len(obsolete)))
 
+    def trouble(self) -> str:
+        return "" if self.failure is None else str(self.failure)
+
+    is_short_of_room = False
+
     def close(self) -> None:
         self.closed += 1
 

@@ -37,6 +37,9 @@ COMMANDS: Final = (
         "complete command lines in a shell",
         "celadon.cli.commands.setting_up.completion",
     ),
+    Command(
+        "data", "check, copy and restore a server's data", "celadon.cli.commands.setting_up.data"
+    ),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
     Command("fmt", "lay out expressions in files", "celadon.cli.commands.editing.fmt"),

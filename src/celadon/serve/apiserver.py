@@ -61,7 +61,8 @@ class ApiServer:
 
     def _health_checks(self, root: str) -> Sequence[HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
-        return checks_of(root, self.objects.store.trouble(), ending)
+        store = self.objects.store
+        return checks_of(root, store.trouble(), store.writing_trouble(), ending)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""

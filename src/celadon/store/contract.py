@@ -125,7 +125,8 @@ class Transaction:
     """If all conditions hold, all operations, at one revision. No key is operated on twice.
 
     Raises ValueError for anything no store could do: too many parts, a key twice, a key that is
-    empty or not text (lone surrogates), too large a value, less than one second for it.
+    empty or not text (lone surrogates), too large a value, less than one second for it; TypeError
+    for a value that is not bytes.
     """
 
     conditions: tuple[Condition, ...]
@@ -142,6 +143,8 @@ class Transaction:
                 raise ValueError("a key is empty")
             if not isinstance(operation, Put):
                 continue
+            if not isinstance(operation.value, bytes):
+                raise TypeError("a value is not bytes")
             if len(operation.value) > MAX_VALUE:
                 raise ValueError(f"a value has more than {MAX_VALUE} bytes")
             if operation.seconds is not None and operation.seconds < 1:
@@ -229,6 +232,10 @@ class Store(Protocol):
     def trouble(self) -> str:
         """What keeps this store from being used, for an operator; empty if nothing does."""
 
+    def writing_trouble(self) -> str:
+        """Why the last write failed, if it was for want of room or for the place where the store
+        is: reads go on. Empty as soon as a write succeeds."""
+
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         """The entry, now or at a revision. Raises RevisionError."""
 
@@ -266,8 +273,9 @@ class Store(Protocol):
         begin with `take`. Raises Compacted, StoreClosed."""
 
     def sweep(self) -> None:
-        """See to it that what has outlived its seconds goes: to be called now and then. Does
-        nothing in a store that does so by itself."""
+        """See to it that what has outlived its seconds goes, and that a store that could not be
+        written is tried again: to be called now and then. Does nothing in a store that does so by
+        itself."""
 
     def close(self) -> None:
         """Finish what was submitted, end all watches. Reads still work. May be repeated."""

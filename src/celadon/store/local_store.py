@@ -25,11 +25,12 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
 from celadon.store.contract import (
     WATCH_BUFFER,
+    Delete,
     Entry,
     Event,
     Outcome,
@@ -38,7 +39,7 @@ from celadon.store.contract import (
     delete,
 )
 from celadon.store.drafts import Draft
-from celadon.store.errors import Compacted, FutureRevision, StoreClosed, StoreError
+from celadon.store.errors import Compacted, DiskFull, FutureRevision, StoreClosed, StoreError
 from celadon.store.expiries import Expiries
 from celadon.store.keyspace import Keyspace
 from celadon.store.retention import Retention, Schedule
@@ -62,6 +63,11 @@ class Clocks:
     since_1970: Callable[[], float] = time.time
 
 
+TRIAL: Final = Transaction((), ())
+"""Changes nothing. A journal that has failed writes it nevertheless, and so learns whether it still
+does."""
+
+
 class Journal(Protocol):
     """Where changes are kept. Called from one thread at a time, not always the same."""
 
@@ -71,6 +77,13 @@ class Journal(Protocol):
         """Make durable, as one unit: that the changes `obsolete` (revision, key) may be forgotten
         and `compacted` is the oldest revision, and the events. Raises StoreError, and then none of
         it has happened."""
+
+    def trouble(self) -> str:
+        """Why the last of it failed; empty if it did not."""
+
+    @property
+    def is_short_of_room(self) -> bool:
+        """Whether whatever can be forgotten should be."""
 
     def close(self) -> None:
         """Nothing will be appended any more."""
@@ -132,6 +145,9 @@ class LocalStore:
     def trouble(self) -> str:
         return ""
 
+    def writing_trouble(self) -> str:
+        return self._journal.trouble()
+
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         with self._lock:
             return self._keyspace.get(key, revision)
@@ -174,6 +190,8 @@ class LocalStore:
         with suppress(StoreClosed):
             for one in due:
                 self.submit(delete(one.key, one.mod_revision))
+            if self._journal.trouble():
+                self.submit(TRIAL)
 
     def close(self) -> None:
         self._writer.close()
@@ -193,22 +211,45 @@ class LocalStore:
 
     def _write(self, jobs: Sequence[Job]) -> None:
         """One batch, from its decisions to its acknowledgements."""
-        accepted = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+        self._write_accepted([job for job in jobs if job.future.set_running_or_notify_cancel()])
+
+    def _write_accepted(self, jobs: Sequence[Job]) -> None:
         try:
             with self._writing:
-                results, told = self._commit(accepted)
+                results, told = self._commit(jobs)
+        except DiskFull as full:
+            self._write_what_fits(jobs, full)
+            return
         except BaseException as error:
-            failed = [error] * len(accepted)
-            self._deliver(lambda: settle(accepted, failed))
+            self._fail(jobs, error)
             if not isinstance(error, StoreError):
                 raise
             return
 
         def announce() -> None:
             self._watchers.tell(told)
-            settle(accepted, results)
+            settle(jobs, results)
 
         self._deliver(announce)
+
+    def _write_what_fits(self, jobs: Sequence[Job], full: DiskFull) -> None:
+        """Of a batch for which there was no room: deletions, and less of them at a time."""
+        fitting = [job for job in jobs if _only_deletes(job)]
+        others = [job for job in jobs if not _only_deletes(job)]
+        if others:
+            self._fail(others, full)
+            if fitting:
+                self._write_accepted(fitting)
+        elif len(fitting) > 1:
+            half = len(fitting) // 2
+            self._write_accepted(fitting[:half])
+            self._write_accepted(fitting[half:])
+        else:
+            self._fail(fitting, full)
+
+    def _fail(self, jobs: Sequence[Job], error: BaseException) -> None:
+        failed = [error] * len(jobs)
+        self._deliver(lambda: settle(jobs, failed))
 
     def _commit(self, jobs: Sequence[Job]) -> tuple[Sequence[Any], Iterable[Watcher]]:
         """For each job an outcome, an oldest revision, or a StoreError; whom to tell."""
@@ -217,6 +258,8 @@ class LocalStore:
         space = self._keyspace  # changed by nobody else: reading it needs no lock here
         draft = Draft(space, self._now())
         oldest = self._schedule.due(space)
+        if self._journal.is_short_of_room:
+            oldest = max(oldest, space.revision)
         results: list[Any] = []
         for job in jobs:
             if isinstance(job.request, Transaction):
@@ -230,7 +273,7 @@ class LocalStore:
             else:
                 oldest = wanted
                 results.append(wanted)
-        if not draft.events and oldest == space.compacted:
+        if not draft.events and oldest == space.compacted and not self._journal.trouble():
             return results, ()
         self._journal.append(draft.events, oldest, space.obsolete_at(oldest))
         return results, self._apply(draft.events, oldest)
@@ -243,3 +286,11 @@ class LocalStore:
                 self._keyspace.compact(oldest)
             self._schedule.note(self._keyspace.revision)
             return self._watchers.publish(events)
+
+
+def _only_deletes(job: Job) -> bool:
+    """Whether it makes room, or at least takes none."""
+    request = job.request
+    return isinstance(request, Compaction) or all(
+        isinstance(one, Delete) for one in request.operations
+    )

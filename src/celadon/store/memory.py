@@ -23,6 +23,13 @@ class _Nowhere:
     ) -> None:
         pass
 
+    def trouble(self) -> str:
+        return ""
+
+    @property
+    def is_short_of_room(self) -> bool:
+        return False
+
     def close(self) -> None:
         pass
 

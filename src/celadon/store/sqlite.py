@@ -10,25 +10,47 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from celadon.store.contract import MAX_OPERATIONS, Entry, Event
+from celadon.store.errors import DiskFull, FileDamaged, FileError, FileUnavailable
+from celadon.store.files.disk_reserve import DiskReserve
+from celadon.store.files.durable_mark import DurableMark, read_mark
+from celadon.store.files.row_checksums import (
+    MASK,
+    Sum,
+    checksum_of_change,
+    checksum_of_compaction,
+    is_as_written,
+)
+from celadon.store.files.sqlite_file import close_untouched, connect, file_errors, without_log
 from celadon.store.keyspace import Keyspace
 from celadon.store.local_store import Carrier, Clocks, LocalStore, at_once
 from celadon.store.retention import Retention
-from celadon.store.sqlite_file import connect, file_errors
 from celadon.store.writers import ThreadedWriter
 
 MAX_VARIABLES: Final = 999
 """In one statement, in SQLite before 3.32."""
 
-COLUMNS: Final = 5
+COLUMNS: Final = 6
 Row: TypeAlias = tuple[Any, ...]
-SELECT: Final = "SELECT position, key, created, value, expires FROM log ORDER BY position"
-INSERT: Final = "INSERT INTO log (position, key, created, value, expires) VALUES {}"
-FORGET: Final = "DELETE FROM log WHERE position IN (VALUES {})"
-COMPACTED: Final = "UPDATE state SET compacted = ?"
+SELECT: Final = (
+    "SELECT position, key, created, value, expires, checksum FROM changes ORDER BY position"
+)
+INSERT: Final = "INSERT INTO changes (position, key, created, value, expires, checksum) VALUES {}"
+FORGET: Final = "DELETE FROM changes WHERE position IN (VALUES {})"
+SUMS: Final = "SELECT compacted, changes, checksums FROM sums"
+COMPACTED: Final = f"UPDATE sums SET compacted = ?, checksums = (checksums + ?) & {MASK}"
+
+MOST_PAGES: Final = 1073741823
+"""Of SQLite, in versions that have a bound at all."""
+
+FOR_DELETIONS: Final = 16
+"""Pages that they may need before what they delete is forgotten."""
+
+DISK_IS_FULL: Final = "the disk or the quota is full"
 
 
 def open_sqlite(
@@ -45,54 +67,126 @@ def open_sqlite(
     write-ahead log (`-wal`), usually some megabytes, until the store is closed. `carry`: how
     acknowledgements get from the writing thread to where they are wanted, see `LocalStore`.
     """
-    journal = _Log(path, connect(path, max_bytes))
+    journal = SqliteJournal(path, max_bytes)
     try:
         keyspace = journal.load()
     except BaseException:
-        journal.close()
+        journal.abandon()
         raise
     return LocalStore(
         keyspace, journal, ThreadedWriter, retention or Retention(), clocks or Clocks(), carry
     )
 
 
-class _Log:
+class SqliteJournal:
     """A `local_store.Journal`. A change's position is its revision times MAX_OPERATIONS plus its
     place in its transaction.
 
     Statements are few and long. Python gives up its lock around each, and has to wait for it again
     while another thread computes: a statement for each row makes a writer beside a busy event loop
     several times slower (`bench.store` measures it).
+
+    On a full disk the reserve is given back, and pages that are not in the file yet are for
+    deletions alone.
     """
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: str, max_bytes: int | None) -> None:
         self._path = path
-        self._connection = connection
+        self._connection = connect(path)
+        self._reserve = DiskReserve(path)
+        self._pages = PageBound(self._connection, max_bytes)
+        self._mark: DurableMark | None = None
         self._compacted = 0
+        self._trouble = DISK_IS_FULL if self._reserve.is_released else ""
         self._places: dict[tuple[int, str], int] = {}
         """Of the changes (revision, key) that are not the first of their transaction."""
+        with file_errors(path):
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {self._reserve.pages_in_log}")
+        if self._reserve.is_released:
+            self._take_over_log()
 
     def load(self) -> Keyspace:
+        """Raises FileDamaged for anything that is not as it was written."""
         with file_errors(self._path):
-            (self._compacted,) = self._connection.execute("SELECT compacted FROM state").fetchone()
-            return Keyspace.restored(self._changes(), self._compacted)
+            self._compacted, changes, checksums = self._connection.execute(SUMS).fetchone()
+            total = Sum(self._compacted)
+            space = Keyspace.restored(self._changes(total), self._compacted)
+        wrong = total.difference(changes, checksums)
+        marked = read_mark(self._path)
+        if not wrong and space.revision < marked:
+            wrong = without_log(self._path, space.revision, marked)
+        if wrong:
+            raise FileDamaged(self._path, f"it is damaged: {wrong}")
+        self._mark = DurableMark(self._path)
+        return space
 
-    def _changes(self) -> Iterator[tuple[int, str, Entry | None]]:
-        for position, key, created, value, expires in self._connection.execute(SELECT):
+    def _changes(self, total: Sum) -> Iterator[tuple[int, str, Entry | None]]:
+        rows = self._connection.execute(SELECT)
+        for position, key, created, value, expires, checksum in rows:
             revision, place = divmod(position, MAX_OPERATIONS)
+            if not is_as_written(position, key, created, value, expires, checksum):
+                raise FileDamaged(
+                    self._path, f"it is damaged: the change of `{key}` at revision {revision}"
+                )
+            total.add(checksum)
             if place:
                 self._places[revision, key] = place
             entry = None if value is None else Entry(key, value, created, revision, expires)
             yield revision, key, entry
 
+    def trouble(self) -> str:
+        return self._trouble
+
+    @property
+    def is_short_of_room(self) -> bool:
+        return self._reserve.is_released
+
     def append(
+        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+    ) -> None:
+        if self._reserve.is_released and not self._has_room_again():
+            is_deletion = all(event.entry is None for event in events)
+            self._pages.allow(FOR_DELETIONS if is_deletion else 0)
+        try:
+            self._append(events, compacted, obsolete)
+        except FileError as error:
+            raise self._noted(error) from error
+        if events and self._mark is not None:
+            self._mark.say(events[-1].revision)
+        if self._reserve.is_released:
+            self._take_over_log()
+        else:
+            self._trouble = ""
+
+    def _noted(self, error: FileError) -> FileError:
+        """What has failed, seen as what is behind it."""
+        if isinstance(error, FileUnavailable) and self._reserve.is_disk_full():
+            error = DiskFull(self._path, DISK_IS_FULL)
+        if isinstance(error, DiskFull) and not self._reserve.is_released:
+            self._reserve.release()
+            self._pages.allow(FOR_DELETIONS)
+            self._take_over_log()
+        self._trouble = error.message
+        return error
+
+    def _has_room_again(self) -> bool:
+        if self._reserve.take():
+            self._pages.open()
+        return not self._reserve.is_released
+
+    def _take_over_log(self) -> None:
+        """Into the data file, so that the next transaction is written over it."""
+        with suppress(sqlite3.Error):  # it is tried again behind each write
+            self._connection.execute("PRAGMA wal_checkpoint")
+
+    def _append(
         self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         places = dict(_places(events))
         rows = [self._row(event, places) for event in events]
         gone = [(self._position(revision, key, self._places),) for revision, key in obsolete]
         with file_errors(self._path):
-            if compacted == self._compacted and len(rows) <= MAX_VARIABLES // COLUMNS:
+            if rows and compacted == self._compacted and len(rows) <= MAX_VARIABLES // COLUMNS:
                 self._execute(INSERT, rows)  # a single statement is a transaction
             else:
                 self._execute_all(gone, compacted, rows)
@@ -107,10 +201,11 @@ class _Log:
 
     def _row(self, event: Event, places: dict[tuple[int, str], int]) -> Row:
         position = self._position(event.revision, event.key, places)
-        if event.entry is None:
-            return position, event.key, None, None, None
         entry = event.entry
-        return position, entry.key, entry.create_revision, entry.value, entry.expires
+        columns: tuple[Any, ...] = position, event.key, None, None, None
+        if entry is not None:
+            columns = position, entry.key, entry.create_revision, entry.value, entry.expires
+        return *columns, checksum_of_change(*columns)
 
     def _execute_all(self, gone: Sequence[Row], compacted: int, rows: Sequence[Row]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -118,7 +213,8 @@ class _Log:
             # What is forgotten first makes room for what is written then.
             for part in _parts(gone, MAX_VARIABLES):
                 self._execute(FORGET, part)
-            self._connection.execute(COMPACTED, (compacted,))
+            change = checksum_of_compaction(compacted) - checksum_of_compaction(self._compacted)
+            self._connection.execute(COMPACTED, (compacted, change))
             for part in _parts(rows, MAX_VARIABLES // COLUMNS):
                 self._execute(INSERT, part)
             self._connection.execute("COMMIT")
@@ -134,6 +230,34 @@ class _Log:
 
     def close(self) -> None:
         self._connection.close()
+        if self._mark is not None:
+            self._mark.close()
+
+    def abandon(self) -> None:
+        """Close a file that is not as it should be, and leave it as it is."""
+        close_untouched(self._path, self._connection)
+
+
+class PageBound:
+    """How many pages a file may have: those of its quota, and on a full disk those it has."""
+
+    def __init__(self, connection: sqlite3.Connection, max_bytes: int | None) -> None:
+        self._connection = connection
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        self._quota = MOST_PAGES if max_bytes is None else max(1, max_bytes // page_bytes)
+        self.open()
+
+    def open(self) -> None:
+        """As many as the quota has."""
+        self._set(self._quota)
+
+    def allow(self, more: int) -> None:
+        """So many more than there are."""
+        (pages,) = self._connection.execute("PRAGMA page_count").fetchone()
+        self._set(min(self._quota, pages + more))
+
+    def _set(self, pages: int) -> None:
+        self._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def _places(events: Iterable[Event]) -> Iterator[tuple[tuple[int, str], int]]:

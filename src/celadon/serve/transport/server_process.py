@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 import tempfile
@@ -54,7 +55,14 @@ from celadon.serve.transport.server_settings import (
 from celadon.serve.transport.starting_objects import create_objects
 from celadon.serve.transport.tls_context import ServerTls, server_tls
 from celadon.serve.transport.watched_manifests import WatchedManifests
-from celadon.store import FileError, ServiceError, Store, open_memory, open_sqlite
+from celadon.store import (
+    FileError,
+    ServiceError,
+    Store,
+    open_memory,
+    open_sqlite,
+)
+from celadon.store.files import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.serve.audit.audit_log import AuditLog
@@ -172,6 +180,11 @@ def _start_errors() -> Iterator[None]:
     """What others raise for a user's mistake becomes one line."""
     try:
         yield
+    except FileDamaged as error:
+        raise StartError(
+            f"{error}\n`celadon data check {error.path}` tells what is damaged, "
+            f"`celadon data restore BACKUP {error.path} --force` puts a backup in its place"
+        ) from error
     except (
         FileError,
         ServiceError,
@@ -234,7 +247,7 @@ async def _serve_api(
         with _start_errors():
             await api.start()
             await create_objects(api, settings.manifests, prepared.admin_token)
-            _write_kubeconfig(prepared)
+            _write_first_kubeconfig(prepared)
         settle_memory()
         handler = api.handle
         if prepared.audit is not None:
@@ -248,11 +261,27 @@ async def _serve_api(
         await api.stop()
 
 
+def _write_first_kubeconfig(prepared: _Prepared) -> None:
+    """On a full disk the server does without: what is there may be deleted with another one."""
+    try:
+        _write_kubeconfig(prepared)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _warn_of_kubeconfig(error)
+
+
 def _write_kubeconfig(prepared: _Prepared) -> None:
+    """If it is another one than what is there."""
     path = prepared.serving.kubeconfig
     owner_only.make_folder(path.parent)
-    text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token)
-    owner_only.write(path, text.encode())
+    text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token).encode()
+    if not path.is_file() or path.read_bytes() != text:
+        owner_only.write(path, text)
+
+
+def _warn_of_kubeconfig(error: OSError) -> None:
+    log_lines.warn("the kubeconfig cannot be written", {"err": str(error)})
 
 
 def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:
@@ -268,7 +297,7 @@ def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:
     try:
         _write_kubeconfig(prepared)
     except OSError as error:
-        log_lines.warn("the kubeconfig cannot be written", {"err": str(error)})
+        _warn_of_kubeconfig(error)
 
 
 async def _serve_requests(

@@ -46,6 +46,7 @@ from celadon.store.errors import (
     Compacted,
     FutureRevision,
     ServiceError,
+    ServiceFull,
     ServiceUnavailable,
     StoreClosed,
     StoreError,
@@ -127,6 +128,7 @@ class EtcdStore:
         self._sent: dict[str, _Sent] = {}
         self._current = SharedQuestion(self._ask)
         self._closed = False
+        self._full = ""
         self._work: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
         self._ended: asyncio.Task[None] | None = None
@@ -167,6 +169,9 @@ class EtcdStore:
     def trouble(self) -> str:
         silence = self._loop.time() - self._heard
         return f"etcd has not answered for {silence:.0f} s" if silence > MOST_SILENCE else ""
+
+    def writing_trouble(self) -> str:
+        return self._full
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         with self._lock:
@@ -282,13 +287,27 @@ class EtcdStore:
             for one in transaction.operations:
                 self._sent[one.key] = _Sent(one.value if isinstance(one, Put) else None, [])
             try:
-                answer = await self._transact(spelled, transaction)
+                answer = await self._noticed(self._transact(spelled, transaction), transaction)
                 self._learn(transaction, answer)
                 await self._reached(answer.revision)
                 return self._outcome(transaction, answer)
             finally:
                 for one in transaction.operations:
                     del self._sent[one.key]
+
+    async def _noticed(
+        self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: Transaction
+    ) -> TransactionAnswer:
+        """Whether etcd has room is known from what it says to writes that need some."""
+        needs_room = any(isinstance(one, Put) for one in transaction.operations)
+        try:
+            found = await answer
+        except ServiceFull as full:
+            self._full = str(full)
+            raise
+        if needs_room and found.succeeded:
+            self._full = ""
+        return found
 
     async def _transact(
         self, spelled: EtcdTransaction, transaction: Transaction

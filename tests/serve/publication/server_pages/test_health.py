@@ -52,8 +52,8 @@ def test_method_does_not_matter() -> None:
 
 
 def test_checks_have_the_names_that_upstream_gives_them() -> None:
-    alive = [one.name for one in checks_of("livez", "", "")]
-    ready = [one.name for one in checks_of("readyz", "", "")]
+    alive = [one.name for one in checks_of("livez", "", "", "")]
+    ready = [one.name for one in checks_of("readyz", "", "", "") if not one.silent]
     first_hook = "poststarthook/start-apiserver-admission-initializer"
     assert alive[:4] == ["ping", "log", "etcd", first_hook]
     assert {"poststarthook/rbac/bootstrap-roles", "autoregister-completion"} <= set(alive)
@@ -63,5 +63,18 @@ def test_checks_have_the_names_that_upstream_gives_them() -> None:
 
 
 def test_what_is_wrong_with_a_server() -> None:
-    failing = [one.name for one in checks_of("readyz", "disk full", "going") if one.failure]
-    assert failing == ["etcd", "etcd-readiness", "shutdown"]
+    checks = checks_of("readyz", "no etcd", "disk full", "going")
+    failing = [one.name for one in checks if one.failure]
+    assert failing == ["etcd", "etcd-readiness", "data-writable", "shutdown"]
+
+
+def test_that_data_cannot_be_written_is_listed_only_then() -> None:
+    request = HttpRequest("GET", "/readyz?verbose")
+    full = health_answer(request, checks_of("readyz", "", "the disk is full", ""))
+    assert full.code == 500
+    assert b"[-]data-writable failed: reason withheld\n" in full.body
+    single = HttpRequest("GET", "/readyz/data-writable")
+    told = health_answer(single, checks_of("readyz", "", "the disk is full", ""))
+    assert (told.code, told.body) == (500, b"internal server error: the disk is full\n")
+    assert b"data-writable" not in health_answer(request, checks_of("readyz", "", "", "")).body
+    assert health_answer(single, checks_of("readyz", "", "", "")).code == 200

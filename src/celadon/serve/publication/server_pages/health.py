@@ -56,22 +56,26 @@ _NO_HOOK: Final = "autoregister-completion"
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
     """The outcome of a check: `failure` is empty if all is well. A check of a group can be left
-    out under the group's name, too."""
+    out under the group's name, too. `silent`: it is not listed while all is well, as upstream has
+    no such check."""
 
     name: str
     failure: str = ""
     group: str = ""
+    silent: bool = False
 
 
-def checks_of(root: str, trouble: str, ending: str) -> tuple[HealthCheck, ...]:
+def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[HealthCheck, ...]:
     """Those below a path of health, in upstream's order. `trouble` is what is wrong with the store,
-    `ending` why there will be no more requests; both are empty if all is well. A server that is
-    about to end is alive, but no longer ready."""
+    `unwritable` why it takes no more writes, `ending` why there will be no more requests; each is
+    empty if all is well. A server that is about to end, or cannot write, is alive, but not ready:
+    the checks of etcd upstream ask for a key, which a full etcd still answers."""
     is_readiness = root == "readyz"
     found = [HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd", trouble, "etcd")]
     if is_readiness:
         found.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
         found.append(HealthCheck("informer-sync"))
+        found.append(HealthCheck("data-writable", unwritable, silent=True))
     found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in HOOKS]
     if is_readiness:
         found.append(HealthCheck("shutdown", ending))
@@ -93,7 +97,8 @@ def health_answer(request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAn
 
 def _all(root: str, request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:
     excluded = set(request.query.get("exclude", ()))
-    lines = "".join(_line(check, excluded) for check in checks)
+    listed = [check for check in checks if check.failure or not check.silent]
+    lines = "".join(_line(check, excluded) for check in listed)
     unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
     if unknown:
         names = ", ".join(map(quote, sorted(unknown)))
