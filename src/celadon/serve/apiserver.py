@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
+from typing import Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.kube import User
@@ -18,14 +19,24 @@ from celadon.serve.answers import NO_SNIFF
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
-from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest
+from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects, objects_of_server
+from celadon.serve.operation.failure_log import FAILURES
 from celadon.serve.publication.server_pages.health import HealthCheck, checks_of
 from celadon.serve.request_layers import RequestLayers
 from celadon.serve.rest.calls import Notes
 from celadon.serve.server_core import core_on
 from celadon.serve.time_and_chance import Sources
 from celadon.store import Store
+
+
+PANICKED: Final = plain_text(
+    500,
+    "This request caused apiserver to panic. Look in the logs for details.\n",
+    NO_SNIFF,
+)
+"""What upstream says when a handler fails in a way that nobody expected
+(k8s.io/apiserver `pkg/server/filters/wrap.go`)."""
 
 
 class ApiServer:
@@ -89,7 +100,12 @@ class ApiServer:
         """One request. Whatever is wrong with it is an answer, too."""
         notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
-        answer = await self._layers.answered(request, notes)
+        panic = ""
+        try:
+            answer = await self._layers.answered(request, notes)
+        except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
+            FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
+            answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = _warning_headers(notes.warnings) if notes.warnings else ()
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
@@ -106,6 +122,7 @@ class ApiServer:
             notes.user,
             notes.impersonated_user,
             notes.constraint,
+            panic,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

@@ -18,6 +18,7 @@ from celadon.records import dataclass
 from celadon.serve.audit.audit_events import Exchange
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import (
+    PANIC,
     REQUEST_RECEIVED,
     RESPONSE_COMPLETE,
     RESPONSE_STARTED,
@@ -58,6 +59,9 @@ class AuditedHandler:
             self._write(exchange, RESPONSE_STARTED, self.now(), recording)
             return answer
         self._write(exchange, REQUEST_RECEIVED, received, recording)
+        if answer.panic:
+            self._write(exchange, PANIC, self.now(), recording)
+            return answer
         if answer.stream is None:
             self._write(exchange, RESPONSE_COMPLETE, self.now(), recording)
             return answer

@@ -7,10 +7,9 @@ from typing import Final
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import log_lines
+from celadon.serve.operation.failure_log import FAILURES
 
 BROKEN: Final = plain_text(500, "Internal Server Error\n")
-
-_LOG: Final = log_lines.LOGGER
 
 
 class GuardedHandler:
@@ -26,8 +25,8 @@ class GuardedHandler:
         began = time.perf_counter()
         try:
             answer = await self._handler(request)
-        except Exception:  # noqa: BLE001  the outer edge: one request must not end the server
-            _LOG.exception("%s %s: this is a bug in celadon", request.method, request.path)
+        except Exception as error:  # noqa: BLE001  the outer edge: one request must not end the server
+            FAILURES.tell(f"{request.method} {request.path}: the handler failed", error)
             answer = BROKEN
         if log_lines.is_said(log_lines.REQUESTS):
             _log(request, answer, time.perf_counter() - began)
@@ -36,7 +35,7 @@ class GuardedHandler:
 
 def log_broken_stream(error: Exception) -> None:
     """A stream that has ended with an exception."""
-    _LOG.error("a stream failed: this is a bug in celadon", exc_info=error)
+    FAILURES.tell("a stream failed", error)
 
 
 def _log(request: HttpRequest, answer: HttpAnswer, seconds: float) -> None:
