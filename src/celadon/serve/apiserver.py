@@ -29,7 +29,6 @@ from celadon.serve.server_core import core_on
 from celadon.serve.time_and_chance import Sources
 from celadon.store import Store
 
-
 PANICKED: Final = plain_text(
     500,
     "This request caused apiserver to panic. Look in the logs for details.\n",
@@ -92,6 +91,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
+        self.core.workers.stop()
         await self._caller.aclose()
         await self._admission.images.aclose()
         self.objects.store.close()
