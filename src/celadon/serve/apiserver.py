@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
-from celadon.kube import User
+from celadon.kube import StatusError, User
 from celadon.serve import assembly
 from celadon.serve.answers import NO_SNIFF
 from celadon.serve.api_settings import AccessSettings, Settings
@@ -27,6 +27,8 @@ from celadon.serve.request_layers import RequestLayers
 from celadon.serve.rest.calls import Notes
 from celadon.serve.server_core import core_on
 from celadon.serve.time_and_chance import Sources
+from celadon.serve.workers.request_work import MANY_OBJECTS, RequestWork
+from celadon.serve.workers.worker_threads import TooMuchWork
 from celadon.store import Store
 
 PANICKED: Final = plain_text(
@@ -106,7 +108,7 @@ class ApiServer:
         except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
-        warnings = _warning_headers(notes.warnings) if notes.warnings else ()
+        warnings = await self._warned(notes) if notes.warnings else ()
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
@@ -129,6 +131,14 @@ class ApiServer:
             seconds = perf_counter() - began
             self.core.metrics.answered(request, notes.info, resource, given, seconds)
         return given
+
+    async def _warned(self, notes: Notes) -> tuple[Header, ...]:
+        owner = "" if notes.user is None else notes.user.name
+        work = RequestWork(self.core.workers, owner, len(notes.warnings) > MANY_OBJECTS)
+        try:
+            return await work.step(_warning_headers, notes.warnings)
+        except (StatusError, TooMuchWork):  # nobody has time for them
+            return ()
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""

@@ -28,7 +28,7 @@ LONG_HEAD: Final = 8 << 10
 """Bytes of a path, or of a header that is a list."""
 
 MANY_OBJECTS: Final = 500
-"""Objects of a list."""
+"""Objects of a list, or warnings of an answer."""
 
 LARGE_ANSWER: Final = 1 << 20
 """Bytes that are compressed."""
