@@ -21,7 +21,7 @@ from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
 from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects, objects_of_server
-from celadon.serve.operation.failure_log import FAILURES
+from celadon.serve.operation.log_lines import FAILURES
 from celadon.serve.publication.server_pages.health import HealthCheck, checks_of
 from celadon.serve.request_layers import RequestLayers
 from celadon.serve.rest.calls import Notes

@@ -169,12 +169,12 @@ class RequestLayers:
     ) -> HttpAnswer:
         served = self._core.served.current()
         if not info.is_resource:
-            answer, work = self._publications.answer, self._work(request, user)
+            publish, work = self._publications.answer, self._work(request, user)
             if info.path.startswith(OPENAPI):
                 kind = info.path, request.header("accept")
-                published = await self._pace.step(work, kind, served, answer, request, served)
+                published = await self._pace.step(work, kind, served, publish, request, served)
             else:
-                published = await work.step(answer, request, served)
+                published = await work.step(publish, request, served)
             if published is None:
                 raise NoSuchPath(info.path)
             return published

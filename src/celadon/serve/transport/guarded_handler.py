@@ -7,7 +7,6 @@ from typing import Final
 
 from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.operation import log_lines
-from celadon.serve.operation.failure_log import FAILURES
 
 BROKEN: Final = plain_text(500, "Internal Server Error\n")
 
@@ -26,7 +25,7 @@ class GuardedHandler:
         try:
             answer = await self._handler(request)
         except Exception as error:  # noqa: BLE001  the outer edge: one request must not end the server
-            FAILURES.tell(f"{request.method} {request.path}: the handler failed", error)
+            log_lines.FAILURES.tell(f"{request.method} {request.path}: the handler failed", error)
             answer = BROKEN
         if log_lines.is_said(log_lines.REQUESTS):
             _log(request, answer, time.perf_counter() - began)
@@ -35,7 +34,7 @@ class GuardedHandler:
 
 def log_broken_stream(error: Exception) -> None:
     """A stream that has ended with an exception."""
-    FAILURES.tell("a stream failed", error)
+    log_lines.FAILURES.tell("a stream failed", error)
 
 
 def _log(request: HttpRequest, answer: HttpAnswer, seconds: float) -> None:

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from celadon.serve.operation.failure_log import MOST_CAUSES, QUIET_SECONDS, FailureLog
+from celadon.serve.operation.log_lines import MOST_CAUSES, QUIET_SECONDS, FailureLog
 
 
 def fail(kind: type[Exception]) -> None:
