@@ -108,9 +108,11 @@ class RequestLayers:
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
-        long = len(request.target) > LONG_HEAD
-        work = self._stranger(request)
-        asked = await work.step(request_attributes, user, info, request, aside=long)
+        if len(request.target) > LONG_HEAD:
+            work = self._stranger(request)
+            asked = await work.step(request_attributes, user, info, request, aside=True)
+        else:
+            asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
         await self._controllers.caught_up()
         return await self._routed(request, info, user, notes)
@@ -187,8 +189,9 @@ class RequestLayers:
         note_deprecation(call, definition)
         require_lasting(endpoint, definition)
         answer = await self._verbs.answer(call, served)
-        large = len(answer.body) > LARGE_ANSWER
-        return await work.step(compressed, answer, request, aside=large)
+        if len(answer.body) > LARGE_ANSWER:
+            return await work.step(compressed, answer, request, aside=True)
+        return compressed(answer, request)
 
     def _work(self, request: HttpRequest, user: User) -> RequestWork:
         return RequestWork(self._core.workers, user.name, is_large(request))

@@ -60,7 +60,8 @@ def is_large(request: HttpRequest) -> bool:
 
 def is_long_list(request: HttpRequest) -> bool:
     """Whether the header that says what is accepted is long."""
-    return sum(map(len, request.header_values("accept"))) > LONG_HEAD
+    given = request.header_values("accept")
+    return bool(given) and sum(map(len, given)) > LONG_HEAD
 
 
 @dataclass(slots=True)
