@@ -10,22 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
+from typing import Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
-from celadon.kube import User
+from celadon.kube import StatusError, User
 from celadon.serve import assembly
 from celadon.serve.answers import NO_SNIFF
 from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
 from celadon.serve.calling.service_routes import ServiceRoutes
-from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest
+from celadon.serve.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.serve.initial_state import create_initial_objects, objects_of_server
+from celadon.serve.operation.log_lines import FAILURES
 from celadon.serve.publication.server_pages.health import HealthCheck, checks_of
 from celadon.serve.request_layers import RequestLayers
 from celadon.serve.rest.calls import Notes
 from celadon.serve.server_core import core_on
 from celadon.serve.time_and_chance import Sources
+from celadon.serve.workers.request_work import MANY_OBJECTS, RequestWork
+from celadon.serve.workers.worker_threads import TooMuchWork
 from celadon.store import Store
+
+PANICKED: Final = plain_text(
+    500,
+    "This request caused apiserver to panic. Look in the logs for details.\n",
+    NO_SNIFF,
+)
+"""What upstream says when a handler fails in a way that nobody expected
+(k8s.io/apiserver `pkg/server/filters/wrap.go`)."""
 
 
 class ApiServer:
@@ -82,6 +94,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
+        self.core.workers.stop()
         await self._caller.aclose()
         await self._admission.images.aclose()
         self.objects.store.close()
@@ -90,8 +103,13 @@ class ApiServer:
         """One request. Whatever is wrong with it is an answer, too."""
         notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
-        answer = await self._layers.answered(request, notes)
-        warnings = _warning_headers(notes.warnings) if notes.warnings else ()
+        panic = ""
+        try:
+            answer = await self._layers.answered(request, notes)
+        except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
+            FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
+            answer, panic = PANICKED, f"APIServer panic'd: {error}"
+        warnings = await self._warned(notes) if notes.warnings else ()
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
@@ -107,12 +125,21 @@ class ApiServer:
             notes.user,
             notes.impersonated_user,
             notes.constraint,
+            panic,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource
             seconds = perf_counter() - began
             self.core.metrics.answered(request, notes.info, resource, given, seconds)
         return given
+
+    async def _warned(self, notes: Notes) -> tuple[Header, ...]:
+        owner = "" if notes.user is None else notes.user.name
+        work = RequestWork(self.core.workers, owner, len(notes.warnings) > MANY_OBJECTS)
+        try:
+            return await work.step(_warning_headers, notes.warnings)
+        except (StatusError, TooMuchWork):  # nobody has time for them
+            return ()
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""

@@ -33,7 +33,7 @@ _SHORT: Final = 128
 
 
 def _read_query(text: str) -> Mapping[str, Sequence[str]]:
-    return urllib.parse.parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+    return urllib.parse.parse_qs(text, keep_blank_values=True)
 
 
 _short_query: Final = functools.lru_cache(maxsize=512)(_read_query)
@@ -106,6 +106,8 @@ class HttpAnswer:
     """As whom they asked, if not as themselves."""
     constraint: str = field(default="", compare=False)
     """Which constrained right let them do so (`impersonate:user-info`); empty for the old one."""
+    panic: str = field(default="", compare=False)
+    """What was raised that nobody expected, for the audit event."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]

@@ -9,6 +9,7 @@ kinds that cannot have such numbers; of an answer of 700 bytes, `json.dumps` tak
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -30,6 +31,9 @@ WITH_ANY_NUMBERS: Final = frozenset(
     }
 )
 """Built-in kinds with a field of any content. Lists are like their items."""
+
+_MANY: Final = 100
+"""Items that are written one by one."""
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder()
@@ -53,6 +57,9 @@ def json_bytes(obj: JsonObject) -> bytes:
     """For clients, without a line feed. Not for custom resources, which may hold any number."""
     text = _fast(obj)
     if text is None:
+        found = _in_parts(obj, json_bytes)
+        if found is not None:
+            return found
         return json_text(obj).encode("utf-8", "replace")
     if len(text.translate(None, _ESCAPED)) == len(text):
         return text
@@ -61,8 +68,25 @@ def json_bytes(obj: JsonObject) -> bytes:
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
     """For clients, of a custom resource: its members have no order of their own."""
+    found = _in_parts(obj, sorted_json_bytes)
+    if found is not None:
+        return found
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return escaped_html(text).encode("utf-8", "replace")
+
+
+def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | None:
+    """A long list or table, item by item: no other thread runs while one call writes JSON. None for
+    anything else."""
+    for member in ("items", "rows"):
+        parts = obj.get(member)
+        if isinstance(parts, list) and len(parts) > _MANY:
+            empty = f'"{member}":[]'.encode()
+            before, found, after = write({**obj, member: []}).partition(empty)
+            if found and empty not in after:
+                items = b",".join([write(one) for one in parts])
+                return b"".join((before, found[:-1], items, b"]", after))
+    return None
 
 
 def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:

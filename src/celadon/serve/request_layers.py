@@ -7,7 +7,7 @@ layer is one method, which calls the next.
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, Final
 
 from celadon.kube import StatusError, User, status
 from celadon.kube.go import TOO_DEEP
@@ -40,7 +40,19 @@ from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.server_core import ServerCore
+from celadon.serve.workers.request_work import (
+    LARGE_ANSWER,
+    LONG_HEAD,
+    Pace,
+    RequestWork,
+    is_large,
+    is_long_list,
+)
+from celadon.serve.workers.worker_threads import TooMuchWork
 from celadon.store import FileError, ServiceError, StoreClosed
+
+OPENAPI: Final = "/openapi/"
+"""Documents that take long to make, once."""
 
 
 class RequestLayers:
@@ -60,21 +72,26 @@ class RequestLayers:
         self._impersonation = Impersonation(core.authorizer)
         self._publications = publications
         self._verbs = verbs
+        self._pace = Pace()
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
         try:
+            if len(request.target) > LONG_HEAD:
+                await self._stranger(request).step(_read_head, request, aside=True)
             info = notes.info = request_info(request)
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
+        except TooMuchWork:
+            return TOO_MANY
         try:
             seconds = self._core.settings.limits.deadline(request, info)
             answer = self._or_error(self._admitted(request, info, notes), request)
             return await within(seconds, answer)
         except TimeoutError:
             return TIMED_OUT
-        except TooManyRequests:
+        except (TooManyRequests, TooMuchWork):
             return TOO_MANY
 
     async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
@@ -92,7 +109,11 @@ class RequestLayers:
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
-        asked = request_attributes(user, info, request)
+        if len(request.target) > LONG_HEAD:
+            work = self._stranger(request)
+            asked = await work.step(request_attributes, user, info, request, aside=True)
+        else:
+            asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
         await self._controllers.caught_up()
         return await self._routed(request, info, user, notes)
@@ -108,23 +129,28 @@ class RequestLayers:
         try:
             return await answer
         except StatusError as error:
-            return status_answer(error, _form_of_errors(request))
+            return status_answer(error, await self._form_of_errors(request))
         except Denied as denied:
-            return object_answer(denied.code, denied.body, _form_of_errors(request))
+            return object_answer(denied.code, denied.body, await self._form_of_errors(request))
         except NoSuchPath:
             return NOT_FOUND
         except FileError as error:
             log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
-            return status_answer(status.plain_error(error.message), _form_of_errors(request))
+            return status_answer(
+                status.plain_error(error.message), await self._form_of_errors(request)
+            )
         except ServiceError as error:
             log_lines.warn("the data cannot be reached", {"err": str(error)})
-            return status_answer(status.plain_error(str(error)), _form_of_errors(request))
+            return status_answer(
+                status.plain_error(str(error)), await self._form_of_errors(request)
+            )
         except RecursionError:  # where no more stack was to be had (docs/decisions/0041-depth.md)
             log_lines.warn("an object is nested too deeply", {"path": request.path})
-            return status_answer(status.bad_request(TOO_DEEP), _form_of_errors(request))
+            return status_answer(status.bad_request(TOO_DEEP), await self._form_of_errors(request))
         except StoreClosed:
             return status_answer(
-                status.service_unavailable("the server is shutting down"), _form_of_errors(request)
+                status.service_unavailable("the server is shutting down"),
+                await self._form_of_errors(request),
             )
 
     def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
@@ -149,18 +175,42 @@ class RequestLayers:
     ) -> HttpAnswer:
         served = self._core.served.current()
         if not info.is_resource:
-            published = self._publications.answer(request, served)
+            publish, work = self._publications.answer, self._work(request, user)
+            if info.path.startswith(OPENAPI):
+                kind = info.path, request.header("accept")
+                published = await self._pace.step(work, kind, served, publish, request, served)
+            else:
+                published = await work.step(publish, request, served)
             if published is None:
                 raise NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         remaining = time_left(request)
-        call = Call(request, info, user, endpoint, custom, notes, remaining)
+        work = self._work(request, user)
+        call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(call, definition)
         require_lasting(endpoint, definition)
-        return compressed(await self._verbs.answer(call, served), request)
+        answer = await self._verbs.answer(call, served)
+        if len(answer.body) > LARGE_ANSWER:
+            return await work.step(compressed, answer, request, aside=True)
+        return compressed(answer, request)
+
+    def _work(self, request: HttpRequest, user: User) -> RequestWork:
+        return RequestWork(self._core.workers, user.name, is_large(request))
+
+    def _stranger(self, request: HttpRequest) -> RequestWork:
+        """Work for somebody who may be nobody: in turn by where it comes from."""
+        return RequestWork(self._core.workers, f"from {request.remote_address}")
+
+    async def _form_of_errors(self, request: HttpRequest) -> Accepted:
+        """Errors are written in the form that was asked for, as far as there is one."""
+        aside = is_long_list(request)
+        try:
+            return await self._stranger(request).step(_form_of_errors, request, aside=aside)
+        except (StatusError, TooMuchWork):
+            return Accepted()
 
 
 def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
@@ -171,8 +221,12 @@ def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
     return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
 
 
+def _read_head(request: HttpRequest) -> None:
+    """What is read of it is remembered."""
+    assert request.query is not None
+
+
 def _form_of_errors(request: HttpRequest) -> Accepted:
-    """Errors are written in the form that was asked for, as far as there is one."""
     try:
         wanted = accepted(request, BUILT_IN_TYPES)
     except StatusError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Final
 
 from celadon.kube import User
@@ -19,6 +20,7 @@ from celadon.serve.time_and_chance import Sources
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.views.served_resources import ServedResources
 from celadon.serve.views.store_world import StoreWorld
+from celadon.serve.workers.worker_threads import Workers
 from celadon.store import Store
 
 NOBODY: Final = User("")
@@ -27,7 +29,7 @@ NOBODY: Final = User("")
 @dataclass(frozen=True, slots=True)
 class ServerCore:
     """Of one server. `charges` are what quotas are being charged with at the moment,
-    `static` the policies and webhooks from files."""
+    `static` the policies and webhooks from files, `workers` take what takes long."""
 
     settings: Settings
     sources: Sources
@@ -40,6 +42,7 @@ class ServerCore:
     metrics: ServerMetrics
     charges: OpenCharges
     static: StaticFiles
+    workers: Workers = field(default_factory=Workers)
 
     def new_context(self, user: User = NOBODY) -> DefaultingContext:
         """For one write: with a time, a uid and a random suffix of its own."""

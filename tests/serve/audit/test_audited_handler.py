@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import User
+from celadon.serve.audit.audit_events import Exchange
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicy, read_audit_policy
 from celadon.serve.audit.audited_handler import AuditedHandler
@@ -125,3 +127,33 @@ def test_a_log_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
     handler = handled(Path("/dev/full"), HttpRequest("GET", "/x"), HttpAnswer(200, headers=ID))
     assert handler.errors.values == {("log",): 2}
     assert handler.events.values == {}
+
+
+def test_a_panic_is_a_stage(tmp_path: Path) -> None:
+    request = HttpRequest("GET", "/api/v1/pods")
+    answer = HttpAnswer(500, headers=ID, user=User("a"), panic="APIServer panic'd: oops")
+    handled(tmp_path / "log", request, answer)
+    received, panic = events(tmp_path / "log")
+    assert (received["stage"], panic["stage"]) == ("RequestReceived", "Panic")
+    assert panic["responseStatus"] == {
+        "metadata": {},
+        "status": "Failure",
+        "message": "APIServer panic'd: oops",
+        "reason": "InternalError",
+        "code": 500,
+    }
+
+
+def test_long_bodies_are_read_in_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[bool] = []
+    real = Exchange.event
+
+    def event(self: Exchange, *args: Any) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return real(self, *args)
+
+    monkeypatch.setattr(Exchange, "event", event)
+    headers = [("content-type", "application/yaml")]
+    request = HttpRequest("POST", "/api/v1/namespaces/a/configmaps", headers, b"a: b\n" * 2_000)
+    handled(tmp_path / "log", request, HttpAnswer(201, headers=ID, user=User("a")))
+    assert threads == [True, False]

@@ -11,11 +11,11 @@ from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.transport.guarded_handler import GuardedHandler
 
 
-def test_a_bug_is_an_answer_and_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_an_answer_and_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def handle(_: HttpRequest) -> HttpAnswer:
         raise KeyError("oops")
 
     with caplog.at_level(logging.ERROR):
         answer = asyncio.run(GuardedHandler(handle).answer(HttpRequest("GET", "/")))
     assert (answer.code, answer.body) == (500, b"Internal Server Error\n")
-    assert "this is a bug in celadon" in caplog.text
+    assert "GET /: the handler failed" in caplog.text

@@ -76,7 +76,7 @@ def _form(kind: Any) -> _Form:  # noqa: ANN401 - whatever stands as the type of 
     if origin is dict:
         return _mapping(*arguments)
     if origin is Counter:
-        counts = _mapping(*arguments, int)
+        counts = _mapping(arguments[0], int)
         return _Form(counts.plain, lambda plain: Counter(counts.value(plain)))
     if isinstance(kind, type):
         return _class(kind)

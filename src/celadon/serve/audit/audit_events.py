@@ -81,6 +81,13 @@ class Exchange:
         if answered:
             if self.is_unauthenticated:
                 found = {"kind": "Status", "message": _attempted(self.request)}
+            elif answer.panic:
+                found = {
+                    "kind": "Status",
+                    "status": "Failure",
+                    "message": answer.panic,
+                    "reason": "InternalError",
+                }
             event["responseStatus"] = _status(answer.code, found)
             if wants_request and sent is not None:
                 event["requestObject"] = _shown(sent, recording)

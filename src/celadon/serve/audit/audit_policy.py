@@ -16,7 +16,8 @@ from celadon.serve.requests.request_info import RequestInfo
 REQUEST_RECEIVED: Final = "RequestReceived"
 RESPONSE_STARTED: Final = "ResponseStarted"
 RESPONSE_COMPLETE: Final = "ResponseComplete"
-STAGES: Final = (REQUEST_RECEIVED, RESPONSE_STARTED, RESPONSE_COMPLETE, "Panic")
+PANIC: Final = "Panic"
+STAGES: Final = (REQUEST_RECEIVED, RESPONSE_STARTED, RESPONSE_COMPLETE, PANIC)
 GROUP_VERSION: Final = "audit.k8s.io/v1"
 ANY: Final = "*"
 

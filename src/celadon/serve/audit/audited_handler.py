@@ -9,15 +9,16 @@ event, as upstream: its answer.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
 
-from celadon.kube import User
+from celadon.kube import JsonObject, StatusError, User
 from celadon.records import dataclass
 from celadon.serve.audit.audit_events import Exchange
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import (
+    PANIC,
     REQUEST_RECEIVED,
     RESPONSE_COMPLETE,
     RESPONSE_STARTED,
@@ -28,6 +29,8 @@ from celadon.serve.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.serve.operation import log_lines
 from celadon.serve.operation.metric_families import Counter
 from celadon.serve.requests.request_info import RequestInfo, UnreadablePath, request_info
+from celadon.serve.workers.request_work import LARGE_BYTES, RequestWork, is_large
+from celadon.serve.workers.worker_threads import TooMuchWork, Workers
 
 NOBODY: Final = User("")
 PLUGIN: Final = "log"
@@ -37,13 +40,14 @@ PLUGIN: Final = "log"
 @dataclass(frozen=True, slots=True)
 class AuditedHandler:
     """`now` is the clock of the timestamps; `events` and `errors` count what was written, and what
-    could not be."""
+    could not be; `workers` read what is long."""
 
     inner: Handler
     log: AuditLog
     now: Callable[[], datetime]
     events: Counter
     errors: Counter
+    workers: Workers = field(default_factory=Workers)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """The inner handler's answer."""
@@ -55,14 +59,32 @@ class AuditedHandler:
             return answer
         exchange = Exchange(request, info, answer, received)
         if exchange.is_unauthenticated:
-            self._write(exchange, RESPONSE_STARTED, self.now(), recording)
+            await self._written(exchange, RESPONSE_STARTED, recording)
             return answer
         self._write(exchange, REQUEST_RECEIVED, received, recording)
+        if answer.panic:
+            await self._written(exchange, PANIC, recording)
+            return answer
         if answer.stream is None:
-            self._write(exchange, RESPONSE_COMPLETE, self.now(), recording)
+            await self._written(exchange, RESPONSE_COMPLETE, recording)
             return answer
         self._write(exchange, RESPONSE_STARTED, self.now(), recording)
         return replace(answer, stream=self._recorded(answer.stream, exchange, recording))
+
+    async def _written(self, exchange: Exchange, stage: str, recording: Recording) -> None:
+        """An event with what was sent and answered, which may be much to read."""
+        if stage in recording.omitted_stages:
+            return
+        at, request, answer = self.now(), exchange.request, exchange.answer
+        owner = "" if answer.user is None else answer.user.name
+        much = is_large(request) or len(answer.body) > LARGE_BYTES
+        work = RequestWork(self.workers, owner, much)
+        try:
+            event = await work.step(exchange.event, stage, at, recording)
+        except (StatusError, TooMuchWork):  # its bodies cannot be shown
+            bare = replace(exchange, request=replace(request, body=b""))
+            event = bare.event(stage, at, replace(recording, level=Level.METADATA))
+        self._keep(event)
 
     async def _recorded(
         self, stream: AsyncGenerator[bytes, None], exchange: Exchange, recording: Recording
@@ -75,11 +97,13 @@ class AuditedHandler:
             self._write(exchange, RESPONSE_COMPLETE, self.now(), recording)
 
     def _write(self, exchange: Exchange, stage: str, at: datetime, recording: Recording) -> None:
+        if stage not in recording.omitted_stages:
+            self._keep(exchange.event(stage, at, recording))
+
+    def _keep(self, event: JsonObject) -> None:
         """A log that cannot be written is no reason to refuse requests."""
-        if stage in recording.omitted_stages:
-            return
         try:
-            self.log.write(exchange.event(stage, at, recording))
+            self.log.write(event)
             self.events.add()
         except OSError as error:
             self.errors.add((PLUGIN,))

@@ -17,6 +17,7 @@ from celadon.kube.catalogue import Resource
 from celadon.records import dataclass
 from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
+from celadon.serve.workers.loop_doors import on_loop
 from celadon.store import (
     Committed,
     Condition,
@@ -95,11 +96,18 @@ class ObjectStore:
         if not future.done():
             await asyncio.wrap_future(future)
 
+    @on_loop
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as."""
         entry = self.store.get(object_key(resource, namespace, name))
         return None if entry is None else self.stored(entry)
 
+    def size(self, resource: Resource, namespace: str, name: str) -> int:
+        """Bytes of a stored object; 0 if there is none."""
+        entry = self.store.get(object_key(resource, namespace, name))
+        return 0 if entry is None else len(entry.value)
+
+    @on_loop
     def page(
         self,
         resource: Resource,
@@ -117,9 +125,15 @@ class ObjectStore:
             tuple(map(self.stored, page.entries)), page.revision, page.remaining, last
         )
 
+    @on_loop
     def has_any(self, resource: Resource, namespace: str) -> bool:
         """Whether there is an object of the namespace."""
         return bool(self.store.range(collection_prefix(resource, namespace), limit=1).entries)
+
+    def count(self, resource: Resource, namespace: str) -> int:
+        """How many objects a list would have."""
+        page = self.store.range(collection_prefix(resource, namespace), limit=1)
+        return len(page.entries) + page.remaining
 
     def stored(self, entry: Entry) -> StoredObject:
         """An entry, decoded."""

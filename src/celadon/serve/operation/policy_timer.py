@@ -8,6 +8,7 @@ kubernetes/kubernetes#124064 asks for.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Final
@@ -28,20 +29,26 @@ ERROR_TYPES: Final = (
 """By the beginning of the message, whoever wrote it; all else is `invalid_error`."""
 
 
+class _Mark(threading.local):
+    """When the policy before this one was done, in this thread."""
+
+    at: float = 0.0
+
+
 class PolicyTimer:
-    """An observer of engines, for one request after the other."""
+    """An observer of engines, in each thread for one request after the other."""
 
     __slots__ = ("_allowed", "_clock", "_last", "_metrics")
 
     def __init__(self, metrics: ServerMetrics, clock: Callable[[], float] = perf_counter) -> None:
         self._metrics = metrics
         self._clock = clock
-        self._last = 0.0
+        self._last = _Mark()
         self._allowed: dict[str, Callable[[float], None]] = {}
 
     def begin(self) -> float:
         """Before a review; when it was."""
-        self._last = now = self._clock()
+        self._last.at = now = self._clock()
         return now
 
     @property
@@ -52,8 +59,8 @@ class PolicyTimer:
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Called by the engine."""
         now = self._clock()
-        seconds = now - self._last
-        self._last = now
+        seconds = now - self._last.at
+        self._last.at = now
         if not decisions and not failed:
             try:
                 observe = self._allowed[policy]
@@ -92,17 +99,17 @@ class MutationTimer:
     def __init__(self, metrics: ServerMetrics, clock: Callable[[], float] = perf_counter) -> None:
         self._metrics = metrics
         self._clock = clock
-        self._last = 0.0
+        self._last = _Mark()
 
     def begin(self) -> float:
         """Before something is measured; when it was."""
-        self._last = now = self._clock()
+        self._last.at = now = self._clock()
         return now
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
         """Called by the engine."""
         now = self._clock()
-        seconds, self._last = now - self._last, now
+        seconds, self._last.at = now - self._last.at, now
         labels = (policy, binding, _error_type(failure) if failure else NO_ERROR)
         self._metrics.mutation_checks.add(labels)
         self._metrics.mutation_check_seconds.observe(seconds, labels)

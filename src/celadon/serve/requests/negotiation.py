@@ -28,6 +28,9 @@ STREAM_TYPES: Final = (JSON, PROTOBUF)
 HEADERS_KEPT: Final = 256
 """Accept headers whose meaning is remembered."""
 
+LONGEST_KEPT: Final = 1024
+"""Bytes of one of them."""
+
 META_GROUP: Final = "meta.k8s.io"
 PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
@@ -101,7 +104,8 @@ def accepted(
     shows in a text of the router; `tables` whether there are tables of what the path has.
     """
     header = ", ".join(request.header_values("accept"))
-    wanted, pretty = _negotiated(
+    negotiated = _negotiated if len(header) <= LONGEST_KEPT else _negotiated.__wrapped__
+    wanted, pretty = negotiated(
         header, tuple(types), routed=routed, collection=collection, tables=tables
     )
     return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted

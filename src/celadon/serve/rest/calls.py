@@ -23,6 +23,7 @@ from celadon.serve.http_messages import JSON, HttpRequest
 from celadon.serve.remembered_properties import remembered
 from celadon.serve.requests.request_info import RequestInfo, is_true
 from celadon.serve.rest.endpoints import Endpoint
+from celadon.serve.workers.request_work import RequestWork
 
 HANDLER_SECONDS: Final = 34.0
 """What a write has at most (k8s.io/apiserver `pkg/endpoints/handlers/create.go`)."""
@@ -71,7 +72,7 @@ def time_left(request: HttpRequest) -> Callable[[], float]:
 @dataclass
 class Call:
     """`custom` is the kind of a custom resource, `remaining` says how many seconds are left for the
-    answer."""
+    answer, `work` takes the steps that may take long."""
 
     request: HttpRequest
     info: RequestInfo
@@ -80,6 +81,7 @@ class Call:
     custom: CustomKind | None
     notes: Notes = field(default_factory=Notes)
     remaining: Callable[[], float] = lambda: HANDLER_SECONDS
+    work: RequestWork = field(default_factory=RequestWork)
 
     @remembered
     def target(self) -> Target:

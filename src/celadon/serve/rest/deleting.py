@@ -6,6 +6,7 @@ An object that finalizers hold, or that is given time, is marked and stays. As k
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,15 +46,16 @@ class Deleter:
 
     async def delete(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
-        options = _options(call)
+        options = await call.work.step(_options, call)
         return await self._deleted(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:
         """What was listed, and is being deleted. Raises StatusError, Denied."""
-        selected = list_options(call.request, call.endpoint.resource)
-        options = _options(call)
-        listed = await self._reader.collection(call.endpoint, selected)
+        selected = await call.work.step(list_options, call.request, call.endpoint.resource)
+        options = await call.work.step(_options, call)
+        listed = await self._reader.collection(call.endpoint, selected, call.work)
         for obj in listed.objects:
+            await asyncio.sleep(0)  # others have their turn, even if nothing is written
             endpoint = replace(
                 call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
             )

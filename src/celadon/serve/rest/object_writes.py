@@ -10,18 +10,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
 from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
-from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.defaulting import DefaultingContext, Draft
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.writes import (
     Incoming,
     Surroundings,
+    Target,
     deletions,
     patched,
     preconditions,
@@ -39,6 +40,7 @@ from celadon.serve.rest.calls import Call
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
 from celadon.serve.views.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.serve.workers.request_work import LARGE_BYTES, Pace
 from celadon.store import Condition
 
 SCALE: Final = "scale"
@@ -55,6 +57,10 @@ class Written:
 
     code: int
     object: JsonObject
+
+
+_IncomingOf: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
+"""What becomes of an object by an update or a patch."""
 
 
 class _Stale(Exception):
@@ -86,6 +92,7 @@ class Writer:
         self._network = network
         self._version = version
         self._gates = gates
+        self._pace = Pace()
 
     # --- verbs ---
 
@@ -97,20 +104,19 @@ class Writer:
     async def update(self, call: Call) -> Written:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = self._read(call, self._context(call))
-        write_path.begin_update(read.draft, call.target)
+        read = await call.work.step(self._read_update, call, self._context(call))
         creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
             _require_uid(call, read, None)
             return await self._created(call)
-        return await self._changed(call, lambda _: self._for_update(call), is_patch=False)
+        return await self._changed(call, self._updating, is_patch=False)
 
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         if call.options.apply and self._stored(call) is None and not call.target.subresource:
             return await self._created(call)
-        return await self._changed(call, lambda old: self._patched(call, old), is_patch=True)
+        return await self._changed(call, self._patched, is_patch=True)
 
     # --- create ---
 
@@ -150,6 +156,27 @@ class Writer:
         """What shall be stored, whether its name was generated, what it claims."""
         target, notes = call.target, call.notes
         context = self._context(call)
+        read, warnings = await call.work.step(self._new, call, context)
+        draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
+        if draft is not read.draft:
+            warnings += write_path.resume(draft, target, creates=True)
+        generated = not metadata.name(draft.made)
+        kind = target.kind, "create"
+        made, said = await self._pace.step(
+            call.work, kind, target.schema, self._finished, call, draft
+        )
+        notes.warnings += [*warnings, *said]
+        if call.endpoint.verb != "create":
+            self._admission.check_creation(call)
+        await self._admission.admit(call, Operation.CREATE, made, None)
+        preconditions.require_unversioned(made, dry_run=call.dry_run)
+        made["metadata"].pop("resourceVersion", None)
+        kept = await call.work.step(_stored_new, draft, made, target)
+        return kept, generated, _claims(context)
+
+    def _new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
+        """What was sent, as mutating admission is going to see it, and the warnings of that."""
+        target = call.target
         if call.options.apply:
             read = self._managers.applied(call, None, context)
             write_path.begin_update(read.draft, target)
@@ -158,21 +185,16 @@ class Writer:
             self._managers.created(call, read)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
         write_path.prepare_create(read.draft, target)
-        draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
-        if draft is not read.draft:
-            warnings += write_path.resume(draft, target, creates=True)
-        generated = not metadata.name(draft.made)
+        return read, warnings
+
+    def _finished(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
+        """What validating admission sees, and the warnings of that. Raises StatusError."""
+        target = call.target
         made = write_path.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
-        notes.warnings += [*warnings, *write_path.made_warnings(made, None, target)]
-        if call.endpoint.verb != "create":
-            self._admission.check_creation(call)
-        await self._admission.admit(call, Operation.CREATE, made, None)
-        preconditions.require_unversioned(made, dry_run=call.dry_run)
-        made["metadata"].pop("resourceVersion", None)
-        return in_order(write_path.stored_new(draft, made, target)), generated, _claims(context)
+        return made, write_path.made_warnings(made, None, target)
 
     def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
         if self._stored(call, name) is not None:
@@ -186,30 +208,35 @@ class Writer:
 
     # --- update ---
 
-    def _for_update(self, call: Call) -> Incoming:
-        read = self._read(call, self._context(call), again=True)
+    def _read_update(
+        self, call: Call, context: DefaultingContext, *, again: bool = False
+    ) -> Incoming:
+        read = self._read(call, context, again=again)
         write_path.begin_update(read.draft, call.target)
         return read
 
-    def _patched(self, call: Call, old: JsonObject) -> Incoming:
+    def _updating(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+        return self._read_update(call, context, again=True)
+
+    def _patched(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
         if call.options.apply:
-            read = self._managers.applied(call, old, self._context(call))
+            read = self._managers.applied(call, old, context)
             write_path.begin_update(read.draft, call.target)
             return read
         shown = write_path.shown(old, call.target)
         body = checked_body(call)
         result = patched(shown, body, call.patch_type, call.target, call.field_validation)
-        context = self._context(call)
         read = read_patched(result, call.target, context, call.field_validation)
         call.notes.warnings += read.warnings
         write_path.begin_update(read.draft, call.target)
         return read
 
-    async def _changed(
-        self, call: Call, incoming: Callable[[JsonObject], Incoming], *, is_patch: bool
-    ) -> Written:
+    async def _changed(self, call: Call, incoming: _IncomingOf, *, is_patch: bool) -> Written:
         while True:
             stored = self._reader.existing(call.endpoint)
+            at = call.endpoint
+            if self._objects.size(at.resource, at.namespace, at.name) > LARGE_BYTES:
+                call.work.is_large = True
             said = len(call.notes.warnings)
             try:
                 return await self._attempt(call, stored, incoming, is_patch=is_patch)
@@ -220,16 +247,15 @@ class Writer:
         self,
         call: Call,
         stored: StoredObject,
-        incoming: Callable[[JsonObject], Incoming],
+        incoming: _IncomingOf,
         *,
         is_patch: bool,
     ) -> Written:
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
-        read = incoming(old)
-        if not is_patch:
-            _require_uid(call, read, old)
-        self._managers.updated(call, read, old)
+        read = await call.work.step(
+            self._incoming, call, incoming, old, self._context(call), is_patch
+        )
         before = write_path.shown(old, target)
         managers = _set_aside(read.draft.made) if target.subresource == SCALE else None
         draft = await self._admission.mutate(call, Operation.UPDATE, read.draft, before)
@@ -237,7 +263,11 @@ class Writer:
             call.notes.warnings += write_path.resume(draft, target, creates=False)
         if managers is not None:
             draft.made["metadata"]["managedFields"] = managers
-        made, kept = self._updated(call, old, replace(read, draft=draft))
+        read = replace(read, draft=draft)
+        kind = target.kind, target.subresource, "update"
+        made, kept = await self._pace.step(
+            call.work, kind, target.schema, self._updated, call, old, read
+        )
         if managers is not None:
             _set_aside(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)
@@ -257,6 +287,21 @@ class Writer:
             if done is None:
                 raise _Stale
         return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
+
+    def _incoming(
+        self,
+        call: Call,
+        incoming: _IncomingOf,
+        old: JsonObject,
+        context: DefaultingContext,
+        is_patch: bool,  # noqa: FBT001 - steps have no keywords
+    ) -> Incoming:
+        """What is to become of the object, with its managers. Raises StatusError."""
+        read = incoming(call, old, context)
+        if not is_patch:
+            _require_uid(call, read, old)
+        self._managers.updated(call, read, old)
+        return read
 
     def _updated(
         self, call: Call, old: JsonObject, read: Incoming
@@ -328,6 +373,10 @@ class Writer:
         return Surroundings(
             self._version, call.user, world, world.catalog, world.authorize, self._gates
         )
+
+
+def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+    return in_order(write_path.stored_new(draft, made, target))
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:

@@ -82,7 +82,7 @@ class PodOperations:
     async def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
-        read = read_sent(call, context)
+        read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)

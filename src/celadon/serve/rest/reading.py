@@ -36,6 +36,7 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject, is_eve
 from celadon.serve.requests.list_options import EXACT, ListOptions, revision_of
 from celadon.serve.requests.request_info import is_true
 from celadon.serve.rest.endpoints import Endpoint
+from celadon.serve.workers.request_work import MANY_OBJECTS, RequestWork
 from celadon.store import Compacted
 
 WAIT_SECONDS: Final = 3.0
@@ -137,8 +138,12 @@ class Reader:
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
 
-    async def collection(self, endpoint: Endpoint, options: ListOptions) -> ObjectList:
-        """Raises StatusError."""
+    async def collection(
+        self, endpoint: Endpoint, options: ListOptions, work: RequestWork | None = None
+    ) -> ObjectList:
+        """Raises StatusError. `work` takes long lists aside, and all that follows with them."""
+        if work is not None and self._is_long(endpoint, options):
+            work.is_large = True
         token = _token(options)
         limit = options.limit
         if token is not None:
@@ -147,7 +152,9 @@ class Reader:
             revision, limit = await self._revision(options, endpoint.resource)
         start = "" if token is None else token.start
         try:
-            return self._page(endpoint, options, start, limit, revision)
+            if work is None or not work.is_large:
+                return self._page(endpoint, options, start, limit, revision)
+            return await work.step(self._page, endpoint, options, start, limit, revision, _PAGE)
         except Compacted:
             raise _expired(token) from None
 
@@ -179,11 +186,15 @@ class Reader:
         start: str,
         limit: int,
         revision: int | None,
+        most: int | None = None,
     ) -> ObjectList:
-        """Up to `limit` objects that are selected, however many entries have to be read for it."""
+        """Up to `limit` objects that are selected, however many entries have to be read for it:
+        `most` at once."""
         resource = endpoint.resource
         selection = ObjectSelection(options.labels, options.fields, options.has_selector)
         at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
+        if most is not None:
+            at_once = min(at_once or most, most)
         chosen: list[JsonObject] = []
         while True:
             page = self._objects.page(
@@ -200,6 +211,12 @@ class Reader:
             if not page.remaining:
                 return ObjectList(tuple(chosen), revision)
             start = f"{page.last}\0"
+
+    def _is_long(self, endpoint: Endpoint, options: ListOptions) -> bool:
+        """Whether so many objects have to be looked at that it takes long."""
+        if options.limit and not options.has_selector and options.limit <= MANY_OBJECTS:
+            return False
+        return self._objects.count(endpoint.resource, endpoint.namespace) > MANY_OBJECTS
 
     def _cut(
         self,

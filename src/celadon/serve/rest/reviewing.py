@@ -55,10 +55,10 @@ class Reviewer:
     async def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = read_sent(call, self.new_context(call.user))
+        read = await call.work.step(read_sent, call, self.new_context(call.user))
         call.notes.warnings += read.warnings
         require_version(read, call.target)
-        self.managers.created(call, read)
+        await call.work.step(self.managers.created, call, read)
         draft = read.draft
         if call.target.subresource:
             write_path.prepare_create(draft, call.target)

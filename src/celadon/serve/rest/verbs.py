@@ -21,7 +21,7 @@ from celadon.serve.objects.object_texts import ObjectTexts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.requests.list_options import ListOptions, list_options
-from celadon.serve.requests.negotiation import PROTOBUF, accepted, require_stream
+from celadon.serve.requests.negotiation import PROTOBUF, Accepted, accepted, require_stream
 from celadon.serve.rest.bodies import checked_body, require_body_type
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.connections.connecting import Connector
@@ -68,13 +68,7 @@ class Verbs:
         if call.target.subresource == LOG:
             return pod_log(call, self.connector.world)
         _check_method(call)
-        wanted = accepted(
-            call.request,
-            endpoint.answer_types,
-            routed=not endpoint.resource.custom,
-            collection=endpoint.is_collection,
-            tables=endpoint.has_tables,
-        )
+        wanted = await call.work.step(_wanted, call)
         if endpoint.verb in NAMED_VERBS:
             _require_possible_name(endpoint.name)
         _check_body(call)
@@ -86,24 +80,26 @@ class Verbs:
                     return _plain(200, self.texts.whole(found, endpoint.resource))
                 return _shown(Written(200, write_path.shown(found, call.target)), forms)
             case "list":
-                options = list_options(call.request, endpoint.resource)
-                return self._listed(await self.reader.collection(endpoint, options), forms)
+                options = await call.work.step(list_options, call.request, endpoint.resource)
+                found_all = await self.reader.collection(endpoint, options, call.work)
+                return await call.work.step(self._listed, found_all, forms)
             case "watch":
                 return self._watch(forms)
             case "create" if self.reviewer.answers(call):
-                return _shown(await self.reviewer.review(call), forms)
+                return await _answered(await self.reviewer.review(call), forms)
             case "create" if self.pods.answers(call):
-                return _shown(await self.pods.create(call), forms)
+                return await _answered(await self.pods.create(call), forms)
             case "create":
-                return _shown(await self.writer.create(call), forms)
+                return await _answered(await self.writer.create(call), forms)
             case "update":
-                return _shown(await self.writer.update(call), forms)
+                return await _answered(await self.writer.update(call), forms)
             case "patch":
-                return _shown(await self.writer.patch(call), forms)
+                return await _answered(await self.writer.patch(call), forms)
             case "delete":
-                return _shown(await self.deleter.delete(call), forms)
+                return await _answered(await self.deleter.delete(call), forms)
             case "deletecollection":
-                return self._listed(await self.deleter.delete_collection(call), forms)
+                deleted = await self.deleter.delete_collection(call)
+                return await call.work.step(self._listed, deleted, forms)
         raise status.method_not_allowed()
 
     def _watch(self, forms: Forms) -> HttpAnswer:
@@ -194,6 +190,22 @@ def _of_one(options: ListOptions, name: str) -> ListOptions:
 
 def _plain(code: int, text: bytes) -> HttpAnswer:
     return HttpAnswer(code, JSON, text + b"\n")
+
+
+def _wanted(call: Call) -> Accepted:
+    """Raises StatusError 406."""
+    endpoint = call.endpoint
+    return accepted(
+        call.request,
+        endpoint.answer_types,
+        routed=not endpoint.resource.custom,
+        collection=endpoint.is_collection,
+        tables=endpoint.has_tables,
+    )
+
+
+async def _answered(written: Written, forms: Forms) -> HttpAnswer:
+    return await forms.call.work.step(_shown, written, forms)
 
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:

@@ -10,8 +10,6 @@ from celadon.serve.operation import log_lines
 
 BROKEN: Final = plain_text(500, "Internal Server Error\n")
 
-_LOG: Final = log_lines.LOGGER
-
 
 class GuardedHandler:
     """A handler that always answers."""
@@ -26,8 +24,8 @@ class GuardedHandler:
         began = time.perf_counter()
         try:
             answer = await self._handler(request)
-        except Exception:  # noqa: BLE001  the outer edge: one request must not end the server
-            _LOG.exception("%s %s: this is a bug in celadon", request.method, request.path)
+        except Exception as error:  # noqa: BLE001  the outer edge: one request must not end the server
+            log_lines.FAILURES.tell(f"{request.method} {request.path}: the handler failed", error)
             answer = BROKEN
         if log_lines.is_said(log_lines.REQUESTS):
             _log(request, answer, time.perf_counter() - began)
@@ -36,7 +34,7 @@ class GuardedHandler:
 
 def log_broken_stream(error: Exception) -> None:
     """A stream that has ended with an exception."""
-    _LOG.error("a stream failed: this is a bug in celadon", exc_info=error)
+    log_lines.FAILURES.tell("a stream failed", error)
 
 
 def _log(request: HttpRequest, answer: HttpAnswer, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What a server process sets up once: its socket, its open files, its memory."""
+"""What a server process sets up once: its socket, its open files, its memory, its threads."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import gc
 import os
 import resource
 import socket
+import sys
 from typing import Final
 
 from celadon.serve.transport.server_settings import Address, StartError
+from celadon.serve.workers.worker_threads import SWITCH_SECONDS
 
 GARBAGE: Final = 20_000
 """New containers before a collection looks at them: those of some dozens of requests."""
@@ -35,6 +37,11 @@ def allow_many_connections() -> None:
     """As many open files as the system allows, as programs in Go do."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def take_short_turns() -> None:
+    """The event loop does not wait long for a worker to let it go on."""
+    sys.setswitchinterval(SWITCH_SECONDS)
 
 
 def settle_memory() -> None:

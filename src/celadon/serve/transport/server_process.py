@@ -45,6 +45,7 @@ from celadon.serve.transport.process_setup import (
     allow_many_connections,
     open_listener,
     settle_memory,
+    take_short_turns,
 )
 from celadon.serve.transport.server_settings import (
     MEMORY,
@@ -109,6 +110,7 @@ def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
         with _start_errors():
             prepared = _prepared(settings, stack)
         allow_many_connections()
+        take_short_turns()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings, prepared, ready))
 
@@ -255,7 +257,9 @@ async def _serve_api(
 
             sources, metrics = api.core.sources, api.core.metrics
             counters = metrics.audit_events, metrics.audit_errors
-            handler = AuditedHandler(api.handle, prepared.audit, sources.now, *counters).handle
+            handler = AuditedHandler(
+                api.handle, prepared.audit, sources.now, *counters, api.core.workers
+            ).handle
         await _serve_requests(settings, prepared, api, handler, ready)
     finally:
         await api.stop()

@@ -11,6 +11,7 @@ from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
+from celadon.serve.workers.loop_doors import on_loop
 
 RESOURCES: Final = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 
@@ -27,6 +28,7 @@ class RoleView:
             self._mirrors.append(Mirror(objects, collection_prefix(resource)))
         self._authorizer = self._made()
 
+    @on_loop
     def current(self) -> RbacAuthorizer:
         """By what is stored now."""
         changed = [mirror.refresh() for mirror in self._mirrors]
@@ -34,6 +36,7 @@ class RoleView:
             self._authorizer = self._made()
         return self._authorizer
 
+    @on_loop
     def authorize(self, attributes: Attributes) -> Answer:
         """As `RbacAuthorizer.authorize`."""
         return self.current().authorize(attributes)

@@ -17,6 +17,7 @@ from celadon.records import dataclass
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
+from celadon.serve.workers.loop_doors import on_loop
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -59,6 +60,7 @@ class ServedResources:
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._served = self._made()
 
+    @on_loop
     def current(self) -> Served:
         """What is served now."""
         if self._mirror.refresh():

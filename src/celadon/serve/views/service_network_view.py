@@ -27,6 +27,7 @@ from celadon.records import dataclass
 from celadon.serve.objects.object_keys import CLAIMS, collection_prefix
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.mirror import Mirror
+from celadon.serve.workers.loop_doors import on_loop
 from celadon.store import Condition
 
 CLUSTER_ADDRESSES: Final = "10.0.0.0/24"
@@ -74,10 +75,12 @@ class ServiceNetworkView:
         """In a dry run nothing is handed out, but what is taken is known."""
         return DryNetwork(self) if dry_run else LiveNetwork(self)
 
+    @on_loop
     def address_claim(self, address: str) -> Condition:
         """That it is as free as it is now."""
         return self._objects.claim(f"{CLAIMS}serviceips/{address}")
 
+    @on_loop
     def port_claim(self, port: int) -> Condition:
         """That it is as free as it is now, and some others are."""
         return self._objects.claim(f"{CLAIMS}servicenodeports/{port // _PORTS_TOGETHER}")
@@ -92,6 +95,7 @@ class ServiceNetworkView:
         self._taken_addresses = {one for spec in specs for one in spec.get("clusterIPs") or ()}
         self._taken_ports = {one for spec in specs for one in _ports(spec)}
 
+    @on_loop
     def address_fault(self, text: str, *, dry_run: bool) -> str:
         """What is wrong with an address that a client chose; what is none is refused later."""
         try:
@@ -108,6 +112,7 @@ class ServiceNetworkView:
         self._refresh()
         return ALLOCATED_ADDRESS if not dry_run and text in self._taken_addresses else ""
 
+    @on_loop
     def port_fault(self, port: int) -> str:
         """What is wrong with a port that a client chose."""
         if not FIRST_PORT <= port <= LAST_PORT:
@@ -118,6 +123,7 @@ class ServiceNetworkView:
         self._refresh()
         return ALLOCATED_PORT if port in self._taken_ports else ""
 
+    @on_loop
     def next_address(self) -> str:
         """A free one. Raises StatusError."""
         self._refresh()
@@ -135,6 +141,7 @@ class ServiceNetworkView:
         self._lately.append(text(found))
         return text(found)
 
+    @on_loop
     def next_port(self) -> int:
         """A free one. Raises StatusError."""
         self._refresh()

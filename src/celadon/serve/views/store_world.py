@@ -11,6 +11,7 @@ from celadon.kube.catalogue import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.serve.objects.object_store import ObjectStore
 from celadon.serve.views.served_resources import ServedResources
+from celadon.serve.workers.loop_doors import on_loop
 
 _REMEMBERED: Final = 1024
 """Namespaces."""
@@ -40,6 +41,7 @@ class StoreWorld:
     def catalog(self) -> Catalog:
         return self._served.current().catalog
 
+    @on_loop
     def namespace(self, name: str) -> JsonObject | None:
         """Asked three times by most writes; what was found is good until something is written."""
         revision = self._objects.store.revision()
@@ -52,11 +54,13 @@ class StoreWorld:
             found = known[name] = self.get(NAMESPACES, "", name)
             return found
 
+    @on_loop
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         found = self.catalog.by_gvr(resource)
         stored = None if found is None else self._objects.get(found, namespace, name)
         return None if found is None or stored is None else convert(stored.object, found.gvk)
 
+    @on_loop
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         found = self.catalog.by_gvr(resource)
         if found is None:

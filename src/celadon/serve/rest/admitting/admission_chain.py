@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
@@ -30,6 +30,7 @@ from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
 from celadon.serve.rest.calls import Call
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
+from celadon.serve.workers.request_work import Pace
 
 _CLAIM_STATUS: Final = (GroupResource("resource.k8s.io", "resourceclaims"), "status")
 _UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
@@ -60,6 +61,7 @@ class Admission:
     quotas: QuotaCharging
     event_rates: EventRates
     images: ImagePolicy
+    pace: Pace = field(default_factory=Pace)
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -120,10 +122,10 @@ class Admission:
             request = await self.mutation.looked_at(call, request)
         self.event_rates.check(request)
         _heed(call, await self.images.opinion(request))
-        _heed(call, self.plugins.validate(request, self.world))
+        _heed(call, await call.work.step(self.plugins.validate, request, self.world))
         seen = not is_exempt(request.resource, static=True)
         if seen and VALIDATING_POLICIES in self.plugins.names:
-            self._review(call, request)
+            await self._review(call, request)
         phase = await self.webhooks.validate(request, call.remaining)
         if phase is not None:
             note(call, phase.notes)
@@ -146,15 +148,20 @@ class Admission:
         request = writing.request_of(call.target, operation, new, old, call.user)
         return self.quotas.charged(request, for_good=for_good)
 
-    def _review(self, call: Call, request: Request) -> None:
+    async def _review(self, call: Call, request: Request) -> None:
         engine = self.policies.engine()
-        began = self.timer.begin()
-        verdict = engine.review(request, self.world, self.timer)
-        self.timer.ended(began, request.operation.value, verdict)
+        kind = request.resource, request.subresource, request.operation
+        verdict = await self.pace.step(call.work, kind, engine, self._verdict, engine, request)
         call.notes.warnings += verdict.warnings
         call.notes.annotate(verdict.audit_annotations)
         if not verdict.allowed:
             raise Denied(verdict)
+
+    def _verdict(self, engine: Engine, request: Request) -> Verdict:
+        began = self.timer.begin()
+        verdict = engine.review(request, self.world, self.timer)
+        self.timer.ended(began, request.operation.value, verdict)
+        return verdict
 
 
 def _heed(call: Call, opinion: Opinion) -> None:

@@ -10,6 +10,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.serve.operation.policy_timer import MutationTimer
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.served_resources import ServedResources
+from celadon.serve.workers.request_work import Pace
 
 
 class MutatingPolicies:
@@ -26,12 +27,15 @@ class MutatingPolicies:
         self._view = view
         self._served = served
         self._world = world
+        self.pace = Pace()
+        self.rules: object = None
+        """Changes when the policies do."""
 
     def rounds(self, request: Request, context: DefaultingContext) -> PolicyRounds | None:
         """For one request; None where no policy could have a say."""
         if self._view is None:
             return None
-        engine = self._view.engine()
+        engine = self.rules = self._view.engine()
         if not engine.concerns(request, self._world):
             return None
         kinds = MutatedKinds(context, self._served.current().custom.get)

@@ -55,7 +55,7 @@ class Mutation:
         """The draft, changed in place by plugins; another one if policies or webhooks have changed
         it. Raises StatusError."""
         await self._provision.provide(request)
-        self._ask_plugins(request, draft)
+        await call.work.step(self._ask_plugins, request, draft)
         policies = self._policies.rounds(request, draft.run.context)
         phase = None
         if self._webhooks.mutates(request):
@@ -68,7 +68,7 @@ class Mutation:
         try:
             draft = await rounds.draft(request, draft, 0)
             if rounds.want_another:
-                self._ask_plugins(request, draft)
+                await call.work.step(self._ask_plugins, request, draft)
                 draft = await rounds.draft(request, draft, 1)
         finally:
             rounds.note()
@@ -150,7 +150,11 @@ class _Rounds:
         """The object as a round leaves it. Raises StatusError."""
         made = request.object
         if self._policies is not None:
-            made = self._owner.run(self._policies, request, number)
+            kind = request.resource, request.subresource, request.operation, number
+            work, owner = self._call.work, self._owner
+            made = await owner.pace.step(
+                work, kind, owner.rules, owner.run, self._policies, request, number
+            )
         if self._phase is not None:
             asked = replace(request, object=made, size=None)
             remaining = self._call.remaining

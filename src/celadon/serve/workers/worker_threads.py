@@ -1,0 +1,269 @@
+"""Work that takes long, in threads: in turn by user, within a budget, and it ends.
+
+Threads of Python share one lock, so a thread more makes nothing faster; but the event loop gets
+its turn after a fraction of a millisecond (`SWITCH_SECONDS`), whatever a worker is doing. A user
+has one worker at a time; who waits is served user by user, so that a thousand works of one user
+hold up no work of another.
+
+Each work has a thread of its own, which is cheap beside what it does. Its processor time is looked
+at while it runs. When the budget of the request or of the user is used up, or nobody waits for it
+any more, an exception is raised in the thread, and it ends there. What a work may touch is
+therefore its own; what belongs to the loop it asks for (`loop_doors`), and the loop is never
+interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from celadon.kube import StatusError, status
+from celadon.serve.workers.loop_doors import belong_to
+
+T = TypeVar("T")
+
+SWITCH_SECONDS: Final = 0.0005
+"""After which a thread that has worked gives others a turn; Python's own 5 ms would be what each
+step of the event loop waits."""
+
+THREADS: Final = 2
+"""That work at once."""
+
+REQUEST_SECONDS: Final = 10.0
+"""Processor time of one request."""
+
+USER_SECONDS: Final = 30.0
+"""Processor time of all requests of one user, in hand at most."""
+
+USER_SHARE: Final = 0.5
+"""Seconds that a user is given each second."""
+
+MOST_WAITING: Final = 100
+"""Works of one user that wait."""
+
+MOST_ACCOUNTS: Final = 10_000
+"""Users whose processor time is remembered."""
+
+_LOOK_SECONDS: Final = 0.05
+
+
+class WorkEnded(BaseException):
+    """Raised inside a work that has to end. No `except Exception` keeps it."""
+
+
+class TooMuchWork(Exception):
+    """So much of one user waits already."""
+
+
+def out_of_time() -> StatusError:
+    """What a request is told whose work was ended (k8s.io/apiserver
+    `pkg/endpoints/handlers/finisher/finisher.go`)."""
+    return status.timeout(
+        "request did not complete within requested timeout - context deadline exceeded"
+    )
+
+
+class _Work:
+    """One function to be called; `spent` is its processor time, when it is over."""
+
+    __slots__ = ("allowed", "began", "function", "future", "is_over", "owner", "spent", "thread")
+
+    def __init__(
+        self, owner: str, function: Callable[[], Any], allowed: float, future: asyncio.Future[Any]
+    ) -> None:
+        self.owner = owner
+        self.function = function
+        self.allowed = allowed
+        self.future = future
+        self.thread: threading.Thread | None = None
+        self.began = False
+        self.is_over = False
+        self.spent = 0.0
+
+    def end(self) -> None:
+        """Raise `WorkEnded` in it. Said again until it is over: code may swallow anything."""
+        thread = self.thread
+        if thread is None or thread.ident is None or self.is_over or not self.began:
+            return
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
+        )
+
+    def used(self) -> float:
+        """Processor time until now."""
+        thread = self.thread
+        if thread is None or thread.ident is None or self.is_over or not thread.is_alive():
+            return self.spent
+        try:
+            return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        except OSError:  # it has just ended
+            return self.spent
+
+
+class _Account:
+    """What a user has in hand."""
+
+    __slots__ = ("at", "seconds")
+
+    def __init__(self, now: float) -> None:
+        self.seconds = USER_SECONDS
+        self.at = now
+
+    def refill(self, now: float) -> None:
+        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * USER_SHARE)
+        self.at = now
+
+
+class Workers:
+    """Of one server. Belongs to the event loop that first asks."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._threads = threads
+        self._waiting: dict[str, deque[_Work]] = {}
+        """By user, who comes next first."""
+        self._working: dict[str, _Work] = {}
+        """By user."""
+        self._accounts: dict[str, _Account] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def run(
+        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS
+    ) -> tuple[T, float]:
+        """What the function gives, and the processor time it took. Raises what it raises,
+        StatusError 504 when it was ended, TooMuchWork."""
+        loop = self._loop = asyncio.get_running_loop()
+        waiting = self._waiting.setdefault(owner, deque())
+        if len(waiting) >= MOST_WAITING:
+            raise TooMuchWork
+        work = _Work(owner, function, allowed, loop.create_future())
+        waiting.append(work)
+        self._begin_some()
+        try:
+            return await work.future, work.spent
+        finally:
+            if not work.is_over:  # nobody waits for it any more
+                if work.thread is None:
+                    self._forget(work)
+                work.allowed = -1.0
+                work.end()
+
+    def _forget(self, work: _Work) -> None:
+        waiting = self._waiting.get(work.owner)
+        if waiting is not None and work in waiting:
+            waiting.remove(work)
+            if not waiting:
+                del self._waiting[work.owner]
+
+    def _begin_some(self) -> None:
+        """As many as there are threads for: of each user one, in turn."""
+        assert self._loop is not None
+        now = self._loop.time()
+        for owner in list(self._waiting):
+            if len(self._working) >= self._threads:
+                break
+            if owner in self._working or not self._has_time(owner, now):
+                continue
+            waiting = self._waiting.pop(owner)
+            work = waiting.popleft()
+            if waiting:
+                self._waiting[owner] = waiting  # behind all others
+            self._working[owner] = work
+            work.thread = threading.Thread(
+                target=_worked, args=(work, self._loop, self._over), name="worker", daemon=True
+            )
+            work.thread.start()
+        if self._timer is None and (self._working or self._waiting):
+            self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
+
+    def _has_time(self, owner: str, now: float) -> bool:
+        account = self._accounts.get(owner)
+        if account is None:
+            return True
+        account.refill(now)
+        return account.seconds > 0
+
+    def _look(self) -> None:
+        """What has used up its time ends; what waits may have time again."""
+        assert self._loop is not None
+        self._timer = None
+        for work in list(self._working.values()):
+            if work.thread is not None and not work.thread.is_alive():
+                # What it has told is heard first; if it was ended while it told, this is.
+                self._loop.call_soon(self._over, work, None, WorkEnded())
+                continue
+            account = self._accounts.get(work.owner)
+            left = USER_SECONDS if account is None else account.seconds
+            if work.used() > min(work.allowed, left):
+                work.end()
+        self._begin_some()
+
+    def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+        """In the loop, when a thread is done."""
+        if self._working.get(work.owner) is not work:
+            return
+        del self._working[work.owner]
+        work.is_over = True
+        self._charge(work.owner, work.spent)
+        if not work.future.done():
+            if error is None:
+                work.future.set_result(made)
+            elif isinstance(error, WorkEnded):
+                work.future.set_exception(out_of_time())
+            else:
+                work.future.set_exception(error)
+        self._begin_some()
+
+    def _charge(self, owner: str, seconds: float) -> None:
+        assert self._loop is not None
+        now = self._loop.time()
+        account = self._accounts.get(owner)
+        if account is None:
+            if len(self._accounts) >= MOST_ACCOUNTS:
+                self._accounts.clear()
+            account = self._accounts[owner] = _Account(now)
+        account.refill(now)
+        account.seconds -= seconds
+
+    def stop(self) -> None:
+        """End all works; nobody waits for them."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for work in self._working.values():
+            work.end()
+
+
+Done = Callable[[_Work, Any, BaseException | None], None]
+
+
+def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
+    """The life of a worker. The exception that ends it may come wherever it is: what was told
+    twice is heard once."""
+    try:
+        try:
+            belong_to(loop)
+            work.began = True
+            made = work.function()
+        except BaseException as error:  # noqa: BLE001  it is for who waits
+            _tell(work, loop, done, None, error)
+        else:
+            _tell(work, loop, done, made, None)
+    except WorkEnded as error:
+        _tell(work, loop, done, None, error)
+
+
+def _tell(
+    work: _Work,
+    loop: asyncio.AbstractEventLoop,
+    done: Done,
+    made: Any,  # noqa: ANN401 - any function's
+    error: BaseException | None,
+) -> None:
+    work.spent = time.thread_time()
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(done, work, made, error)

@@ -1,0 +1,157 @@
+"""Works in threads: whose turn it is, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from celadon.kube import StatusError
+from celadon.serve.workers import worker_threads
+from celadon.serve.workers.loop_doors import on_loop
+from celadon.serve.workers.worker_threads import TooMuchWork, Workers
+
+
+def test_the_loop_goes_on_while_a_work_is_under_way() -> None:
+    async def run() -> bool:
+        gate = threading.Event()
+        task = asyncio.create_task(Workers().run("alice", gate.wait))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not task.done()
+        gate.set()
+        made, _ = await task
+        return made
+
+    assert asyncio.run(run())
+
+
+def test_a_work_is_given_what_its_function_raises() -> None:
+    def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        asyncio.run(Workers().run("alice", fail))
+
+
+def test_users_take_turns() -> None:
+    order: list[str] = []
+
+    def noting(name: str) -> Callable[[], None]:
+        return lambda: order.append(name)
+
+    async def run() -> None:
+        workers, gate = Workers(threads=1), threading.Event()
+        first = asyncio.create_task(workers.run("alice", gate.wait))
+        await asyncio.sleep(0)
+        names = ["alice", "alice", "alice", "bob", "carol"]
+        rest = [asyncio.create_task(workers.run(one, noting(one))) for one in names]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(first, *rest)
+
+    asyncio.run(run())
+    assert order == ["alice", "bob", "carol", "alice", "alice"]
+
+
+def test_a_user_has_one_worker() -> None:
+    together: list[int] = []
+
+    async def run() -> None:
+        workers, inside = Workers(threads=2), [0]
+
+        def work() -> None:
+            inside[0] += 1
+            together.append(inside[0])
+            inside[0] -= 1
+
+        await asyncio.gather(*(workers.run("alice", work) for _ in range(20)))
+
+    asyncio.run(run())
+    assert together == [1] * 20
+
+
+def busy(until: threading.Event) -> Callable[[], None]:
+    """Works for ever; sets the event when it ends."""
+
+    def work() -> None:
+        try:
+            while True:
+                pass
+        finally:
+            until.set()
+
+    return work
+
+
+def test_a_work_ends_with_its_budget() -> None:
+    ended = threading.Event()
+    with pytest.raises(StatusError) as caught:
+        asyncio.run(Workers().run("alice", busy(ended), 0.01))
+    assert ended.wait(60)
+    assert caught.value.code == 504
+    assert caught.value.status.message == (
+        "Timeout: request did not complete within requested timeout - context deadline exceeded"
+    )
+
+
+def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_threads, "USER_SECONDS", 0.01)
+    with pytest.raises(StatusError):
+        asyncio.run(Workers().run("alice", busy(threading.Event())))
+
+
+def test_a_work_ends_when_nobody_waits_for_it() -> None:
+    ended = threading.Event()
+
+    async def run() -> None:
+        workers = Workers()
+        task = asyncio.create_task(workers.run("alice", busy(ended)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await workers.run("alice", lambda: None)  # the worker is free again
+
+    asyncio.run(run())
+    assert ended.is_set()
+
+
+def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_threads, "MOST_WAITING", 1)
+
+    async def run() -> None:
+        workers, gate = Workers(), threading.Event()
+        tasks = [asyncio.create_task(workers.run("alice", gate.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(TooMuchWork):
+            await workers.run("alice", gate.wait)
+        gate.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(run())
+
+
+def test_what_belongs_to_the_loop_runs_there() -> None:
+    @on_loop
+    def where() -> int:
+        return threading.get_ident()
+
+    async def run() -> tuple[int, int]:
+        at_home = where()
+        asked, _ = await Workers().run("alice", where)
+        return at_home, asked
+
+    at_home, asked = asyncio.run(run())
+    assert at_home == asked == threading.get_ident()
+
+
+def test_a_door_passes_on_what_is_raised() -> None:
+    @on_loop
+    def broken() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(Workers().run("alice", broken))
