@@ -77,6 +77,13 @@ ALLOWED = {
     ("celadon.cli.worker_pipes", "pickle.loads"): "from a pipe to a fork of this process",
     ("celadon.serve.outgoing.exec_plugin", "asyncio.create_subprocess_exec"): "the command of a "
     "kubeconfig that the user has named, as kubectl runs it",
+    ("celadon.serve.workers.worker_threads", "ctypes.c_ulong"): "ends the work of a thread of ours",
+    ("celadon.serve.workers.worker_threads", "ctypes.py_object"): "ends the work of a thread of "
+    "ours",
+    (
+        "celadon.serve.workers.worker_threads",
+        "ctypes.pythonapi.PyThreadState_SetAsyncExc",
+    ): "ends the work of a thread of ours",
     ("celadon.testing", "importlib.import_module"): "of a table of ours",
     ("celadon.webhook.applications.named_application", "importlib.import_module"): "what the "
     "command line names, as `python -m` does",

@@ -43,7 +43,8 @@ class KeptResults:
     """The results in a folder, which is made if there is none. Raises OSError."""
 
     def __init__(self, folder: str) -> None:
-        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            Path(folder).parent.mkdir(parents=True)
         owner_only.make_folder(Path(folder))
         self._folder = folder
 
