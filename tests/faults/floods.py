@@ -27,8 +27,8 @@ BEGINNINGS = (
     b"",
     b"GET / HT",
     b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nbegun",
-    b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nbegun",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
     b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03",
     b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n",
     b"X" * 5000,
@@ -68,7 +68,7 @@ class Floods:
         """Requests that never come to an end; meanwhile others are served."""
         slow = [self._connected() for _ in range(count)]
         for one in slow:
-            one.sendall(b"POST /api HTTP/1.1\r\nContent-Length: 100\r\n")
+            one.sendall(b"POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n")
         for _ in range(5):
             for one in slow:
                 with contextlib.suppress(OSError):
@@ -79,8 +79,9 @@ class Floods:
 
     def large_requests(self, count: int) -> None:
         """Heads and bodies beyond all measure, several at once."""
-        head = b"POST " + CONFIGMAPS.encode() + b" HTTP/1.1\r\nContent-Length: 100000000\r\n\r\n"
-        for begin in (head, b"GET / HTTP/1.1\r\nX-Long: "):
+        line = f"POST {CONFIGMAPS} HTTP/1.1\r\n".encode()
+        head = line + b"Host: x\r\nContent-Length: 100000000\r\n\r\n"
+        for begin in (head, b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: "):
             opened = [self._connected() for _ in range(count)]
             for _ in range(64):
                 for one in opened:
@@ -97,7 +98,7 @@ class Floods:
         head = "".join(f"{k}: {v}\r\n" for k, v in request_headers(self.server.token).items())
         for one in deaf:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            one.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\n{head}\r\n".encode())
+            one.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
         connection = self.server.connection()
         for number in range(writes):
             name = f"flood-{number % 5}"

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from celadon.store import Compacted, Retention, open_memory, open_sqlite, put
+from celadon.store import (
+    Compacted,
+    Retention,
+    WatchOverflow,
+    delete,
+    open_memory,
+    open_sqlite,
+    put,
+)
 from celadon.store.local_store import Clocks, LocalStore
 
 
@@ -87,3 +95,44 @@ def test_no_history_at_all() -> None:
     assert store.revision() == 6
     assert oldest(store) == 5  # what the last write knew of
     assert store.range("").revision == 6
+
+
+@pytest.mark.parametrize("opener", ["memory", "sqlite"])
+def test_by_bytes_of_what_has_been_replaced(opener: str, tmp_path: Path) -> None:
+    retention = Retention(events=None, seconds=None, bytes=10_000)
+    path = str(tmp_path / "store.db")
+    with open_memory(retention) if opener == "memory" else open_sqlite(path, retention) as store:
+        for number in range(20):  # what is in force is no history
+            store.submit(put(f"/b{number}", bytes(1000))).result()
+        assert oldest(store) == 0
+        for _ in range(13):
+            store.submit(put("/b0", bytes(1000))).result()
+        assert oldest(store) == 23  # of the 12,000 bytes before the last write, 2,000 went
+        store.submit(delete("/b1")).result()
+        assert oldest(store) == 23
+        store.submit(put("/b0", b"")).result()
+        assert oldest(store) == 25
+    if opener == "sqlite":
+        with open_sqlite(path, retention) as store:
+            assert oldest(store) == 25
+            store.submit(put("/b0", b"")).result()
+            assert oldest(store) == 25  # within the tenth part
+
+
+def test_a_watch_that_has_not_read_what_is_forgotten_ends() -> None:
+    store = open_memory(Retention(events=None, seconds=None, bytes=10_000))
+    told: list[None] = []
+    late, idle = store.watch("/a", notify=lambda: told.append(None)), store.watch("/b")
+    early = store.watch("/a", 1)
+    for _ in range(11):
+        store.submit(put("/a", bytes(1000))).result()
+    assert len(early.take().events) == 11
+    for _ in range(3):
+        store.submit(put("/a", bytes(1000))).result()
+    with pytest.raises(WatchOverflow, match="events that are forgotten were not read in time"):
+        late.take()
+    assert told == [None]
+    assert len(early.take().events) == 3
+    assert idle.take().events == ()
+    with pytest.raises(Compacted):
+        store.watch("/a", 1)

@@ -6,10 +6,10 @@ these names appear in messages.
 
 from __future__ import annotations
 
-import functools
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from celadon.kube.errors import MalformedText
+from celadon.remembering import remembering
 
 
 class GroupVersion(NamedTuple):
@@ -104,16 +104,9 @@ class ApiVersionError(MalformedText):
         super().__init__(f"unexpected GroupVersion string: {text}")
 
 
+@remembering(1024)
 def parse_api_version(text: str) -> GroupVersion:
     """`v1`, `apps/v1`; `""` and `"/"` give two empty parts. As upstream's `ParseGroupVersion`."""
-    return _parsed_version(text) if len(text) < REMEMBERED_LENGTH else _group_version(text)
-
-
-REMEMBERED_LENGTH: Final = 256
-"""Characters; of longer texts, which nobody has, nothing is remembered."""
-
-
-def _group_version(text: str) -> GroupVersion:
     if text in {"", "/"}:
         return GroupVersion("", "")
     group, slash, version = text.partition("/")
@@ -122,6 +115,3 @@ def _group_version(text: str) -> GroupVersion:
     if "/" in version:
         raise ApiVersionError(text)
     return GroupVersion(group, version)
-
-
-_parsed_version: Final = functools.lru_cache(maxsize=1024)(_group_version)

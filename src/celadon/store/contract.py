@@ -57,7 +57,8 @@ FIRST_REVISION: Final = 1
 """Of a store in which nothing has happened, as in etcd: clients read 0 as `any`."""
 
 WATCH_BUFFER: Final = 10_000
-"""Unread events after which a watch is cancelled, beyond those it replays from the history."""
+"""Unread events after which a watch is cancelled, beyond those it replays from the history. It is
+also cancelled when the history forgets what it has not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,11 @@ class WatchEnded(StoreError):
 
 
 class WatchOverflow(WatchEnded):
-    """More events came than the watch may hold unread; it can be opened again where it stopped
-    as long as the history reaches back to there."""
+    """More came than the watch may hold `unread`; it can be opened again where it stopped as long
+    as the history reaches back to there."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"the watch was cancelled: more than {limit} events were not read in time")
+    def __init__(self, unread: str) -> None:
+        super().__init__(f"the watch was cancelled: {unread} were not read in time")
 
 
 class WatchLost(WatchEnded):

@@ -32,6 +32,7 @@ class Keyspace:
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
         self._events: list[Event] = []
+        self._superseded = 0
 
     @classmethod
     def restored(cls, changes: Iterable[tuple[int, str, Entry | None]], compacted: int) -> Keyspace:
@@ -50,6 +51,7 @@ class Keyspace:
         last = events[-1].revision if events else compacted
         space.revision = max(space.revision, last)
         space._keys = sorted(entries)
+        space._superseded = sum(map(_superseded_bytes, events))
         return space
 
     def __len__(self) -> int:
@@ -132,6 +134,7 @@ class Keyspace:
                     insort(self._keys, key)
                 self._entries[key] = entry
             self._events.append(event)
+            self._superseded += _superseded_bytes(event)
             self.revision = event.revision
 
     def advance(self, revision: int) -> None:
@@ -147,6 +150,20 @@ class Keyspace:
         surplus = len(self._events) - events
         return self._events[surplus - 1].revision if surplus > 0 else self.compacted
 
+    def history_bytes(self) -> int:
+        """Of the values that only the history has: those that others have replaced."""
+        return self._superseded
+
+    def revision_before_bytes(self, most: int) -> int:
+        """What to compact to so that the history has at most so many bytes."""
+        revision, rest = self.compacted, self._superseded
+        for event in self._events:
+            if rest <= most:
+                break
+            rest -= _superseded_bytes(event)
+            revision = event.revision
+        return revision
+
     def obsolete_at(self, revision: int) -> list[tuple[int, str]]:
         """Which changes (revision, key) a compaction makes useless: those that were undone by
         another no later than it, and the deletions among them."""
@@ -160,8 +177,14 @@ class Keyspace:
 
     def compact(self, revision: int) -> None:
         """Forget the events up to and including a revision, which stays readable."""
-        del self._events[: self._number_up_to(revision)]
+        number = self._number_up_to(revision)
+        self._superseded -= sum(map(_superseded_bytes, self._events[:number]))
+        del self._events[:number]
         self.compacted = revision
 
     def _number_up_to(self, revision: int) -> int:
         return bisect_right(self._events, revision, key=_revision_of)
+
+
+def _superseded_bytes(event: Event) -> int:
+    return 0 if event.previous is None else len(event.previous.value)

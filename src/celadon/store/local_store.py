@@ -282,10 +282,12 @@ class LocalStore:
         with self._lock:
             self._keyspace.apply(events)
             self._expiries.note(event.entry for event in events)
+            told: dict[Watcher, None] = {}
             if oldest > self._keyspace.compacted:
                 self._keyspace.compact(oldest)
+                told |= self._watchers.forget(oldest)
             self._schedule.note(self._keyspace.revision)
-            return self._watchers.publish(events)
+            return told | self._watchers.publish(events)
 
 
 def _only_deletes(job: Job) -> bool:

@@ -1,9 +1,9 @@
-"""How much history is kept without being asked: by number of events and by age.
+"""How much history is kept without being asked: by number of events, by age, and by bytes.
 
-Both bounds hold: an event goes when there are too many newer ones or when it is too old. Nothing
-runs in the background; each batch of writes forgets what has become due, so the age bound acts at
-the next write. The number is allowed to run over by a tenth, so that forgetting, which costs about
-as much as writing, comes in pieces.
+All bounds hold: an event goes when there are too many newer ones, when these have replaced too
+much, or when it is too old. Nothing runs in the background; each batch of writes forgets what has
+become due, so the age bound acts at the next write. Number and bytes are allowed to run over by a
+tenth, so that forgetting, which costs about as much as writing, comes in pieces.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from celadon.records import dataclass
 from celadon.store.keyspace import Keyspace
 
 SLACK: Final = 10
-"""The number of events may be exceeded by its tenth part."""
+"""The number of events, and that of bytes, may be exceeded by its tenth part."""
 
 MARKS: Final = 100
 """Ages are known to the hundredth part of the longest."""
@@ -24,7 +24,8 @@ MARKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`events` and `seconds` to keep; None: no bound.
+    """`events` and `seconds` to keep, and `bytes` of values that have been replaced; None: no
+    bound.
 
     The defaults are generous for a client that turns pages or comes back after a restart
     (kube-apiserver keeps 5 to 10 minutes of history) and bound memory and the time to open a file.
@@ -32,6 +33,7 @@ class Retention:
 
     events: int | None = 20_000
     seconds: float | None = 600.0
+    bytes: int | None = 64 << 20
 
 
 class Schedule:
@@ -54,7 +56,8 @@ class Schedule:
 
     def due(self, space: Keyspace) -> int:
         """The revision to compact to; `space.compacted` when nothing is due."""
-        return max(space.compacted, self._due_by_age(), self._due_by_number(space))
+        by_number, by_bytes = self._due_by_number(space), self._due_by_bytes(space)
+        return max(space.compacted, self._due_by_age(), by_number, by_bytes)
 
     def _due_by_age(self) -> int:
         """The newest revision that is known to be too old; 0: none."""
@@ -70,3 +73,9 @@ class Schedule:
         if events is None or space.history_length() <= events + events // SLACK:
             return 0
         return space.revision_before(events)
+
+    def _due_by_bytes(self, space: Keyspace) -> int:
+        most = self._retention.bytes
+        if most is None or space.history_bytes() <= most + most // SLACK:
+            return 0
+        return space.revision_before_bytes(most)

@@ -1,9 +1,11 @@
 """Watches: who gets which event, and how much may wait unread.
 
-Every watch has a queue of its own, which holds references to events that all share. A watch is
-found by its prefix: the prefixes of all watches have few different lengths, so an event is looked
-up once for each length. All of this happens under the one lock that also guards the keyspace; only
-`notify` is called after it is released.
+Every watch has a queue of its own, which holds references to events that all share, and that the
+history has as well: a watch that has not read what the history forgets ends. So all watches
+together hold no more than the history does. A watch is found by its prefix: the prefixes of all
+watches have few different lengths, so an event is looked up once for each length. All of this
+happens under the one lock that also guards the keyspace; only `notify` is called after it is
+released.
 """
 
 from __future__ import annotations
@@ -66,10 +68,18 @@ class Watcher:
         if event.revision <= self._after:
             return False
         if len(self._waiting) - self._replayed >= self._buffer:
-            self._waiting.clear()
-            return self._watchers.end(self, WatchOverflow(self._buffer))
+            return self.drop(f"more than {self._buffer} events")
         self._waiting.append(event)
         return self._tell()
+
+    def is_behind(self, revision: int) -> bool:
+        """Under the lock. Whether an event up to a revision has not been read."""
+        return bool(self._waiting) and self._waiting[0].revision <= revision
+
+    def drop(self, unread: str) -> bool:
+        """Under the lock. Whether to tell the reader that it has read too little."""
+        self._waiting.clear()
+        return self._watchers.end(self, WatchOverflow(unread))
 
     def finish(self, end: StoreError) -> bool:
         """Under the lock. Whether to tell the reader. The first end counts."""
@@ -123,6 +133,13 @@ class Watchers:
                     if watcher.offer(event):
                         told[watcher] = None
         return told
+
+    def forget(self, revision: int) -> dict[Watcher, None]:
+        """Under the lock, when the history up to a revision goes. Which watches to tell."""
+        behind = [
+            one for same in self._by_prefix.values() for one in same if one.is_behind(revision)
+        ]
+        return {one: None for one in behind if one.drop("events that are forgotten")}
 
     def end(self, watcher: Watcher, error: StoreError) -> bool:
         """Under the lock. Whether to tell the reader."""

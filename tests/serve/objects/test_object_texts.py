@@ -25,7 +25,7 @@ def test_items_do_not_say_what_they_are_whatever_their_order() -> None:
 
 
 def test_beyond_the_bound_all_are_forgotten() -> None:
-    texts, obj = ObjectTexts(most=100), named("x")
+    texts, obj = ObjectTexts(most=1000), named("x")
     first = texts.whole(obj, resource())
     assert texts.whole(named("y"), resource()) != first
     assert texts.whole(obj, resource()) is not first

@@ -131,6 +131,20 @@ def test_a_watch_ends_with_its_definition() -> None:
     run(scenario)
 
 
+def test_a_watch_ends_when_what_became_of_its_definition_is_forgotten() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("definition", "elsewhere")
+        await shelf.create("a")
+        stream = opened(shelf, definition="/registry/core/configmaps/elsewhere/definition")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        await shelf.update("definition", "elsewhere", k="v")
+        await shelf.update("definition", "elsewhere", k="w")
+        shelf.store.compact(shelf.store.revision()).result()
+        assert [event async for event in stream] == []
+
+    run(scenario)
+
+
 def test_nothing_is_known_from_before_the_definition() -> None:
     async def scenario(shelf: Shelf) -> None:
         before = await shelf.create("a")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RegexError", "compile"]
 
-_MAX_CACHED_LENGTH = 2000
+_MAX_CACHED_LENGTH = 500
 """Patterns from requests can be long and never come back; those from policies are short."""
 _MOST_KEPT = 1_000_000
 """Characters of the long patterns that are kept, together: those of one hostile input, in which

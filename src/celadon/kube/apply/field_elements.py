@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
+from celadon.remembering import LONGEST, remembering
 
 FIELD: Final = "f:"
 KEY: Final = "k:"
@@ -42,22 +43,27 @@ def key_element(members: dict[str, Any]) -> str:
 
 
 def plain_key_element(keys: tuple[str, ...], values: tuple[Any, ...]) -> str:
-    """The same for keys in their order, if all values are texts and integers; else empty."""
+    """The same for keys in their order, if all values are short texts and integers; else
+    empty."""
     for value in values:
-        if value.__class__ is not str and value.__class__ is not int:
+        if value.__class__ is str:
+            if len(value) > LONGEST:
+                return ""
+        elif value.__class__ is not int:
             return ""
     return _plain_key_element(keys, values)
 
 
-@functools.lru_cache(maxsize=4096)
-def _plain_key_element(keys: tuple[str, ...], values: tuple[str | int, ...]) -> str:
+def _key_element(keys: tuple[str, ...], values: tuple[str | int, ...]) -> str:
     return KEY + json_text(dict(zip(keys, values, strict=True)))
 
 
-@functools.lru_cache(maxsize=4096)
+_plain_key_element: Final = functools.lru_cache(maxsize=4096)(_key_element)
+
+
 def text_key_element(key: str, value: str) -> str:
     """The same for one key with a text, which is what most lists have."""
-    return KEY + json_text({key: value})
+    return (_plain_key_element if len(value) <= LONGEST else _key_element)((key,), (value,))
 
 
 def value_element(value: object) -> str:
@@ -65,7 +71,7 @@ def value_element(value: object) -> str:
     return VALUE + json_text(value)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembering(4096)
 def canonical(text: str) -> str:
     """An element as others have written it; empty for one of a kind that nobody knows, which is
     passed over. FieldSetError when it cannot be read."""
@@ -97,7 +103,7 @@ def ordered(elements: Iterable[str]) -> list[str]:
     return sorted(found, key=_order)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembering(4096)
 def _order(element: str) -> tuple[Any, ...]:
     kind, rest = element[:2], element[2:]
     if kind == FIELD:

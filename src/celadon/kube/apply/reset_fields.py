@@ -80,7 +80,7 @@ def writable(target: Target) -> Writable:
     return _built_in(target.resource.gvk, target.subresource)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
     rules = update_rules(gvk)
     if not subresource:

@@ -7,10 +7,10 @@ a valid host name, as long as it is a valid path component.
 
 from __future__ import annotations
 
-import functools
 from typing import Final
 
 from celadon.patterns import late_pattern
+from celadon.remembering import remembering
 
 _COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _DOMAIN_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
@@ -29,7 +29,7 @@ _MAX_REFERENCE: Final = 4096
 """Longer texts than this cannot name an image (domain, path, tag and digest are bounded)."""
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def has_latest_tag(image: str) -> bool:
     """Whether the tag is `latest`, written or implied."""
     if len(image) > _MAX_REFERENCE or _IDENTIFIER.fullmatch(image) is not None:

@@ -78,7 +78,7 @@ MAX_GENERATED_BASE: Final = 58
 _PLAIN: Final = DefaultingContext()
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def has_identity(gvk: GroupVersionKind) -> bool:
     """Whether created objects get a uid and a time: those that are stored, and token requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)

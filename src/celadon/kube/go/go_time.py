@@ -8,13 +8,13 @@ element and names the first one the text does not fit.
 from __future__ import annotations
 
 import datetime
-import functools
 import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 from celadon.patterns import late_pattern
+from celadon.remembering import remembering
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
@@ -136,14 +136,14 @@ def _lenient(text: str) -> str:
     return re.sub(r"T(\d):", r"T0\1:", text.replace(",", "."), count=1)
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def canonical_time(text: str) -> str:
     """`2026-01-02T03:04:05Z`. TimeError when the text is no RFC 3339 timestamp."""
     moment, _ = _instant(text, RFC3339)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def canonical_micro_time(text: str) -> str:
     """`2026-01-02T03:04:05.000006Z`; the input must have six fraction digits."""
     moment, fraction = _instant(text, RFC3339_MICRO)

@@ -9,12 +9,12 @@ Upstream: k8s.io/apiserver `pkg/cel/mutation/{dynamic,typeresolver,jsonpatch}.go
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from celadon.cel.extend import ObjectType, types
 from celadon.kube.library.patch_values import PatchOperation, object_maker
+from celadon.remembering import remembering
 
 OBJECT: Final = types.object_type("Object")
 JSON_PATCH: Final = types.object_type("JSONPatch")
@@ -54,7 +54,7 @@ _JSON_PATCH: Final = ObjectType(
 )
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def find_type(name: str) -> ObjectType | None:
     """The type of that full name, if it is one of these."""
     if name == JSON_PATCH.name:

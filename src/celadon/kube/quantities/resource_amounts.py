@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.quantities import quantity
 from celadon.kube.quantities.quantity import MILLI, Quantity
 from celadon.kube.well_known_values import HUGE_PAGES
+from celadon.remembering import remembering
 
 ResourceList = Mapping[str, str]
 """Amounts as text by the name of the resource, as `requests` and `limits` have them."""
@@ -16,13 +16,13 @@ ResourceList = Mapping[str, str]
 _PARTS: Final = ("requests", "limits")
 
 
-@functools.lru_cache(maxsize=4096)
+@remembering(4096)
 def parse(text: str) -> Quantity:
     """Remembered, for the same few texts come again and again; QuantityError for what is none."""
     return quantity.parse(text)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembering(4096)
 def rounded_to_milli(text: str) -> str:
     """Resource lists hold nothing finer than a thousandth; what is finer is rounded up."""
     return str(parse(text).round_up(MILLI))

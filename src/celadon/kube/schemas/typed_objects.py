@@ -405,7 +405,6 @@ def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
     return StructCodec(name, packs.load("schemas")[name], reading)
 
 
-@functools.cache
 def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
     """The codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)

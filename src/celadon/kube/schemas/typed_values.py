@@ -9,7 +9,6 @@ passes through them) and `DecodeError` where the text of the error needs no path
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
@@ -21,6 +20,7 @@ from celadon.kube.go.go_types import go_type, owner_path
 from celadon.kube.go.json_reader import NumberText
 from celadon.kube.quantities.quantity import QuantityError
 from celadon.kube.quantities.quantity import parse as parse_quantity
+from celadon.remembering import remembering
 
 Converter = Callable[[Any], Any]
 
@@ -161,7 +161,7 @@ def _base64_of_items(items: list[Any]) -> str:
     return base64.b64encode(bytes(item or 0 for item in items)).decode()
 
 
-@functools.lru_cache(maxsize=4096)
+@remembering(4096)
 def _canonical_quantity(text: str) -> str:
     return str(parse_quantity(text))
 

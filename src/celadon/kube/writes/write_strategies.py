@@ -136,7 +136,7 @@ def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> lis
     return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     """Of a kind that has no strategy of its own."""
     group_kind = kind.group_kind

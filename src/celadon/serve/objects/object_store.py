@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.records import dataclass
 from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
+from celadon.serve.objects.object_memory import ObjectMemory, weight
 from celadon.serve.workers.loop_doors import on_loop
 from celadon.store import (
     Committed,
@@ -32,12 +33,10 @@ from celadon.store import (
     update,
 )
 
-_K = TypeVar("_K")
+_CURRENT: Final = 256 << 20
+"""What decoded objects may weigh that are kept, one per key."""
 
-_CURRENT: Final = 100_000
-"""Decoded objects that are kept, one per key; beyond, all are forgotten at once."""
-
-_FORMER: Final = 1_000
+_FORMER: Final = 32 << 20
 """The same for objects that have been replaced, which many watches may want to compare with."""
 
 _CLAIMED: Final = b'{"kind":"RangeAllocation","apiVersion":"v1","metadata":{}}'
@@ -84,8 +83,8 @@ class ObjectStore:
     def __init__(self, store: Store, event_seconds: int | None = None) -> None:
         self.store = store
         self._event_seconds = event_seconds
-        self._decoded: dict[str, StoredObject] = {}
-        self._former: dict[tuple[str, int], StoredObject] = {}
+        self._decoded = ObjectMemory[str, StoredObject](_CURRENT)
+        self._former = ObjectMemory[tuple[str, int], StoredObject](_FORMER)
         self._encoded: dict[int, JsonObject] = {}
         """What is being written, by the identity of its bytes, which the writing task holds."""
 
@@ -154,9 +153,10 @@ class ObjectStore:
     def _keep(self, entry: Entry, obj: JsonObject) -> StoredObject:
         found = self._decoded.get(entry.key)
         if found is not None:
-            self._remember(self._former, _FORMER, (entry.key, found.revision), found)
+            former = self._decoded.weight_of(entry.key)
+            self._former.keep((entry.key, found.revision), found, former)
         made = StoredObject(obj, entry.mod_revision)
-        self._remember(self._decoded, _CURRENT, entry.key, made)
+        self._decoded.keep(entry.key, made, weight(entry.value))
         return made
 
     def last(self, event: Event) -> JsonObject:
@@ -167,7 +167,7 @@ class ObjectStore:
         if found is None:
             obj = decoded(event.previous.value, event.revision)
             found = StoredObject(obj, event.revision)
-            self._remember(self._former, _FORMER, key, found)
+            self._former.keep(key, found, weight(event.previous.value))
         return found.object
 
     def _former_object(self, entry: Entry) -> StoredObject:
@@ -175,14 +175,8 @@ class ObjectStore:
         found = self._former.get(key)
         if found is None:
             found = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
-            self._remember(self._former, _FORMER, key, found)
+            self._former.keep(key, found, weight(entry.value))
         return found
-
-    @staticmethod
-    def _remember(memory: dict[_K, StoredObject], most: int, key: _K, obj: StoredObject) -> None:
-        if len(memory) >= most:
-            memory.clear()
-        memory[key] = obj
 
     def claim(self, key: str) -> Condition:
         """That nobody claims the key between now and a write with this."""

@@ -14,18 +14,17 @@ from typing import Final
 from celadon.kube import JsonObject
 from celadon.kube.catalogue import Resource
 from celadon.serve.json_bytes import json_bytes, sorted_json_bytes
+from celadon.serve.objects.object_memory import ObjectMemory, weight
 
-MOST_BYTES: Final = 32 << 20
-"""Of texts that are kept; beyond, all are forgotten at once."""
+_MOST: Final = 64 << 20
+"""What the texts that are kept may weigh, with their objects."""
 
 
 class ObjectTexts:
     """Only for objects that came from the store and are as they are stored."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
-        self._bytes = 0
-        self._texts: dict[int, tuple[JsonObject, bytes]] = {}
+    def __init__(self, most: int = _MOST) -> None:
+        self._texts = ObjectMemory[int, tuple[JsonObject, bytes]](most)
         """By identity, which the object that is kept beside the text keeps its own."""
         self._line: tuple[str, JsonObject, bytes] = ("", {}, b"")
 
@@ -35,11 +34,7 @@ class ObjectTexts:
         if found is not None:
             return found[1]
         text = sorted_json_bytes(obj) if resource.custom else json_bytes(obj)
-        if self._bytes + len(text) > self._most:
-            self._texts.clear()
-            self._bytes = 0
-        self._bytes += len(text)
-        self._texts[id(obj)] = obj, text
+        self._texts.keep(id(obj), (obj, text), weight(text))
         return text
 
     def event(self, kind: str, obj: JsonObject, resource: Resource) -> bytes:

@@ -16,6 +16,7 @@ from celadon.kube import StatusDetails, StatusError, status
 from celadon.kube.go import parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.records import dataclass
+from celadon.remembering import LONGEST
 from celadon.serve.http_messages import JSON, HttpRequest
 
 YAML: Final = "application/yaml"
@@ -25,11 +26,8 @@ CUSTOM_TYPES: Final = (JSON, YAML)
 STREAM_TYPES: Final = (JSON, PROTOBUF)
 """Of the built-in types, those a watch can be written in."""
 
-HEADERS_KEPT: Final = 256
-"""Accept headers whose meaning is remembered."""
-
-LONGEST_KEPT: Final = 1024
-"""Bytes of one of them."""
+_HEADERS_KEPT: Final = 256
+"""Accept headers whose meaning is remembered, if they are short."""
 
 META_GROUP: Final = "meta.k8s.io"
 PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
@@ -104,18 +102,17 @@ def accepted(
     shows in a text of the router; `tables` whether there are tables of what the path has.
     """
     header = ", ".join(request.header_values("accept"))
-    negotiated = _negotiated if len(header) <= LONGEST_KEPT else _negotiated.__wrapped__
+    negotiated = _remembered if len(header) <= LONGEST else _negotiated
     wanted, pretty = negotiated(
         header, tuple(types), routed=routed, collection=collection, tables=tables
     )
     return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted
 
 
-@functools.lru_cache(HEADERS_KEPT)
 def _negotiated(
     header: str, types: tuple[str, ...], *, routed: bool, collection: bool, tables: bool
 ) -> tuple[Accepted, str]:
-    """What was found, and its parameter `pretty`. Clients send few different headers."""
+    """What was found, and its parameter `pretty`."""
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
     if routed:
         shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
@@ -126,6 +123,10 @@ def _negotiated(
             if found is not None and (tables or found.form is not Form.TABLE):
                 return found, clause.parameters.get("pretty", "")
     raise status.not_acceptable(types)
+
+
+_remembered: Final = functools.lru_cache(_HEADERS_KEPT)(_negotiated)
+"""Clients send few different headers."""
 
 
 def require_stream(found: Accepted, types: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from celadon.serve.objects.object_store import ObjectPage, ObjectStore
 from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.serve.rest.reading import Reader
-from celadon.store import Compacted, Delivery, Entry, Event, StoreError, Watch
+from celadon.store import Compacted, Entry, Event, StoreError, Watch
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
@@ -215,7 +215,7 @@ class _Stream:
                 if len(delivery.events) >= _AT_ONCE:
                     await asyncio.sleep(0)
                     continue
-                if definition is not None and _deleted(definition.take()):
+                if definition is not None and _is_gone(definition):
                     return
                 now = loop.time()
                 if now >= next_bookmark:
@@ -255,8 +255,12 @@ def _too_old(revision: int, oldest: int) -> StatusError:
     return status.expired(f"too old resource version: {revision} ({oldest - 1})")
 
 
-def _deleted(delivery: Delivery) -> bool:
-    return any(event.entry is None for event in delivery.events)
+def _is_gone(definition: Watch) -> bool:
+    """Whether it was deleted, or may have been."""
+    try:
+        return any(event.entry is None for event in definition.take().events)
+    except StoreError:
+        return True
 
 
 def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:

@@ -66,7 +66,7 @@ def _scale(obj: JsonObject, now: float) -> list[Cell]:
     ]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def built_in_shape(gvr: GroupVersionResource) -> TableShape:
     """Of a resource that is built in, or of any other: then name and time of creation."""
     headers = built_in_headers(gvr)

@@ -25,8 +25,8 @@ from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler, log_broken_stream
-from celadon.serve.transport.reading.body_readers import BodyReader, ChunkedBody, SizedBody
-from celadon.serve.transport.reading.request_heads import (
+from celadon.serve.transport.request_bytes.body_readers import BodyReader, ChunkedBody, SizedBody
+from celadon.serve.transport.request_bytes.request_heads import (
     RequestHead,
     RequestRefused,
     check_first_line,

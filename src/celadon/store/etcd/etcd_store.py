@@ -376,9 +376,16 @@ class EtcdStore:
             raise Compacted(revision, revision + 1) from None  # by somebody else, at least to there
         await self._reached(revision)
         with self._lock:
-            if revision > self._keyspace.compacted:
-                self._keyspace.compact(revision)
+            behind = self._forget(revision)
+        self._watchers.tell(behind)
         return revision
+
+    def _forget(self, oldest: int) -> dict[Watcher, None]:
+        """Under the lock. The history up to a revision; gives the watches that had not read it."""
+        if oldest <= self._keyspace.compacted:
+            return {}
+        self._keyspace.compact(oldest)
+        return self._watchers.forget(oldest)
 
     # What comes from etcd
 
@@ -394,11 +401,9 @@ class EtcdStore:
         with self._lock:
             self._keyspace.apply(events)
             self._keyspace.advance(revision)
-            oldest = self._schedule.due(self._keyspace)
-            if oldest > self._keyspace.compacted:
-                self._keyspace.compact(oldest)
+            told = self._forget(self._schedule.due(self._keyspace))
             self._schedule.note(revision)
-            told = self._watchers.publish(events)
+            told |= self._watchers.publish(events)
         for event in events if self._sent else ():
             if event.key in self._sent:
                 self._sent[event.key].events.append(event)

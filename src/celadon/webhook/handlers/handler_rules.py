@@ -98,7 +98,7 @@ def _preferred() -> Mapping[str, str]:
     return {group.name: group.preferred for group in api_groups()}
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _known_version(name: str, group: str) -> tuple[str, ...]:
     """The version of a built-in resource that clients use; empty if it is not known."""
     found = [

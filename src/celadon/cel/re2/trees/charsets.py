@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from celadon.cel.re2.trees.unicode15 import load_orbits
 
@@ -76,9 +77,12 @@ def orbit(code_point: int) -> tuple[int, ...]:
     return _orbit_table()[0].get(code_point, (code_point,))
 
 
-@lru_cache(maxsize=64)
 def fold(chars: CharSet) -> CharSet:
     """The set with every other case of its members added."""
+    return (_small_folded if len(chars) <= _SMALL else _folded)(chars)
+
+
+def _folded(chars: CharSet) -> CharSet:
     orbits, cased = _orbit_table()
     added = list(chars)
     for low, high in chars:
@@ -87,6 +91,11 @@ def fold(chars: CharSet) -> CharSet:
         for code_point in cased[bisect_left(cased, low) : bisect_right(cased, high)]:
             added.extend((other, other) for other in orbits[code_point])
     return normalize(added)
+
+
+_SMALL: Final = 1000
+"""Pairs of a set that is remembered: what Unicode names has fewer."""
+_small_folded: Final = lru_cache(maxsize=64)(_folded)
 
 
 def fold_char(char: str) -> CharSet:

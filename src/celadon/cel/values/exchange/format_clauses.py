@@ -7,12 +7,12 @@ gets there: after the clauses before them, and after asking for their argument.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from celadon.cel.values.numbers import MAX_INT
 from celadon.cel.values.text import go_quote, utf8
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+from celadon.remembering import remembering
 
 VERBS = frozenset("sdfebxXo")
 
@@ -38,7 +38,7 @@ class Broken:
 Piece = str | Clause | Broken
 
 
-@lru_cache(maxsize=64)
+@remembering(64)
 def parse(text: str) -> tuple[Piece, ...]:
     """Literal pieces and clauses; the first broken clause ends the tuple."""
     pieces: list[Piece] = []

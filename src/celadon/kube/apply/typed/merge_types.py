@@ -307,7 +307,6 @@ def _list_rule(schema: Schema, *, keeps_unknown: bool) -> ListRule:
     )
 
 
-@functools.cache
 def built_in_type(gvk: GroupVersionKind) -> MergeType | None:
     """Of a built-in kind; None for kinds that only a CRD can define."""
     schema = schema_for(gvk)

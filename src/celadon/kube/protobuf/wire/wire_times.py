@@ -7,12 +7,12 @@ no bytes, a `Time` has no fraction, a `MicroTime` whole microseconds.
 from __future__ import annotations
 
 import datetime
-import functools
 from typing import Final
 
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.protobuf.wire.wire_errors import ProtobufError, misfit, wrong_wire_type
 from celadon.kube.protobuf.wire.wire_format import VARINT, pass_over, read_varint, signed, varint
+from celadon.remembering import remembering
 
 _EPOCH: Final = datetime.datetime(1970, 1, 1)
 _ZERO_TIME: Final = int((datetime.datetime(1, 1, 1) - _EPOCH).total_seconds())
@@ -34,7 +34,7 @@ def write_micro_time(value: object, field: str) -> bytes:
     return _micro_time_bytes(value)
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def _time_bytes(text: str) -> bytes:
     try:
         moment = datetime.datetime.fromisoformat(canonical_time(text)[:19])
@@ -43,7 +43,7 @@ def _time_bytes(text: str) -> bytes:
     return _timestamp(moment, 0)
 
 
-@functools.lru_cache(maxsize=1024)
+@remembering(1024)
 def _micro_time_bytes(text: str) -> bytes:
     try:
         canonical = canonical_micro_time(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.serve.transport.reading.request_heads import (
+from celadon.serve.transport.request_bytes.request_heads import (
     RequestRefused,
     check_first_line,
     head_end,

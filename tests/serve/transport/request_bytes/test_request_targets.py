@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.serve.transport.reading.request_targets import UnreadableTarget, request_target
+from celadon.serve.transport.request_bytes.request_targets import UnreadableTarget, request_target
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final, Protocol
 
 from celadon.patterns import late_pattern
-from celadon.serve.transport.reading.request_heads import RequestRefused, read_headers
+from celadon.serve.transport.request_bytes.request_heads import RequestRefused, read_headers
 
 _LONGEST_LINE: Final = 4096
 _MOST_TRAILER: Final = 4096

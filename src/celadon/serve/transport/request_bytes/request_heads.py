@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.http_messages import Header
-from celadon.serve.transport.reading.request_targets import UnreadableTarget, request_target
+from celadon.serve.transport.request_bytes.request_targets import UnreadableTarget, request_target
 
 _HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 _METHOD: Final = late_pattern(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

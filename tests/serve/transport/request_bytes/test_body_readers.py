@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.serve.transport.reading.body_readers import (
+from celadon.serve.transport.request_bytes.body_readers import (
     MOST_CHUNKS,
     BodyReader,
     ChunkedBody,
     SizedBody,
 )
-from celadon.serve.transport.reading.request_heads import RequestRefused
+from celadon.serve.transport.request_bytes.request_heads import RequestRefused
 
 
 def taken(reader: BodyReader, data: bytes, step: int) -> tuple[bytes, bytes]:
