@@ -56,7 +56,7 @@ def walk():
         else: raise SystemExit("there is no limit")
 
 import sys
-from celadon.deep_calls import deep_calls, own_process
+from celadon.deep_calls import deep_calls, deep_thread, own_process
 with own_process():
     limit = sys.getrecursionlimit()
     walk()

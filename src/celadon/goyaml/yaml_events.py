@@ -27,6 +27,7 @@ from celadon.goyaml.yaml_limits import (
     ALIAS_RATIO_HIGH,
     ALIAS_RATIO_LOW,
     ALIAS_SMALL_DOCUMENT,
+    UNCOUNTED_LEVELS,
 )
 from celadon.goyaml.yaml_scalars import NotJsonError, key_text, resolve_plain
 from celadon.kube.go import quote
@@ -85,6 +86,9 @@ class _Open:
     values there were before it."""
 
     __slots__ = ("awaits_key", "before", "event", "key", "key_mark", "lines", "raw_key", "value")
+    key: str | None
+    raw_key: Any
+    key_mark: Any
 
     def __init__(self, event: Any, is_map: bool, before: int) -> None:
         self.event = event
@@ -92,9 +96,6 @@ class _Open:
         self.value: Any = {} if is_map else []
         self.awaits_key: bool | None = True if is_map else None
         self.lines: dict[str, int] = {}
-        self.key: str | None = None
-        self.raw_key: Any = None
-        self.key_mark: Any = None
 
     def merges(self, event: Any) -> None:
         """`<<` came in the place of a key."""
@@ -158,6 +159,7 @@ class EventReader:
         """What begins with an event, to its end. A stack of what is open, not recursion."""
         levels = self._levels
         levels.closed_all()
+        counts_levels = False
         above: list[_Open] = []
         here: _Open | None = None
         while True:
@@ -174,15 +176,21 @@ class EventReader:
             elif kind is _ALIAS:
                 value = self._alias(event)
             elif kind is _MAPPING or kind is _SEQUENCE:
-                levels.opened(event)
                 if here is not None:
                     above.append(here)
                 here = self._opened(event, kind is _MAPPING)
+                if counts_levels:
+                    levels.opened(event)
+                elif len(above) == UNCOUNTED_LEVELS:
+                    counts_levels = True
+                    for one in (*above, here):
+                        levels.opened(one.event)
                 event = self._next()
                 continue
             else:
                 assert here is not None
-                levels.closed()
+                if counts_levels:
+                    levels.closed()
                 value, event = here.value, here.event
                 if event.anchor is not None:
                     self._open_anchors.discard(event.anchor)
@@ -210,21 +218,19 @@ class EventReader:
     def _put(self, here: _Open, value: Any, event: Any) -> None:
         """A key or its value into a map; `event` is what it begins with."""
         if here.awaits_key:
-            here.key, here.raw_key, here.key_mark = (
-                _key_text(value, event.start_mark.line + 1),
-                value,
-                event.start_mark,
-            )
             here.awaits_key = False
+            here.raw_key = value
+            here.key_mark = mark = event.start_mark
+            here.key = value if value.__class__ is str else _key_text(value, mark.line + 1)
             return
         here.awaits_key = True
         if here.key is None:
             self._merge(here.value, here.lines, value, event.start_mark)
             return
-        key, line = here.key, event.start_mark.line + 1
-        if key in here.lines:
+        key, lines, line = here.key, here.lines, event.start_mark.line + 1
+        if key in lines:
             self._notice(here.raw_key, key, here.key_mark, line)
-        here.lines[key] = line
+        lines[key] = line
         here.value[key] = value
 
     def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:

@@ -14,6 +14,9 @@ MAX_QUICK_FLOWS: Final = 500
 """Nested flow collections that libyaml may read: before each token it looks at every one of them,
 and from some 2,500 on it is slower than `flow_parser`."""
 
+UNCOUNTED_LEVELS: Final = 100
+"""Open collections up to which nobody counts of which sort they are: no limit is so low."""
+
 MAX_QUICK_TAG_DIRECTIVES: Final = 100
 """`%TAG` lines that libyaml may read: it compares each with all before it."""
 
