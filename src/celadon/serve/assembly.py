@@ -89,7 +89,8 @@ def publications_of(
     return Publications(
         settings.address,
         checks,
-        core.metrics.answer,
+        core.metrics.health.observe,
+        {"/metrics": core.metrics.answer, "/metrics/slis": core.metrics.health.answer},
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),

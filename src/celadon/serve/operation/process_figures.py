@@ -24,6 +24,12 @@ _BEGAN: Final = time.time()
 _STATUS: Final = Path("/proc/self/statm")
 _FILES: Final = Path("/proc/self/fd")
 
+START_TIME: Final = Gauge(
+    Description("process_start_time_seconds", "When the process began, in Unix time."),
+    lambda: {(): _BEGAN},
+)
+"""By which a reader of counters notices that they began anew."""
+
 
 def process_families() -> tuple[Family, ...]:
     """To be read when somebody asks."""
@@ -40,10 +46,7 @@ def process_families() -> tuple[Family, ...]:
             Description("process_resident_memory_bytes", "Resident memory size in bytes."),
             lambda: _memory(1),
         ),
-        Gauge(
-            Description("process_start_time_seconds", "When the process began, in Unix time."),
-            lambda: {(): _BEGAN},
-        ),
+        START_TIME,
         Gauge(
             Description("process_virtual_memory_bytes", "Virtual memory size in bytes."),
             lambda: _memory(0),

@@ -17,6 +17,7 @@ from celadon.records import dataclass
 from celadon.serve.access.access_decisions import DECISION
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation import metric_table as table
+from celadon.serve.operation.health_counts import HealthCounts
 from celadon.serve.operation.metric_families import (
     CONTENT_TYPE,
     Counter,
@@ -99,6 +100,7 @@ class ServerMetrics:
         self.audit_errors = Counter(table.AUDIT_ERRORS)
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
         self.webhooks = WebhookCounts()
+        self.health = HealthCounts()
         self.mutation_checks = Counter(table.MUTATION_CHECKS)
         self.mutation_check_seconds = Histogram(table.MUTATION_CHECK_SECONDS, table.CHECK_BOUNDS)
         self.policy_checks = Counter(table.POLICY_CHECKS)

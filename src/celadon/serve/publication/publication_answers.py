@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube import metadata
@@ -11,7 +11,7 @@ from celadon.serve.publication.discovery import discovery_answer
 from celadon.serve.publication.published_apis import PublishedApis
 from celadon.serve.publication.root_paths import root_answer, root_paths
 from celadon.serve.publication.server_pages.debugging_pages import SelfPortrait, page_answer
-from celadon.serve.publication.server_pages.health import HealthCheck, health_answer
+from celadon.serve.publication.server_pages.health import HealthCheck, Observe, health_answer
 from celadon.serve.publication.server_pages.openid_documents import OpenId
 from celadon.serve.publication.server_pages.server_version import version_answer
 from celadon.serve.views.served_resources import Served
@@ -24,14 +24,16 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
 class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
-    gives the outcome of the health checks below one of HEALTH_ROOTS, `metrics`
-    the answer of `/metrics`, `pages` names those debugging pages that are there."""
+    gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
+    `metrics` has the answers of `/metrics` and below it, `pages` names those debugging pages that
+    are there."""
 
     def __init__(
         self,
         address: str,
         checks: Callable[[str], Sequence[HealthCheck]],
-        metrics: Callable[[], HttpAnswer],
+        observe: Observe,
+        metrics: Mapping[str, Callable[[], HttpAnswer]],
         openid: OpenId,
         portrait: SelfPortrait,
         pages: Collection[str],
@@ -39,6 +41,7 @@ class Publications:
         self._version = portrait.version
         self._address = address
         self._checks = checks
+        self._observe = observe
         self._metrics = metrics
         self._openid = openid
         self._portrait = portrait
@@ -56,9 +59,9 @@ class Publications:
         if not first:
             return root_answer(self._paths())
         if first in HEALTH_ROOTS:
-            return health_answer(request, self._checks(first))
-        if first == "metrics" and not rest:
-            return self._metrics()
+            return health_answer(request, self._checks(first), self._observe)
+        if (told := self._metrics.get(request.path)) is not None:
+            return told()
         if first == "version":
             return version_answer(request, self._version)
         if first == "openapi":

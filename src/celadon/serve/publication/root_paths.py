@@ -15,6 +15,7 @@ ALWAYS: Final = (
     "/apis",
     "/apis/",
     "/metrics",
+    "/metrics/slis",
     "/openapi/v2",
     "/openapi/v3",
     "/openapi/v3/",

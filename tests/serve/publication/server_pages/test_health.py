@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.serve.http_messages import HttpRequest
+from celadon.serve.operation.health_counts import HealthCounts
 from celadon.serve.publication.server_pages.health import HealthCheck, checks_of, health_answer
 
 WELL = (HealthCheck("ping"), HealthCheck("etcd", group="storage"))
@@ -41,13 +42,13 @@ ROWS = [
 
 @pytest.mark.parametrize(("target", "checks", "code", "text"), ROWS)
 def test_health(target: str, checks: tuple[HealthCheck, ...], code: int, text: str) -> None:
-    answer = health_answer(HttpRequest("GET", target), checks)
+    answer = health_answer(HttpRequest("GET", target), checks, HealthCounts().observe)
     assert (answer.code, answer.body.decode()) == (code, text)
     assert answer.content_type == "text/plain; charset=utf-8"
 
 
 def test_method_does_not_matter() -> None:
-    answer = health_answer(HttpRequest("FROB", "/healthz"), WELL)
+    answer = health_answer(HttpRequest("FROB", "/healthz"), WELL, HealthCounts().observe)
     assert (answer.code, dict(answer.headers)) == (200, {"X-Content-Type-Options": "nosniff"})
 
 

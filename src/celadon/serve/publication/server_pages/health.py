@@ -7,7 +7,7 @@ the path of the single check says that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from celadon.kube.go import quote
 from celadon.records import dataclass
@@ -82,11 +82,21 @@ def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[He
     return tuple(found)
 
 
-def health_answer(request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:
-    """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method."""
+class Observe(Protocol):
+    """Is told what came of a check."""
+
+    def __call__(self, name: str, root: str, *, is_well: bool) -> None:
+        """The check was made for the path of health `root`."""
+
+
+def health_answer(
+    request: HttpRequest, checks: Sequence[HealthCheck], observe: Observe
+) -> HttpAnswer:
+    """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method.
+    `observe` is told of the checks of a whole that are not left out."""
     root, _, name = request.path.strip("/").partition("/")
     if not name:
-        return _all(root, request, checks)
+        return _all(root, request, checks, observe)
     check = next((one for one in checks if one.name == name), None)
     if check is None:
         return NOT_FOUND
@@ -95,15 +105,20 @@ def health_answer(request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAn
     return plain_text(200, "ok")
 
 
-def _all(root: str, request: HttpRequest, checks: Sequence[HealthCheck]) -> HttpAnswer:
+def _all(
+    root: str, request: HttpRequest, checks: Sequence[HealthCheck], observe: Observe
+) -> HttpAnswer:
     excluded = set(request.query.get("exclude", ()))
     listed = [check for check in checks if check.failure or not check.silent]
+    for check in listed:
+        if not _is_excluded(check, excluded):
+            observe(check.name, root, is_well=not check.failure)
     lines = "".join(_line(check, excluded) for check in listed)
     unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
     if unknown:
         names = ", ".join(map(quote, sorted(unknown)))
         lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
-    if any(check.failure and not _is_excluded(check, excluded) for check in checks):
+    if any(check.failure for check in asked):
         return plain_text(500, f"{lines}{root} check failed\n", NO_SNIFF)
     if "verbose" not in request.query:
         return plain_text(200, "ok", NO_SNIFF)
