@@ -132,7 +132,7 @@ WRONG = {
         "`metadata.labels.a` must be text",
     ),
     "deep": (
-        b'{"apiVersion": "v1", "kind": "P", "a":' + b"[" * 9999 + b"]" * 9999 + b"}",
+        b'{"apiVersion": "v1", "kind": "P", "a":' + b"[" * 10_000 + b"]" * 10_000 + b"}",
         0,
         "deep",
     ),
