@@ -59,10 +59,16 @@ def test_a_profile_adds_policies(words: list[str], capsys: Capture) -> None:
     assert "more" in out
 
 
-@pytest.mark.parametrize("command", ["check", "audit"])
-def test_verbose_says_what_was_used(command: str, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [*COMMANDS[2:], ["lint"], ["webhook", "manifest", "--only", "ConfigMap"], ["fmt", "--check"]],
+)
+def test_verbose_says_what_was_used(words: list[str], capsys: Capture) -> None:
     told = "configuration: celadon.toml: -f policies --exclude drafts --kubernetes-version 1.33\n"
-    assert run(capsys, command, "manifests", "-v")[2] == told
+    words = [*words, "policies"] if words[0] == "fmt" else words
+    assert told in run(capsys, *words, "-v")[2]
+    assert "configuration:" not in run(capsys, *words)[2]
+    assert "configuration:" not in run(capsys, *words, "-v", "--no-config")[2]
 
 
 def test_a_release_on_the_command_line_goes_before_the_file(capsys: Capture) -> None:

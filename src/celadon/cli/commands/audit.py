@@ -19,7 +19,7 @@ from celadon.cli.fleet_options import (
 )
 from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
 from celadon.cli.option_values import count
-from celadon.cli.project_files.project_options import add_project, shown_use, use_project
+from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -182,29 +182,20 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.auditing.audit_inputs import given_inputs
     from celadon.cli.auditing.audit_report import FailOn
     from celadon.cli.auditing.audit_run import Audit, audit_inputs
-    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.given.policy_files import read_policies
     from celadon.cli.checking.policy_set import policy_sets
     from celadon.cli.project_files.config_files import ConfigError
-    from celadon.cli.project_files.other_files import summary
-    from celadon.cli.reading.sources import Exclusion
 
     try:
-        project = use_project(options)
+        options.files = [*use_project(options), *options.files]
         settings = _settings(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
-    options.files = [*project.files, *options.files]
-    if shown_use(options, project):
-        output.complain(shown_use(options, project))
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon audit", wrong)
     progress = output.Progress("objects audited:")
-    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
-    if manifests.others and options.strict:
-        manifests.problems += manifests.others
-    elif manifests.others:
-        output.complain(summary(manifests.others))
+    manifests = read_policies(options, strict=options.strict)
     lines = options.output == "jsonl"
     audit = Audit(
         manifests,

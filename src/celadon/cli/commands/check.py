@@ -12,7 +12,6 @@ from celadon.cli.exits import Exit
 from celadon.cli.formats.report_forms import CHECK
 from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
-from celadon.cli.project_files.project_options import shown_use
 
 DESCRIPTION: Final = """\
 Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
@@ -108,8 +107,6 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     except WrongUseError as error:
         return output.usage_error("celadon check", str(error))
     loaded()
-    if shown_use(options, options.project):
-        output.complain(shown_use(options, options.project))
     report = check(given, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose

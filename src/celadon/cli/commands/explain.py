@@ -9,6 +9,7 @@ from celadon.cli import output
 from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
 from celadon.cli.formats.report_forms import EXPLANATION
+from celadon.cli.project_files.project_options import add_verbose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", choices=EXPLANATION.names, default="text", help="(default: text)"
     )
     looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_verbose(parser)
     parser.set_defaults(strict=False, fail_on="deny", jobs=1)
 
 

@@ -11,7 +11,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
 from celadon.cli.formats.report_forms import LINT, LINT_STATISTICS
 from celadon.cli.garbage import garbage_later
-from celadon.cli.project_files.project_options import add_project, project_of
+from celadon.cli.project_files.project_options import add_project, add_verbose, project_of
 from celadon.cli.release_option import VERSIONS, kubernetes_version
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _looks(parser)
     add_project(parser)
+    add_verbose(parser)
 
 
 def _looks(parser: argparse.ArgumentParser) -> None:

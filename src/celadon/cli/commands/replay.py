@@ -10,7 +10,7 @@ from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugin
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.formats.report_forms import REPLAY
-from celadon.cli.project_files.project_options import add_project, shown_use, use_project
+from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
 
 DESCRIPTION: Final = """\
@@ -61,33 +61,21 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, replay, report."""
     from datetime import UTC, datetime
 
-    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.given.policy_files import read_policies
     from celadon.cli.checking.policy_set import policy_sets
     from celadon.cli.project_files.config_files import ConfigError
-    from celadon.cli.project_files.other_files import summary
-    from celadon.cli.reading.sources import Exclusion
     from celadon.cli.replaying.replay_run import Replay, replay
 
     try:
-        project = use_project(options)
-    except ConfigError as error:
+        options.files = [*use_project(options), *options.files]
+        plugins = chosen_plugins(options)
+    except (ConfigError, ValueError) as error:
         return output.usage_error("celadon replay", str(error))
-    options.files = [*project.files, *options.files]
-    if shown_use(options, project):
-        output.complain(shown_use(options, project))
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon replay", wrong)
-    try:
-        plugins = chosen_plugins(options)
-    except ValueError as error:
-        return output.usage_error("celadon replay", str(error))
     progress = output.Progress("events replayed:")
-    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
-    if manifests.others and options.strict:
-        manifests.problems += manifests.others
-    elif manifests.others:
-        output.complain(summary(manifests.others))
+    manifests = read_policies(options, strict=options.strict)
     asked = Replay(
         manifests,
         policy_sets(manifests, options.kubernetes_version),

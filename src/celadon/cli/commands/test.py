@@ -18,7 +18,7 @@ from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policy_tests.coverage_counts import Coverage
 from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
-from celadon.cli.project_files.project_options import add_project, project_of, shown_use
+from celadon.cli.project_files.project_options import add_project, project_of
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
 
 _BEAT: Final = 0.3
@@ -168,8 +168,6 @@ def run(options: argparse.Namespace) -> Exit:
         project = project_of(options, reads_files=False)
     except ConfigError as error:
         return output.usage_error("celadon test", str(error))
-    if shown_use(options, project):
-        output.complain(shown_use(options, project))
     try:
         only = re2.compile(options.run) if options.run is not None else None
     except re2.RegexError as error:

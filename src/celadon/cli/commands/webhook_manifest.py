@@ -11,7 +11,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.option_values import count
-from celadon.cli.project_files.project_options import add_project, use_project
+from celadon.cli.project_files.project_options import add_project, add_verbose, use_project
 from celadon.cli.release_option import add_version
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _add_place(parser.add_argument_group("the webhook"))
     _add_requests(parser.add_argument_group("what it is sent"))
     add_project(parser)
+    add_verbose(parser)
 
 
 def _add_place(group: argparse._ArgumentGroup) -> None:
@@ -153,23 +154,18 @@ def _add_requests(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read the policies, print the manifests."""
-    from celadon.cli.checking.manifests import Parts, gather
+    from celadon.cli.checking.given.policy_files import read_policies
     from celadon.cli.checking.policy_set import policy_sets
     from celadon.cli.project_files.config_files import ConfigError
-    from celadon.cli.project_files.other_files import summary
-    from celadon.cli.reading.sources import Exclusion
 
     try:
-        project = use_project(options)
+        options.files = [*use_project(options), *options.files]
     except ConfigError as refused:
         return output.usage_error("celadon webhook manifest", str(refused))
-    options.files = [*project.files, *options.files]
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
-    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
-    if manifests.others:
-        output.complain(summary(manifests.others))
+    manifests = read_policies(options, strict=False)
     policies = policy_sets(manifests, options.kubernetes_version)
     errors = [error for one in policies.all for error in one.errors]
     for problem in manifests.problems:

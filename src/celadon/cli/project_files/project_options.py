@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from celadon.cli import output
 from celadon.cli.project_files.project_config import NO_PROJECT, Project, find_project
 from celadon.cli.release_option import DEFAULT_VERSION
 
@@ -24,26 +25,36 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """Declare `--verbose` for a command that has nothing else to say at length."""
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="say which configuration file was used, and what it adds",
+    )
+
+
 def project_of(options: argparse.Namespace, *, reads_files: bool = True) -> Project:
-    """What the options choose of the configuration. Raises ConfigError."""
+    """What the options choose of the configuration; with `--verbose` it is said which file that is.
+    Raises ConfigError."""
     from celadon.cli.project_files.config_files import ConfigError
 
-    if not options.no_config:
-        return find_project(Path.cwd(), options.profile, reads_files=reads_files)
-    if options.profile:
-        raise ConfigError("`--profile` and `--no-config` exclude each other")
-    return NO_PROJECT
-
-
-def use_project(options: argparse.Namespace) -> Project:
-    """Complete the options: a release that is given counts, patterns come behind those of the file.
-    The caller adds the files to what `-f` gives. Raises ConfigError."""
-    project = project_of(options)
-    options.exclude = [*project.exclude, *options.exclude]
-    options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
+    if options.no_config:
+        if options.profile:
+            raise ConfigError("`--profile` and `--no-config` exclude each other")
+        return NO_PROJECT
+    project = find_project(Path.cwd(), options.profile, reads_files=reads_files)
+    if options.verbose and project.summary:
+        output.complain(project.summary)
     return project
 
 
-def shown_use(options: argparse.Namespace, project: Project) -> str:
-    """Which file was used, for those who want to know more; empty for the others."""
-    return project.summary if options.verbose else ""
+def use_project(options: argparse.Namespace) -> tuple[str, ...]:
+    """Complete the options: a release that is given counts, patterns come behind those of the file.
+    What comes back are the files that go before what `-f` gives. Raises ConfigError."""
+    project = project_of(options)
+    options.exclude = [*project.exclude, *options.exclude]
+    options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
+    return project.files

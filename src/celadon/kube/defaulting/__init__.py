@@ -36,6 +36,7 @@ from celadon.kube.defaulting.write_stages import (
     settle_plugins,
     stored_form,
 )
+from celadon.kube.json_copies import fresh
 from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
@@ -59,6 +60,7 @@ __all__ = [
     "drafted",
     "finish_create",
     "finish_update",
+    "fresh",
     "merged",
     "plugin_rules",
     "run_plugin",

@@ -32,10 +32,9 @@ class CheckInputs:
 def check_inputs(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
     """Reads everything; `step` is told how many documents there are so far. WrongUseError."""
     try:
-        options.project = use_project(options)
+        options.cluster = [*use_project(options), *options.cluster]
     except ConfigError as error:
         raise WrongUseError(str(error)) from error
-    options.cluster = [*options.project.files, *options.cluster]
     wrong = check_options.wrong_use(options)
     if wrong:
         raise WrongUseError(wrong)

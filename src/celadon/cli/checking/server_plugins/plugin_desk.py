@@ -38,8 +38,8 @@ from celadon.kube.defaulting import (
     RUNTIME_CLASSES,
     STORAGE_CLASSES,
     Draft,
+    fresh,
 )
-from celadon.kube.json_copies import fresh
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 

@@ -9,7 +9,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.formats import plain_text
 from celadon.cli.formats.check_human import plural
-from celadon.cli.project_files.project_options import add_project, project_of
+from celadon.cli.project_files.project_options import add_project, add_verbose, project_of
 
 if TYPE_CHECKING:
     from celadon.cli.laying_out.file_layout import TextLayout
@@ -64,6 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     add_project(parser)
+    add_verbose(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
