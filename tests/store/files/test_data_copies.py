@@ -62,17 +62,21 @@ def test_a_copy_of_a_store_that_is_written_has_what_was_acknowledged(
             writer.join()
 
 
-def test_copies_are_their_owners(path: str, tmp_path: Path) -> None:
-    before = os.umask(0)
+@pytest.mark.parametrize("mask", [0, 0o777])
+def test_all_files_are_their_owners(mask: int, path: str, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    Path(f"{target}-draft").touch(0o644)
+    before = os.umask(mask)
     try:
-        fill(path)
-        target = str(tmp_path / "copy.db")
-        backup(path, target)
-        restore(target, str(tmp_path / "other.db"), 0, force=False)
+        with open_sqlite(path) as store:
+            store.submit(put("/a", b"x")).result()
+            backup(path, str(target))
+            restore(str(target), str(tmp_path / "other.db"), 0, force=False)
+            modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
     finally:
         os.umask(before)
-    for name in ("copy.db", "other.db"):
-        assert stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o600
+    beside = {f"store.db{end}" for end in ("", "-wal", "-mark", "-reserve")}
+    assert modes == dict.fromkeys({*beside, "copy.db", "other.db"}, 0o600)
     assert not [one for one in os.listdir(tmp_path) if "draft" in one]
 
 

@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from celadon import owner_only
 from celadon.records import dataclass
 from celadon.store.contract import FIRST_REVISION, MAX_OPERATIONS
 from celadon.store.errors import FileDamaged, FileError, FileLocked, FileUnavailable
@@ -97,14 +98,19 @@ def restore(source: str, path: str, more_revisions: int, *, force: bool) -> Data
 
 @contextmanager
 def _draft(target: str) -> Iterator[str]:
-    """A path beside it."""
+    """A path beside it, with nothing there: not even what an earlier copy has left."""
     draft = f"{target}-draft"
+    _unlink(draft, f"{draft}-wal")
     try:
         yield draft
     finally:
-        for name in (draft, f"{draft}-wal"):
-            with suppress(FileNotFoundError):
-                os.unlink(name)
+        _unlink(draft, f"{draft}-wal")
+
+
+def _unlink(*paths: str) -> None:
+    for path in paths:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _copy(path: str, target: str) -> int:
@@ -120,18 +126,15 @@ def _copy(path: str, target: str) -> int:
             _copy_file(log, f"{target}-wal")
         if _header(log) == header == _header(f"{target}-wal"):
             return marked
-        with suppress(FileNotFoundError):
-            os.unlink(f"{target}-wal")
+        _unlink(f"{target}-wal")
     raise FileLocked(path, "it is written faster than it can be copied")
 
 
 def _copy_file(path: str, target: str) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with (
-        open(path, "rb") as source,
-        os.fdopen(os.open(target, flags, 0o600), "wb") as copied,
-    ):
-        shutil.copyfileobj(source, copied, BLOCK)
+    with open(path, "rb") as source:
+        owner_only.create(target)
+        with open(target, "wb") as copied:
+            shutil.copyfileobj(source, copied, BLOCK)
 
 
 def _header(log: str) -> bytes:
@@ -187,9 +190,7 @@ def _remove(path: str) -> None:
         raise
     except FileError:
         pass  # it is damaged, which may be why it is replaced
-    for name in (f"{path}-wal", mark_path(path)):
-        with suppress(FileNotFoundError):
-            os.unlink(name)
+    _unlink(f"{path}-wal", mark_path(path))
 
 
 def _put_in_place(draft: str, target: str) -> None:

@@ -12,6 +12,8 @@ import os
 from contextlib import suppress
 from typing import Final
 
+from celadon import owner_only
+
 MOST: Final = 2 << 20
 """Bytes: more than what waits in the write-ahead log (`pages_in_log`), which has to go into the
 data file before deletions can be written over it."""
@@ -53,7 +55,8 @@ class DiskReserve:
     def take(self) -> bool:
         """Whether there is room for it."""
         try:
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+            owner_only.create(self._path)
+            file = os.open(self._path, os.O_WRONLY)
         except OSError:
             return False
         try:
@@ -78,7 +81,8 @@ class DiskReserve:
         system from other failures."""
         trial = f"{self._path}-trial"
         try:
-            file = os.open(trial, os.O_WRONLY | os.O_CREAT, 0o600)
+            owner_only.create(trial)
+            file = os.open(trial, os.O_WRONLY)
         except OSError as error:
             return error.errno in (errno.ENOSPC, errno.EDQUOT)
         try:

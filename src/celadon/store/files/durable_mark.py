@@ -16,6 +16,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Final
 
+from celadon import owner_only
+
 _PLACES: Final = 2
 _DISTANCE: Final = 512
 """Bytes between places: a sector each."""
@@ -55,7 +57,8 @@ class DurableMark:
         self._place = 0
         self._file = -1
         with suppress(OSError):
-            self._file = os.open(mark_path(path), os.O_RDWR | os.O_CREAT, 0o600)
+            owner_only.create(mark_path(path))
+            self._file = os.open(mark_path(path), os.O_RDWR)
 
     def say(self, revision: int) -> None:
         """That all up to a revision is durable."""
