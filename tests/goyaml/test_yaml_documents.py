@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -169,7 +170,7 @@ def test_the_deepest_that_go_reads() -> None:
         assert first_document(data).value
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[int], bytes]] = {
     "lists": lambda n: b"a: " + b"[" * n + b"]" * n,
     "lists on lines": lambda n: b"a: " + b"[\n" * n + b"]" * n,
     "maps": lambda n: b"{a: " * n + b"}" * n,

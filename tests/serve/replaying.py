@@ -21,7 +21,7 @@ from celadon.kube.defaulting import service_ca_source
 from celadon.serve.api_settings import Settings
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.objects.object_keys import ROOT
-from celadon.serve.transport.reading.request_heads import header_text
+from celadon.serve.transport.request_bytes.request_heads import header_text
 from celadon.store.etcd import EtcdSettings, parse_endpoints
 from tests.etcd.etcd_members import cluster
 from tests.recorded.hook_server import bundle, hook_server

@@ -70,12 +70,16 @@ def test_what_is_wrong_with_a_server() -> None:
 
 
 def test_that_data_cannot_be_written_is_listed_only_then() -> None:
-    request = HttpRequest("GET", "/readyz?verbose")
-    full = health_answer(request, checks_of("readyz", "", "the disk is full", ""))
-    assert full.code == 500
-    assert b"[-]data-writable failed: reason withheld\n" in full.body
-    single = HttpRequest("GET", "/readyz/data-writable")
-    told = health_answer(single, checks_of("readyz", "", "the disk is full", ""))
-    assert (told.code, told.body) == (500, b"internal server error: the disk is full\n")
-    assert b"data-writable" not in health_answer(request, checks_of("readyz", "", "", "")).body
-    assert health_answer(single, checks_of("readyz", "", "", "")).code == 200
+    well, full = (checks_of("readyz", "", trouble, "") for trouble in ("", "the disk is full"))
+
+    def asked(target: str, checks: tuple[HealthCheck, ...]) -> tuple[int, str]:
+        answer = health_answer(HttpRequest("GET", target), checks, HealthCounts().observe)
+        return answer.code, answer.body.decode()
+
+    code, text = asked("/readyz?verbose", full)
+    assert code == 500
+    assert "[-]data-writable failed: reason withheld\n" in text
+    single = "/readyz/data-writable"
+    assert asked(single, full) == (500, "internal server error: the disk is full\n")
+    assert "data-writable" not in asked("/readyz?verbose", well)[1]
+    assert asked(single, well)[0] == 200

@@ -110,9 +110,9 @@ def _all(
 ) -> HttpAnswer:
     excluded = set(request.query.get("exclude", ()))
     listed = [check for check in checks if check.failure or not check.silent]
-    for check in listed:
-        if not _is_excluded(check, excluded):
-            observe(check.name, root, is_well=not check.failure)
+    asked = [check for check in listed if not _is_excluded(check, excluded)]
+    for check in asked:
+        observe(check.name, root, is_well=not check.failure)
     lines = "".join(_line(check, excluded) for check in listed)
     unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
     if unknown:
