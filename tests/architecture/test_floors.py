@@ -56,8 +56,8 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         "messages as values of the language, and the bodies of requests and answers",
     ),
     "reading": (
-        {"celadon.cli.reading", "celadon.serve.rest.reading", "celadon.serve.transport.reading"},
-        "reading files, objects from the store, and requests from bytes",
+        {"celadon.cli.reading", "celadon.serve.rest.reading"},
+        "reading files, and objects from the store",
     ),
     "rules": (
         {"celadon.admission.lint.rules", "celadon.kube.custom.rules"},

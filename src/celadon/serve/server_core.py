@@ -12,7 +12,6 @@ from celadon.serve.access.access_decisions import AuthorizerChain
 from celadon.serve.api_settings import Settings
 from celadon.serve.charging.open_charges import OpenCharges
 from celadon.serve.objects.object_store import ObjectStore
-from celadon.serve.operation.object_counts import object_counts
 from celadon.serve.operation.request_limits import InFlight
 from celadon.serve.operation.server_metrics import ServerMetrics
 from celadon.serve.static_admission.static_files import StaticFiles
@@ -65,7 +64,7 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     authorizer = AuthorizerChain((roles,))
     in_flight = InFlight(settings.limits)
     metrics = ServerMetrics(
-        in_flight, lambda: object_counts(objects, served.current().catalog), sources.seconds
+        in_flight, lambda: objects.counts(served.current().catalog), sources.seconds
     )
     return ServerCore(
         settings,

@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.project_files.config_files import ConfigError
 
     try:
-        options.files = [*use_project(options), *options.files]
+        options.files = [*use_project(options, output.complain), *options.files]
         settings = _settings(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
@@ -195,7 +195,7 @@ def run(options: argparse.Namespace) -> Exit:
     if wrong:
         return output.usage_error("celadon audit", wrong)
     progress = output.Progress("objects audited:")
-    manifests = read_policies(options, strict=options.strict)
+    manifests = read_policies(options, output.complain, strict=options.strict)
     lines = options.output == "jsonl"
     audit = Audit(
         manifests,

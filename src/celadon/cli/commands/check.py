@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
 
     progress = output.Progress("documents read:")
     try:
-        given = check_inputs(options, progress.step)
+        given = check_inputs(options, progress.step, output.complain)
     except WrongUseError as error:
         return output.usage_error("celadon check", str(error))
     loaded()

@@ -98,14 +98,14 @@ def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInp
     from celadon.cli.checking.given.check_inputs import WrongUseError, check_inputs
 
     if options.record is None:
-        return check_inputs(options, step)
+        return check_inputs(options, step, output.complain)
     from celadon.cli.explaining.recorded_requests import asked_as_recorded, recorded_request
 
     if options.resources:
         raise WrongUseError("`--from` stands for the RESOURCES: give one or the other")
     recorded = recorded_request(options.record)
     options.operation = "UPDATE" if options.old else "CREATE"  # as far as the options tell
-    return asked_as_recorded(check_inputs(options, step), recorded)
+    return asked_as_recorded(check_inputs(options, step, output.complain), recorded)
 
 
 def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:

@@ -161,7 +161,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
 
     from celadon.cli.linting.lint_config import FAIL_ON, LintConfig, find_config
 
-    project = project_of(options, reads_files=not options.paths)
+    project = project_of(options, output.complain, reads_files=not options.paths)
     options.paths = options.paths or list(project.files)
     config = LintConfig() if options.no_config else find_config(Path.cwd(), project)
     if options.select is not None:

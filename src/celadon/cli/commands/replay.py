@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.replaying.replay_run import Replay, replay
 
     try:
-        options.files = [*use_project(options), *options.files]
+        options.files = [*use_project(options, output.complain), *options.files]
         plugins = chosen_plugins(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon replay", str(error))
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> Exit:
     if wrong:
         return output.usage_error("celadon replay", wrong)
     progress = output.Progress("events replayed:")
-    manifests = read_policies(options, strict=options.strict)
+    manifests = read_policies(options, output.complain, strict=options.strict)
     asked = Replay(
         manifests,
         policy_sets(manifests, options.kubernetes_version),

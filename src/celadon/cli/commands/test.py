@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.project_files.config_files import ConfigError
 
     try:
-        project = project_of(options, reads_files=False)
+        project = project_of(options, output.complain, reads_files=False)
     except ConfigError as error:
         return output.usage_error("celadon test", str(error))
     try:

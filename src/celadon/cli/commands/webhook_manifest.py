@@ -159,13 +159,13 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.project_files.config_files import ConfigError
 
     try:
-        options.files = [*use_project(options), *options.files]
+        options.files = [*use_project(options, output.complain), *options.files]
     except ConfigError as refused:
         return output.usage_error("celadon webhook manifest", str(refused))
     wrong = _wrong_use(options)
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
-    manifests = read_policies(options, strict=False)
+    manifests = read_policies(options, output.complain, strict=False)
     policies = policy_sets(manifests, options.kubernetes_version)
     errors = [error for one in policies.all for error in one.errors]
     for problem in manifests.problems:

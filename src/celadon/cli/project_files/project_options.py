@@ -4,9 +4,9 @@ options of a command."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
-from celadon.cli import output
 from celadon.cli.project_files.project_config import NO_PROJECT, Project, find_project
 from celadon.cli.release_option import DEFAULT_VERSION
 
@@ -36,9 +36,11 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def project_of(options: argparse.Namespace, *, reads_files: bool = True) -> Project:
-    """What the options choose of the configuration; with `--verbose` it is said which file that is.
-    Raises ConfigError."""
+def project_of(
+    options: argparse.Namespace, complain: Callable[[str], None], *, reads_files: bool = True
+) -> Project:
+    """What the options choose of the configuration; with `--verbose`, `complain` is told which file
+    that is. Raises ConfigError."""
     from celadon.cli.project_files.config_files import ConfigError
 
     if options.no_config:
@@ -47,14 +49,14 @@ def project_of(options: argparse.Namespace, *, reads_files: bool = True) -> Proj
         return NO_PROJECT
     project = find_project(Path.cwd(), options.profile, reads_files=reads_files)
     if options.verbose and project.summary:
-        output.complain(project.summary)
+        complain(project.summary)
     return project
 
 
-def use_project(options: argparse.Namespace) -> tuple[str, ...]:
+def use_project(options: argparse.Namespace, complain: Callable[[str], None]) -> tuple[str, ...]:
     """Complete the options: a release that is given counts, patterns come behind those of the file.
     What comes back are the files that go before what `-f` gives. Raises ConfigError."""
-    project = project_of(options)
+    project = project_of(options, complain)
     options.exclude = [*project.exclude, *options.exclude]
     options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
     return project.files

@@ -9,7 +9,7 @@ INVARIANT (shared objects): nobody changes an object that came from here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import JsonObject
@@ -133,6 +133,14 @@ class ObjectStore:
         """How many objects a list would have."""
         page = self.store.range(collection_prefix(resource, namespace), limit=1)
         return len(page.entries) + page.remaining
+
+    def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
+        """How many objects there are of each resource that is stored, by group and name."""
+        return {
+            (resource.gvr.group, resource.gvr.resource): self.count(resource, "")
+            for resource in resources
+            if "create" in resource.verbs and "list" in resource.verbs
+        }
 
     def stored(self, entry: Entry) -> StoredObject:
         """An entry, decoded."""

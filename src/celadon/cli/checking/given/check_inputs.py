@@ -29,10 +29,13 @@ class CheckInputs:
     settings: Settings
 
 
-def check_inputs(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
-    """Reads everything; `step` is told how many documents there are so far. WrongUseError."""
+def check_inputs(
+    options: argparse.Namespace, step: Callable[[int], None], complain: Callable[[str], None]
+) -> CheckInputs:
+    """Reads everything; `step` is told how many documents there are so far, and `complain` what the
+    user should know of the configuration. WrongUseError."""
     try:
-        options.cluster = [*use_project(options), *options.cluster]
+        options.cluster = [*use_project(options, complain), *options.cluster]
     except ConfigError as error:
         raise WrongUseError(str(error)) from error
     wrong = check_options.wrong_use(options)

@@ -4,19 +4,21 @@ project's configuration."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
-from celadon.cli import output
 from celadon.cli.checking.manifests import Manifests, Parts, gather
 from celadon.cli.project_files.other_files import summary
 from celadon.cli.reading.sources import Exclusion
 
 
-def read_policies(options: argparse.Namespace, *, strict: bool) -> Manifests:
+def read_policies(
+    options: argparse.Namespace, complain: Callable[[str], None], *, strict: bool
+) -> Manifests:
     """What the files say. Those of folders that are no manifests are errors for the `strict`, and
-    told in one line to the others."""
+    complained of in one line to the others."""
     found = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if found.others and strict:
         found.problems += found.others
     elif found.others:
-        output.complain(summary(found.others))
+        complain(summary(found.others))
     return found

@@ -90,7 +90,7 @@ def _config(options: argparse.Namespace) -> LayoutConfig:
 
     from celadon.cli.laying_out.layout_config import LayoutConfig, layout_config
 
-    project = project_of(options, reads_files=False)
+    project = project_of(options, output.complain, reads_files=False)
     config = LayoutConfig() if options.no_config else layout_config(Path.cwd())
     if options.line_width is not None:
         config = replace(config, line_width=options.line_width)
