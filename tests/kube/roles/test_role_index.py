@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -121,3 +122,16 @@ def test_a_reference_to_something_else() -> None:
     (grant,) = RoleIndex([bound("b", "Robot", "r", TO_ALICE)]).grants(ALICE, "")
     assert grant.rules is None
     assert grant.role.error == 'unsupported role reference kind: "Robot"'
+
+
+def test_users_with_long_names_are_answered_and_not_remembered() -> None:
+    index = RoleIndex([role("r", READ), bound("b", "ClusterRole", "r", TO_DEVS)])
+    tracemalloc.start()
+    try:
+        for number in range(50):
+            made_up = User(f"{number}{'x' * 100_000}", ("devs",))
+            assert verbs(index, made_up) == ["get"]
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000

@@ -35,6 +35,10 @@ Who = tuple[str, str]
 
 
 CLUSTER_WIDE: Final = ""
+
+LONGEST_REMEMBERED: Final = 8192
+"""Characters of all names of a user. Reviews can make up users with more, and then nothing is."""
+
 REMEMBERED_USERS: Final = 4096
 """Grants that are kept; beyond it, all are forgotten. A choice of ours."""
 
@@ -142,9 +146,11 @@ class RoleIndex:
         asked = (user.name, user.groups, namespace)
         found = self._remembered.get(asked)
         if found is None:
-            if len(self._remembered) >= REMEMBERED_USERS:
-                self._remembered.clear()
-            found = self._remembered[asked] = tuple(self._find(user, namespace))
+            found = tuple(self._find(user, namespace))
+            if sum(map(len, (user.name, namespace, *user.groups))) <= LONGEST_REMEMBERED:
+                if len(self._remembered) >= REMEMBERED_USERS:
+                    self._remembered.clear()
+                self._remembered[asked] = found
         return found
 
     def _find(self, user: User, namespace: str) -> Iterator[Grant]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -96,3 +97,18 @@ def test_the_last_limit_is_told() -> None:
 def test_what_is_not_counted(change: Any) -> None:
     given, request = rates(limit("Server")), replace(EVENT, **change)
     assert not any(refused(given, request) for _ in range(3))
+
+
+def test_long_keys_are_not_kept() -> None:
+    given = rates(limit("User"))
+    tracemalloc.start()
+    try:
+        for number in range(50):
+            made_up = User(f"{number}{'x' * 100_000}")
+            assert refused(given, replace(EVENT, user=made_up)) == ""
+            assert refused(given, replace(EVENT, user=made_up)) != ""
+        made_up = User("")
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000

@@ -7,6 +7,7 @@ reached is told of.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -34,7 +35,7 @@ class EventRates:
     """The buckets of one server. `seconds` is a clock that never goes back."""
 
     def __init__(self, limits: Sequence[EventLimit], seconds: Callable[[], float]) -> None:
-        self._limits = [(one, OrderedDict[str, _Bucket]()) for one in limits]
+        self._limits = [(one, OrderedDict[bytes, _Bucket]()) for one in limits]
         self._seconds = seconds
 
     def check(self, request: Request) -> None:
@@ -51,10 +52,11 @@ class EventRates:
         if reached:
             raise status.too_many_requests(reached)
 
-    def _takes(self, limit: EventLimit, buckets: OrderedDict[str, _Bucket], key: str) -> bool:
+    def _takes(self, limit: EventLimit, buckets: OrderedDict[bytes, _Bucket], key: str) -> bool:
         now = self._seconds()
-        bucket = buckets.setdefault(key, _Bucket(limit.burst, now))
-        buckets.move_to_end(key)
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()  # keys can be long
+        bucket = buckets.setdefault(digest, _Bucket(limit.burst, now))
+        buckets.move_to_end(digest)
         if len(buckets) > limit.cache_size:
             buckets.popitem(last=False)
         bucket.tokens = min(limit.burst, bucket.tokens + (now - bucket.time) * limit.qps)

@@ -6,6 +6,7 @@ k8s.io/kubernetes `plugin/pkg/admission/imagepolicy`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -43,7 +44,7 @@ class ImagePolicy:
         self._seconds = seconds
         self._clock = clock
         self._backend: ImageBackend | None = None
-        self._known: OrderedDict[str, tuple[float, ImageVerdict]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[float, ImageVerdict]] = OrderedDict()
 
     async def opinion(self, request: Request) -> Opinion:
         """Of the backend, about the images of a pod."""
@@ -72,7 +73,7 @@ class ImagePolicy:
         review: JsonObject,
         ask: Callable[[JsonObject], Awaitable[ImageVerdict]],
     ) -> ImageVerdict:
-        key = json.dumps(review["spec"], sort_keys=True)
+        key = hashlib.sha256(json.dumps(review["spec"], sort_keys=True).encode()).digest()
         known = self._known.get(key)
         if known is not None and self._seconds() < known[0]:
             self._known.move_to_end(key)
