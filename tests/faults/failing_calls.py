@@ -7,6 +7,7 @@ crash at that moment, after going on, and after an orderly end.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -28,6 +29,7 @@ from celadon.store import (
     StoreError,
     Transaction,
     Watch,
+    WatchOverflow,
     delete,
     open_sqlite,
 )
@@ -179,8 +181,10 @@ def _one(folder: Path, step: str, way: str, number: int, shim: ctypes.CDLL) -> s
 
 
 def _check_watch(watch: Watch, store: LocalStore) -> None:
-    """Nothing was shown that is not there."""
-    assert all(event.revision <= store.revision() for event in watch.take().events)
+    """Nothing was shown that is not there. A store that is short of room forgets its history, and
+    ends the watches that have not read it."""
+    with contextlib.suppress(WatchOverflow):
+        assert all(event.revision <= store.revision() for event in watch.take().events)
 
 
 def outcomes(folder: Path, stride: int) -> Iterator[tuple[str, str, str]]:
