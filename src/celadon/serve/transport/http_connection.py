@@ -27,11 +27,11 @@ from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.guarded_handler import GuardedHandler, log_broken_stream
 from celadon.serve.transport.request_bytes.body_readers import BodyReader, ChunkedBody, SizedBody
 from celadon.serve.transport.request_bytes.request_heads import (
+    HeadReader,
     RequestHead,
     RequestRefused,
     check_first_line,
     head_end,
-    read_head,
 )
 
 EXPECTATION_FAILED: Final = HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
@@ -83,6 +83,7 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
+        self._heads = HeadReader()
         self._unread = bytearray()
         self._scanned = 0
         """How much of it has no end of a head."""
@@ -292,7 +293,7 @@ class Connection(asyncio.Protocol):
             raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if end < 0:
             return None
-        head = read_head(bytes(unread[:end]))
+        head = self._heads.read(bytes(unread[:end]))
         del unread[:end]
         self._scanned, self._is_line_read, self._has_asked = 0, False, True
         self._forgives_line_ends = head.method == "POST"

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from celadon.serve.transport.request_bytes.request_heads import (
+    HeadReader,
+    RequestHead,
     RequestRefused,
     check_first_line,
     head_end,
-    read_head,
 )
+
+
+def read_head(head: bytes) -> RequestHead:
+    """By a connection that knows nothing."""
+    return HeadReader().read(head)
+
 
 LINE = b"GET / HTTP/1.1\r\n"
 HOST = b"Host: x\r\n"
@@ -156,3 +163,31 @@ def test_the_first_line_is_enough_to_refuse() -> None:
     check_first_line(bytearray(b"\x16\x03\x01"))
     with pytest.raises(RequestRefused):
         check_first_line(bytearray(b"\x16\x03\n"))
+
+
+AGAIN = HOST + b"Content-Length: 3\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /other HTTP/1.1\r\n" + AGAIN,
+        b"POST /other HTTP/1.0\r\n" + AGAIN,
+        b"CONNECT x:1 HTTP/1.1\r\n" + AGAIN,
+        b"GET / HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET / HTTP/1.0\r\n" + HOST + b"\r\n",
+    ],
+)
+def test_a_connection_that_knows_headers_reads_all_heads_as_one_that_does_not(head: bytes) -> None:
+    reader = HeadReader()
+    reader.read(b"PUT /first HTTP/1.1\r\n" + AGAIN)
+    assert reader.read(head) == read_head(head)
+    assert reader.read(head) == read_head(head)
+
+
+def test_what_is_refused_is_refused_again() -> None:
+    reader = HeadReader()
+    reader.read(b"CONNECT x:1 HTTP/1.1\r\n\r\n")
+    for _ in range(2):
+        with pytest.raises(RequestRefused, match="missing required Host"):
+            reader.read(b"GET / HTTP/1.1\r\n\r\n")

@@ -33,6 +33,10 @@ _VALUE: Final = late_pattern(rb"[\t -~\x80-\xff]*")
 _HOST: Final = late_pattern(r"[!$%&'()*+,\-.0-9:;=A-Z\[\]_a-z~]*")
 _LENGTH: Final = late_pattern(r"[0-9]+")
 _LONGEST: Final = (1 << 63) - 1
+
+KNOWN_BYTES: Final = 2048
+"""Of headers that a connection keeps to know them again."""
+
 _CONTINUES: Final = late_pattern(r"(?:.*[ ,\t])?100-continue(?:[ ,\t].*)?")
 
 _FRAMING: Final = frozenset(
@@ -77,9 +81,11 @@ def head_end(unread: bytearray, scanned: int) -> int:
     """How long the head is, with its empty line; -1 if that has not come. In the first `scanned`
     bytes there was none."""
     start = max(scanned - 3, 0)
-    marks = (b"\n\r\n", b"\n\n")
-    found = [at + len(mark) for mark in marks if (at := unread.find(mark, start)) >= 0]
-    return min(found, default=-1)
+    end = unread.find(b"\n\r\n", start)
+    shorter = unread.find(b"\n\n", start, end if end >= 0 else len(unread))
+    if shorter >= 0:
+        return shorter + 2
+    return end + 3 if end >= 0 else -1
 
 
 def check_first_line(unread: bytearray) -> None:
@@ -89,10 +95,43 @@ def check_first_line(unread: bytearray) -> None:
         _first_line(bytes(unread[:end]))
 
 
-def read_head(head: bytes) -> RequestHead:
-    """`head` ends with its empty line. Raises RequestRefused."""
-    first, _, block = head.partition(b"\n")
-    method, target, version = _first_line(first)
+class HeadReader:
+    """Reads the heads of one connection. Clients say the same headers in each of their requests:
+    those of the last one are known, if they are short."""
+
+    __slots__ = ("_block", "_last")
+
+    def __init__(self) -> None:
+        self._block = b""
+        self._last: RequestHead | None = None
+
+    def read(self, head: bytes) -> RequestHead:
+        """`head` ends with its empty line. Raises RequestRefused."""
+        first, _, block = head.partition(b"\n")
+        method, target, version = _first_line(first)
+        if version != (1, 1) or method == "CONNECT":
+            return _read_fields(method, target, version, block)
+        last = self._last
+        if last is None or block != self._block:
+            found = _read_fields(method, target, version, block)
+            if len(block) <= KNOWN_BYTES:
+                self._block, self._last = block, found
+            return found
+        return RequestHead(
+            method,
+            target,
+            last.headers,
+            last.is_old,
+            last.keep_alive,
+            last.length,
+            last.chunked,
+            last.continues,
+            last.is_expected,
+        )
+
+
+def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
+    """With HTTP/1.1 it does not depend on the method, but for CONNECT. Raises RequestRefused."""
     headers = read_headers(block)
     framing = _framing(headers)
     is_old = version == (1, 0)
