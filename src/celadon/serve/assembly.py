@@ -17,6 +17,7 @@ from celadon.kube.library import parse_version
 from celadon.kube.well_known_values import SERVICES
 from celadon.serve.access.authentication import Authenticator
 from celadon.serve.access.credentials.service_account_tokens import ServiceAccountTokens
+from celadon.serve.access.standings import Standings
 from celadon.serve.access.token_requests import TokenIssuer
 from celadon.serve.api_settings import AccessSettings
 from celadon.serve.calling.caller_on_demand import CallerOnDemand
@@ -205,6 +206,7 @@ def verbs_of(
     return Verbs(
         reader,
         Watching(core.objects, reader),
+        Standings(authenticator, sources.now, time.monotonic),
         Writer(
             core.objects,
             reader,

@@ -155,7 +155,7 @@ class RequestLayers:
 
     def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Who asks, or as whom they ask."""
-        credentials = Credentials(request.header("authorization"), request.client_certificate)
+        credentials = Credentials.of(request)
         found = self._authenticator.authenticate(credentials, self._core.sources.now())
         notes.warnings += found.warnings
         notes.annotate(dict(found.annotations))

@@ -7,9 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 
 import pytest
 
-from celadon.kube import GroupVersionResource, metadata
+from celadon.kube import GroupVersionResource, User, metadata
+from celadon.serve.access import standings
+from celadon.serve.access.standings import Standing
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.list_options import list_options
+from celadon.serve.rest import watching
 from celadon.serve.rest.watching import (
     INITIAL_EVENTS_END,
     WatchEvent,
@@ -23,10 +26,14 @@ Seen = tuple[str, str]
 
 
 def opened(
-    shelf: Shelf, query: str = "", seconds: float = 60.0, definition: str = ""
+    shelf: Shelf,
+    query: str = "",
+    seconds: float = 60.0,
+    definition: str = "",
+    standing: Standing | None = None,
 ) -> AsyncGenerator[WatchEvent, None]:
     options = list_options(HttpRequest("GET", f"/?{query}&watch=1"), resource())
-    request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition)
+    request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition, standing)
     return Watching(shelf.objects, shelf.reader).open(request)
 
 
@@ -183,5 +190,44 @@ def test_a_malformed_version_is_refused_before_the_stream() -> None:
         with pytest.raises(Exception, match="resourceVersion: Invalid value") as refused:
             opened(shelf, "resourceVersion=abc")
         assert getattr(refused.value, "code", 0) == 500
+
+    run(scenario)
+
+
+def test_a_reader_who_is_not_anymore_who_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing happens: the watch wakes by itself."""
+    for module in (standings, watching):
+        monkeypatch.setattr(module, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        users = [User("alice")]
+        stream = opened(
+            shelf, standing=Standing(lambda: users[-1], asyncio.get_running_loop().time)
+        )
+        await shelf.create("a")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        users.append(User("eve"))
+        async with asyncio.timeout(5):
+            with pytest.raises(StopAsyncIteration):
+                await anext(stream)
+
+    run(scenario)
+
+
+def test_nothing_is_shown_behind_the_look_that_finds_somebody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(standings, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        users = [User("alice")]
+        stream = opened(
+            shelf, standing=Standing(lambda: users[-1], asyncio.get_running_loop().time)
+        )
+        await shelf.create("a")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        users.append(User("eve"))
+        await shelf.create("secret")
+        assert [seen(event) async for event in stream] == []
 
     run(scenario)

@@ -24,6 +24,7 @@ from celadon.serve.access.credentials.service_account_tokens import (
 )
 from celadon.serve.access.credentials.token_file import TokenFile
 from celadon.serve.access.identities import with_group
+from celadon.serve.http_messages import HttpRequest
 
 INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (
@@ -39,6 +40,11 @@ class Credentials:
 
     authorization: str = ""
     certificate: bytes | None = None
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Credentials:
+        """Those of one request."""
+        return cls(request.header("authorization"), request.client_certificate)
 
 
 @dataclass(frozen=True, slots=True)

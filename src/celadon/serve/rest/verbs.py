@@ -15,6 +15,8 @@ from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
 from celadon.records import dataclass
+from celadon.serve.access.authentication import Credentials
+from celadon.serve.access.standings import Standings
 from celadon.serve.answers import object_answer
 from celadon.serve.http_messages import JSON, HttpAnswer
 from celadon.serve.objects.object_texts import ObjectTexts
@@ -46,6 +48,7 @@ class Verbs:
 
     reader: Reader
     watching: Watching
+    standings: Standings
     writer: Writer
     deleter: Deleter
     reviewer: Reviewer
@@ -111,7 +114,8 @@ class Verbs:
             raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
-        request = WatchRequest(endpoint, options, float(seconds), definition)
+        standing = self.standings.of(Credentials.of(forms.call.request))
+        request = WatchRequest(endpoint, options, float(seconds), definition, standing)
         events = self.watching.open(request)
         forms.check()
         require_stream(forms.wanted, endpoint.answer_types)

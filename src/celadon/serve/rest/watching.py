@@ -2,7 +2,8 @@
 
 A watch begins with what is there (as ADDED events), or with the history after a revision, and goes
 on with what comes. It ends when its time is over, when the server closes, when its definition goes
-away, or when its reader is too slow. Bookmarks tell a client how far it has come.
+away, when its reader is too slow, or is not who they were any more. Bookmarks tell a client how far
+it has come.
 As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
 """
 
@@ -16,6 +17,7 @@ from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.schemas import round_trip
 from celadon.records import dataclass
+from celadon.serve.access.standings import STANDING_SECONDS, Standing
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectPage, ObjectStore
@@ -62,12 +64,14 @@ class WatchEvent:
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
     """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
-    without which there is nothing to watch."""
+    without which there is nothing to watch, `standing` what the reader has shown to be who they
+    are, if they are anybody."""
 
     endpoint: Endpoint
     options: ListOptions
     seconds: float
     definition: str = ""
+    standing: Standing | None = None
 
     @property
     def selection(self) -> ObjectSelection:
@@ -197,13 +201,17 @@ class _Stream:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Until the deadline, or the end of what is watched."""
         loop = asyncio.get_running_loop()
+        standing = self._request.standing
         bookmarks = self._bookmarks(loop.time(), deadline)
         next_bookmark = next(bookmarks)
-        due = min(deadline, next_bookmark)
+        pause = float("inf") if standing is None else STANDING_SECONDS
+        due = min(deadline, next_bookmark, loop.time() + pause)
         timer = loop.call_at(due, wake.set)  # one for many events: each costs more than an event
         try:
             while True:
                 wake.clear()
+                if standing is not None and not standing.holds():
+                    return
                 try:
                     delivery = self._watch.take(_AT_ONCE)
                 except StoreError:
@@ -225,7 +233,7 @@ class _Stream:
                     return
                 if now >= due - _CLOCK_TICK:  # the timer has gone off, perhaps too early
                     timer.cancel()
-                    due = min(deadline, next_bookmark)
+                    due = min(deadline, next_bookmark, now + pause)
                     timer = loop.call_at(max(due, now + _CLOCK_TICK), wake.set)
                 await wake.wait()
         finally:
