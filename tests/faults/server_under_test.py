@@ -17,9 +17,9 @@ PATIENCE = 60.0
 class Process:
     """Ready when it is made."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *arguments: str) -> None:
         self._process = subprocess.Popen(
-            command("--plain-http", "--data", str(data)),
+            command("--plain-http", "--data", str(data), *arguments),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -39,11 +39,30 @@ def _read_query(text: str) -> Mapping[str, Sequence[str]]:
 _short_query: Final = functools.lru_cache(maxsize=512)(_read_query)
 
 
+class Departure:
+    """When the client of a connection goes: what is done for its request then ends."""
+
+    __slots__ = ("_end",)
+
+    def __init__(self) -> None:
+        self._end: Callable[[], None] | None = None
+
+    def ends(self, end: Callable[[], None] | None) -> None:
+        """What to call; None when there is nothing any more that could end."""
+        self._end = end
+
+    def tell(self) -> None:
+        """The client has gone."""
+        if self._end is not None:
+            self._end()
+
+
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
     """`target` is the request's path and query as they were sent; `headers` have their names in
-    lower case, in the order they came. `client_certificate` is the verified one in DER form."""
+    lower case, in the order they came. `client_certificate` is the verified one in DER form.
+    `departure` tells when the client goes, if that is known."""
 
     method: str
     target: str
@@ -51,6 +70,7 @@ class HttpRequest:
     body: bytes = b""
     client_certificate: bytes | None = None
     remote_address: str = ""
+    departure: Departure | None = None
 
     @remembered
     def path(self) -> str:

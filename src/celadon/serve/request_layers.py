@@ -88,7 +88,7 @@ class RequestLayers:
         try:
             seconds = self._core.settings.limits.deadline(request, info)
             answer = self._or_error(self._admitted(request, info, notes), request)
-            return await within(seconds, answer)
+            return await within(seconds, answer, request.departure)
         except TimeoutError:
             return TIMED_OUT
         except (TooManyRequests, TooMuchWork):

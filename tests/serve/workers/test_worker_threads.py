@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 
 import pytest
 
-from celadon.kube import StatusError
+from celadon.kube import StatusError, status
 from celadon.serve.workers import worker_threads
 from celadon.serve.workers.loop_doors import on_loop
 from celadon.serve.workers.worker_threads import TooMuchWork, Workers
@@ -155,3 +157,41 @@ def test_a_door_passes_on_what_is_raised() -> None:
 
     with pytest.raises(ValueError, match="no"):
         asyncio.run(Workers().run("alice", broken))
+
+
+class Body:
+    """Something large."""
+
+
+def test_nothing_is_left_of_a_work_that_failed() -> None:
+    """Without a collection of garbage."""
+    bodies: list[weakref.ref[Body]] = []
+
+    def fail() -> None:
+        body = Body()
+        bodies.append(weakref.ref(body))
+        raise status.bad_request("no")
+
+    async def request(workers: Workers) -> str:
+        try:
+            await workers.run("alice", fail)
+        except StatusError as error:
+            return error.status.message
+        return ""
+
+    async def run() -> None:
+        workers = Workers()
+        for _ in range(5):
+            assert await request(workers) == "no"
+        while threading.active_count() > before + 1:  # what begins threads stays
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert [one() for one in bodies] == [None] * 5
+        workers.stop()
+
+    before = threading.active_count()
+    gc.disable()
+    try:
+        asyncio.run(run())
+    finally:
+        gc.enable()

@@ -190,7 +190,7 @@ class Impersonation:
             self._remember(requestor.name, mode)
             return Impersonated(user, mode.verb if mode.constrained else "")
         assert refusal is not None, "the old mode suits everybody"
-        raise refusal
+        raise StatusError(refusal.status)
 
     def _remember(self, name: str, mode: _Mode) -> None:
         self._last[name] = mode

@@ -13,6 +13,8 @@ import asyncio
 from collections.abc import Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
+from celadon.serve.http_messages import Departure
+
 T = TypeVar("T")
 
 _Wait = Any
@@ -53,6 +55,8 @@ class _Begun(Generic[T]):
         except StopIteration as done:
             made: T = done.value
             return made
+        finally:  # an error that was waited for knows this frame: they would keep each other
+            self._waits_for = None
 
 
 def started(
@@ -71,9 +75,11 @@ async def _finished(begun: _Begun[None]) -> None:
     await begun
 
 
-async def within(seconds: float | None, work: Coroutine[_Wait, None, T]) -> T:
-    """What the work gives; None is no limit. Raises TimeoutError when it has waited too long: it is
-    cancelled then, and whatever it makes of that is too late."""
+async def within(
+    seconds: float | None, work: Coroutine[_Wait, None, T], departure: Departure | None = None
+) -> T:
+    """What the work gives; None is no limit. Raises TimeoutError when it has waited too long, or
+    its client has gone: it is cancelled then, and whatever it makes of that is too late."""
     if seconds is None:
         return await work
     loop = asyncio.get_running_loop()
@@ -85,10 +91,14 @@ async def within(seconds: float | None, work: Coroutine[_Wait, None, T]) -> T:
         return made
     begun = _Begun(work, waits_for)
     timer = loop.call_at(end, begun.end)
+    if departure is not None:
+        departure.ends(begun.end)
     try:
         return await begun
     finally:
         timer.cancel()
+        if departure is not None:
+            departure.ends(None)
         if begun.is_late:
             raise TimeoutError from None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.cel.value_functions import parse_duration
-from celadon.kube import User
+from celadon.kube import StatusError, User
 from celadon.kube.custom import CustomKind
 from celadon.kube.go import parse_media_type
 from celadon.kube.writes import (
@@ -64,6 +64,13 @@ def time_left(request: HttpRequest) -> Callable[[], float]:
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     return lambda: end - loop.time()
+
+
+def raise_refusal(error: StatusError | None) -> None:
+    """For steps of the write path that give their refusal as a value. It is raised anew: an error
+    that is raised keeps its callers' frames, and these would keep it."""
+    if error is not None:
+        raise StatusError(error.status)
 
 
 # House rule 9: without slots, because `remembered` needs the instance dictionary. Nobody assigns to

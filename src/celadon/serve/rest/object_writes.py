@@ -34,9 +34,9 @@ from celadon.kube.writes import (
 from celadon.records import dataclass
 from celadon.serve.access.claim_status_access import GATE, SINCE
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
-from celadon.serve.rest.admitting.admission_chain import Admission, raise_refusal
+from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import checked_body, read_sent
-from celadon.serve.rest.calls import Call
+from celadon.serve.rest.calls import Call, raise_refusal
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
 from celadon.serve.views.service_network_view import LiveNetwork, ServiceNetworkView

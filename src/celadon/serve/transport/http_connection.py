@@ -19,7 +19,7 @@ from http import HTTPStatus
 from typing import Final, Protocol
 
 from celadon.records import dataclass
-from celadon.serve.http_messages import HttpAnswer, HttpRequest, PromptHandler
+from celadon.serve.http_messages import Departure, HttpAnswer, HttpRequest, PromptHandler
 from celadon.serve.operation.prompt_tasks import started
 from celadon.serve.operation.request_limits import TIMED_OUT, TOO_MANY
 from celadon.serve.transport import answer_bytes
@@ -84,6 +84,7 @@ class Connection(asyncio.Protocol):
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
         self._heads = HeadReader()
+        self._departure = Departure()
         self._unread = bytearray()
         self._scanned = 0
         """How much of it has no end of a head."""
@@ -145,6 +146,7 @@ class Connection(asyncio.Protocol):
             self._writable.set_result(None)
         if self._streaming and self._answering is not None:
             self._answering.cancel()
+        self._departure.tell()
         self._closes = True
         self._server.held_bytes -= self._held
         self._held = 0
@@ -419,7 +421,13 @@ class Connection(asyncio.Protocol):
         body = bytes(arrived.body)
         arrived.body = bytearray()
         return HttpRequest(
-            head.method, head.target, head.headers, body, self._certificate, self._address
+            head.method,
+            head.target,
+            head.headers,
+            body,
+            self._certificate,
+            self._address,
+            self._departure,
         )
 
     async def _answer(self, arrived: _Arriving) -> None:

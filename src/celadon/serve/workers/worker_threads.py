@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import queue
 import threading
 import time
 from collections import deque
@@ -76,10 +77,13 @@ class _Work:
     def __init__(
         self, owner: str, function: Callable[[], Any], allowed: float, future: asyncio.Future[Any]
     ) -> None:
+        # An error that is set knows the frames that it came through, and they know the work: what
+        # they all held would stay until garbage is collected, which is seldom. So the future goes
+        # when it has been waited for.
         self.owner = owner
         self.function = function
         self.allowed = allowed
-        self.future = future
+        self.future: asyncio.Future[Any] | None = future
         self.thread: threading.Thread | None = None
         self.began = False
         self.is_over = False
@@ -131,6 +135,7 @@ class Workers:
         self._accounts: dict[str, _Account] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._beginner = _Beginner()
 
     async def run(
         self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS
@@ -141,12 +146,15 @@ class Workers:
         waiting = self._waiting.setdefault(owner, deque())
         if len(waiting) >= MOST_WAITING:
             raise TooMuchWork
-        work = _Work(owner, function, allowed, loop.create_future())
+        future: asyncio.Future[T] = loop.create_future()
+        work = _Work(owner, function, allowed, future)
         waiting.append(work)
         self._begin_some()
         try:
-            return await work.future, work.spent
+            return await future, work.spent
         finally:
+            work.future = None
+            del future
             if not work.is_over:  # nobody waits for it any more
                 if work.thread is None:
                     self._forget(work)
@@ -174,10 +182,7 @@ class Workers:
             if waiting:
                 self._waiting[owner] = waiting  # behind all others
             self._working[owner] = work
-            work.thread = threading.Thread(
-                target=_worked, args=(work, self._loop, self._over), name="worker", daemon=True
-            )
-            work.thread.start()
+            self._beginner.begin(work, self._loop, self._over)
         if self._timer is None and (self._working or self._waiting):
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
 
@@ -210,13 +215,14 @@ class Workers:
         del self._working[work.owner]
         work.is_over = True
         self._charge(work.owner, work.spent)
-        if not work.future.done():
+        future = work.future
+        if future is not None and not future.done():
             if error is None:
-                work.future.set_result(made)
+                future.set_result(made)
             elif isinstance(error, WorkEnded):
-                work.future.set_exception(out_of_time())
+                future.set_exception(out_of_time())
             else:
-                work.future.set_exception(error)
+                future.set_exception(error)
         self._begin_some()
 
     def _charge(self, owner: str, seconds: float) -> None:
@@ -236,6 +242,7 @@ class Workers:
             self._timer.cancel()
         for work in self._working.values():
             work.end()
+        self._beginner.stop()
 
 
 Done = Callable[[_Work, Any, BaseException | None], None]
@@ -267,3 +274,39 @@ def _tell(
     work.spent = time.thread_time()
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, work, made, error)
+
+
+class _Beginner:
+    """Begins the threads of works. To begin one is to wait until it has had its first turn, for
+    which the loop has no time."""
+
+    __slots__ = ("_asked", "_thread")
+
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[tuple[_Work, asyncio.AbstractEventLoop, Done] | None] = (
+            queue.SimpleQueue()
+        )
+        self._thread: threading.Thread | None = None
+
+    def begin(self, work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
+        """`done` is told in the loop."""
+        self._asked.put((work, loop, done))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="beginner", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Nothing begins any more."""
+        if self._thread is not None:
+            self._asked.put(None)
+
+    def _run(self) -> None:
+        while (asked := self._asked.get()) is not None:
+            work, loop, done = asked
+            thread = threading.Thread(target=_worked, args=asked, name="worker", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # the system has no more threads
+                _tell(work, loop, done, None, error)
+            else:
+                work.thread = thread

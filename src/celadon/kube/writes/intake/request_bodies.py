@@ -7,6 +7,7 @@ two forms of the answer when it cannot be read as the kind an endpoint expects. 
 
 from __future__ import annotations
 
+import codecs
 from typing import Any, Final
 
 from celadon.kube import status
@@ -21,6 +22,7 @@ SUMMARY_BYTES: Final = 30
 """Of a body that cannot be read, an answer shows this much."""
 
 SCHEME: Final = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
+_PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
@@ -50,7 +52,7 @@ def interpret(
 def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, Document]:
     """The same. Raises Uninterpretable."""
     try:
-        document = read_json(body.decode("utf-8", "replace"), merge=True)
+        document = read_json(_decoded(body), merge=True)
     except JsonSyntaxError as error:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
     value = document.value
@@ -66,6 +68,17 @@ def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKi
     if not api_version:
         group, version = expected.group, expected.version
     return GroupVersionKind(group, version, kind or expected.kind), document
+
+
+def _decoded(body: bytes) -> str:
+    """What is no UTF-8 is replaced, in pieces: no other thread has its turn within one of them."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        starts = range(0, len(body), _PIECE)
+        pieces = [decoder.decode(body[at : at + _PIECE]) for at in starts]
+        return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
 def not_an_object(value: Any) -> str:

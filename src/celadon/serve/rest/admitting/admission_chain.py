@@ -14,7 +14,7 @@ from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import Opinion, PluginChain
-from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject, StatusError
+from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject
 from celadon.kube.defaulting import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
@@ -27,7 +27,7 @@ from celadon.serve.operation.policy_timer import VALIDATING_POLICIES, PolicyTime
 from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.image_policy import ImagePolicy
 from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
-from celadon.serve.rest.calls import Call
+from celadon.serve.rest.calls import Call, raise_refusal
 from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
 from celadon.serve.workers.request_work import Pace
@@ -169,9 +169,3 @@ def _heed(call: Call, opinion: Opinion) -> None:
     call.notes.warnings += opinion.warnings
     call.notes.annotate(opinion.audit_annotations)
     raise_refusal(opinion.refusal)
-
-
-def raise_refusal(error: StatusError | None) -> None:
-    """For steps of the write path that give their refusal as a value."""
-    if error is not None:
-        raise error

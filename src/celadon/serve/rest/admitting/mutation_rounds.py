@@ -23,7 +23,7 @@ from celadon.kube.writes import read_mutated
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
-from celadon.serve.rest.calls import Call
+from celadon.serve.rest.calls import Call, raise_refusal
 from celadon.serve.views.served_resources import ServedResources
 
 INVALID_MANAGED_FIELDS: Final = (
@@ -100,9 +100,7 @@ class Mutation:
         asked = request
         if draft is not None and request.object is not draft.made:
             asked = replace(request, object=draft.made)
-        refusal = self._plugins.mutate(draft, asked, self._world)
-        if refusal is not None:
-            raise refusal
+        raise_refusal(self._plugins.mutate(draft, asked, self._world))
 
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self._served.current().custom

@@ -1,0 +1,330 @@
+"""Well-behaved clients beside hostile ones: what the first have to wait.
+
+`python -m tests.faults.hostile_load` prints the figures of docs/performance.md: the latencies of 16
+clients on a quiet server, then beside 200 that send, again and again, the worst that is known. The
+hostile ones run in a process of their own, behind all others on this machine. Nothing here fails
+because of time: what is asserted is that the clients are answered, rightly, and the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.faults.server_under_test import Process
+
+GOOD_CLIENTS: Final = 16
+HOSTILE_CLIENTS: Final = 200
+SECONDS: Final = 8.0
+GOOD_PAUSE: Final = 0.05
+"""Seconds between two requests of one good client."""
+
+HOSTILE_PATIENCE: Final = 15.0
+"""Seconds after which a hostile client gives up waiting, and comes again."""
+
+MOST_BYTES: Final = 900 << 20
+"""More memory than a server may take beside what it holds of requests."""
+
+MAPS: Final = "/api/v1/namespaces/default/configmaps"
+TOKENS: Final = 'good,alice,1,"system:masters"\nbad,mallory,2\n'
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+MEGABYTES: Final = 2_900_000
+
+BINDING = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "mallory"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+    "subjects": [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "mallory"},
+    ],
+}
+POLICY = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {"name": "dear"},
+    "spec": {
+        "matchConstraints": {
+            "resourceRules": [
+                {
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }
+            ]
+        },
+        "validations": [
+            {
+                "expression": "object.data.all(k, object.data[k]"
+                ".matches('^(a|aa|b)*(x+x+)+y?[^z]*$'))"
+            }
+        ],
+    },
+}
+POLICY_BINDING = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {"name": "dear"},
+    "spec": {"policyName": "dear", "validationActions": ["Audit"]},
+}
+
+
+def request(
+    method: str,
+    path: str,
+    body: bytes = b"",
+    token: str = "bad",
+    kind: str = "json",
+    more: str = "",
+) -> bytes:
+    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+    return (
+        f"{method} {path} HTTP/1.1\r\nHost: x\r\n{authorization}{more}"
+        f"Content-Type: application/{kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def _review(extra: str) -> bytes:
+    head = '{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",'
+    return (head + extra + "}").encode()
+
+
+def _large_map(value: str) -> bytes:
+    data = {f"k{number}": value for number in range(900)}
+    return json.dumps({"metadata": {"generateName": "m-"}, "data": data}).encode()
+
+
+def server_attacks() -> dict[str, bytes]:
+    """Requests by what they attack."""
+    strings = ",".join(f'"s{number}"' for number in range(200_000))
+    long_list = ",".join("a" * 9 for _ in range(90_000))
+    fields = ",".join(f'"f{number}":{number}' for number in range(150_000))
+    yaml = "".join(f"k{number}: [a, b, {{c: d}}]\n" for number in range(100_000))
+    return {
+        "YAML that nests": request("POST", REVIEWS, b"[" * 80_000, kind="yaml"),
+        "YAML that is long": request("POST", REVIEWS, yaml.encode()[:MEGABYTES], kind="yaml"),
+        "JSON that nests": request("POST", REVIEWS, _review('"spec":' + "[" * 9_000)),
+        "JSON that is long": request("POST", REVIEWS, _review(f'"spec":{{{fields}}}')),
+        "a set of strings": request(
+            "POST", MAPS, f'{{"metadata":{{"finalizers":[{strings}]}}}}'.encode()
+        ),
+        "a label selector": request("GET", f"{MAPS}?labelSelector={long_list}"),
+        "an Accept header": request("GET", MAPS, more=f"Accept: {long_list}\r\n"),
+        "a selector of nobody": request("GET", f"{MAPS}?labelSelector={long_list}", token=""),
+        "an Accept header of nobody": request(
+            "GET", "/version", token="", more=f"Accept: {long_list}\r\n"
+        ),
+        "parameters": request("GET", f"{MAPS}?" + "&".join(f"a{n}=1" for n in range(50_000))),
+        "a policy's patterns": request("POST", f"{MAPS}?dryRun=All", _large_map("xa" * 1500)),
+        "a list of all": request("GET", MAPS),
+        "a body that is no JSON": request("POST", MAPS, b"\xff" * MEGABYTES),
+        "a token that is none": request("GET", MAPS, token="x" * 500_000),
+    }
+
+
+def webhook_attacks() -> dict[str, bytes]:
+    """The same for a webhook."""
+    head = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":'
+    fields = ",".join(f'"f{number}":"{number}"' for number in range(120_000))
+    tail = '"uid":"u","operation":"CREATE","object":{"metadata":{"name":"a","labels":'
+    path = "/validate"
+    return {
+        "JSON that nests": request("POST", path, (head + "[" * 9_000).encode()),
+        "JSON that is long": request("POST", path, f"{head}{{{tail}{{{fields}}}}}}}}}}}".encode()),
+        "a body that is no JSON": request("POST", path, b"\xff" * MEGABYTES),
+        "parameters": request("POST", f"{path}?" + "&".join(f"a{n}=1" for n in range(50_000))),
+    }
+
+
+async def _attack(address: str, attacks: Sequence[bytes], seed: int, until: float) -> None:
+    """One hostile client: it comes again and again, and does not always wait for an answer."""
+    dice = random.Random(seed)
+    host, _, port = address.rpartition(":")
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError, TimeoutError):
+            reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 22)
+            try:
+                writer.write(dice.choice(attacks))
+                if dice.random() < 0.2:
+                    writer.write(dice.choice(attacks))
+                async with asyncio.timeout(HOSTILE_PATIENCE * dice.random()):
+                    await writer.drain()
+                    while await reader.read(1 << 16):
+                        pass
+            finally:
+                writer.close()
+
+
+async def attack(address: str, attacks: Sequence[bytes], clients: int, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(_attack(address, attacks, seed, until) for seed in range(clients)))
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """In milliseconds; `codes` are the answers, by their code."""
+
+    median: float
+    p99: float
+    worst: float
+    codes: Counter[int]
+
+    @classmethod
+    def of(cls, taken: Sequence[float], codes: Counter[int]) -> Latencies:
+        ordered = sorted(one * 1000 for one in taken)
+        return cls(
+            statistics.median(ordered), ordered[int(len(ordered) * 0.99)], ordered[-1], codes
+        )
+
+    def text(self) -> str:
+        return f"median {self.median:.1f} ms, p99 {self.p99:.1f} ms, worst {self.worst:.0f} ms"
+
+
+async def _good_client(
+    address: str, requests: Callable[[int], bytes], until: float, taken: list[float]
+) -> Counter[int]:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    codes: Counter[int] = Counter()
+    number = 0
+    while time.monotonic() < until:
+        writer.write(requests(number))
+        began = time.perf_counter()
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        taken.append(time.perf_counter() - began)
+        codes[int(head.split()[1])] += 1
+        number += 1
+        await asyncio.sleep(GOOD_PAUSE)
+    writer.close()
+    return codes
+
+
+async def good_clients(
+    address: str, requests: Callable[[int, int], bytes], count: int, seconds: float
+) -> Latencies:
+    """`requests` gives the request of a client by their numbers."""
+    until, taken = time.monotonic() + seconds, list[float]()
+    clients = (
+        _good_client(address, lambda n, own=own: requests(own, n), until, taken)  # type: ignore[misc]
+        for own in range(count)
+    )
+    codes = sum(await asyncio.gather(*clients), Counter[int]())
+    return Latencies.of(taken, codes)
+
+
+def ordinary_request(client: int, number: int) -> bytes:
+    """A get, a list of a few, a write, in turn."""
+    match number % 3:
+        case 0:
+            return request("GET", f"{MAPS}/good-{client}", token="good")
+        case 1:
+            return request("GET", f"{MAPS}?limit=20", token="good")
+        case _:
+            body = {"metadata": {"name": f"good-{client}"}, "data": {"n": str(number)}}
+            path = f"{MAPS}/good-{client}"
+            return request("PUT", path, json.dumps(body).encode(), token="good")
+
+
+class HostileLoad:
+    """A server, and who asks it."""
+
+    def __init__(self, folder: Path) -> None:
+        tokens = folder / "tokens.csv"
+        tokens.write_text(TOKENS)
+        tokens.chmod(0o600)
+        self.server = Process(folder / "data.db", "--token-auth-file", str(tokens))
+        self.most_memory = 0
+        for path, body in (
+            ("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", BINDING),
+            ("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", POLICY),
+            (
+                "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+                POLICY_BINDING,
+            ),
+            *((MAPS, {"metadata": {"name": f"good-{n}"}}) for n in range(GOOD_CLIENTS)),
+        ):
+            self._create(path, body)
+
+    def _create(self, path: str, body: object) -> None:
+        connection = self.server.connection()
+        headers = {"Authorization": "Bearer good", "Content-Type": "application/json"}
+        connection.request("POST", path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        assert answer.status in (201, 409), answer.read()
+        connection.close()
+
+    def latencies(self, seconds: float, hostile: int = 0, only: str = "") -> Latencies:
+        """Of the good clients, beside so many hostile ones; `only` names one attack."""
+        attackers = None
+        if hostile:
+            attackers = subprocess.Popen(
+                [
+                    *("nice", "-n", "10", sys.executable, "-m", "tests.faults.hostile_load"),
+                    *(self.server.address, str(hostile), str(seconds + 3), only),
+                ]
+            )
+            time.sleep(2)
+        try:
+            return asyncio.run(
+                good_clients(self.server.address, ordinary_request, GOOD_CLIENTS, seconds)
+            )
+        finally:
+            self.most_memory = max(self.most_memory, self.server.memory)
+            if attackers is not None:
+                attackers.wait()
+
+    def check(self, found: Latencies) -> None:
+        """All were answered, rightly, and the server is not too large."""
+        assert set(found.codes) == {200}, found.codes
+        assert self.most_memory < MOST_BYTES, f"{self.most_memory >> 20} MiB"
+
+    def close(self) -> None:
+        self.server.end(signal.SIGTERM)
+
+
+def main() -> None:
+    """Prints what the good clients wait, quiet and beside each attack, and all of them."""
+    with tempfile.TemporaryDirectory(prefix="celadon-load-") as folder:
+        load = HostileLoad(Path(folder))
+        try:
+            quiet = load.latencies(SECONDS)
+            sys.stdout.write(f"quiet: {quiet.text()}\n")
+            for only in sys.argv[1:] or [""]:
+                attacked = load.latencies(SECONDS, HOSTILE_CLIENTS, only)
+                ratio = attacked.p99 / quiet.p99
+                sys.stdout.write(
+                    f"{only or 'attacked'}: {attacked.text()}, p99 {ratio:.1f} times as long, "
+                    f"{dict(attacked.codes)}, {load.most_memory >> 20} MiB\n"
+                )
+                sys.stdout.flush()
+                load.check(attacked)
+        finally:
+            load.close()
+
+
+def _attackers(address: str, clients: str, seconds: str, only: str) -> None:
+    attacks = [one for name, one in server_attacks().items() if only in name]
+    asyncio.run(attack(address, attacks, int(clients), float(seconds)))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5:
+        _attackers(*sys.argv[1:])
+    else:
+        main()
