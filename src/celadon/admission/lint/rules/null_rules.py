@@ -323,7 +323,7 @@ RULES: Final = (
         "The field is read as if it were always there, but an object may come without it, even "
         "after the API server has set its defaults. Reading an absent field is an error, which "
         "denies the request under `failurePolicy: Fail` and lets it pass under `Ignore`. A rule of "
-        "a CustomResourceDefinition refuses the object then, whatever it says of absent fields.",
+        "a CustomResourceDefinition that fails refuses the object.",
         "validations:\n- expression: object.metadata.labels['team'] != ''\n",
         "validations:\n- expression: has(object.metadata.labels) && 'team' in object.metadata."
         "labels && object.metadata.labels['team'] != ''\n",
