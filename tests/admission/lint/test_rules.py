@@ -476,3 +476,14 @@ def test_newer_functions_in_rules() -> None:
         "rule"
     ]
     assert found("CEL005", given, settings=replace(SETTINGS, others=("1.35",))) == []
+
+
+def test_rules_that_are_none() -> None:
+    given = definition("true")
+    version = given["spec"]["versions"][0]
+    version["schema"]["openAPIV3Schema"]["x-kubernetes-validations"] = [1]
+    assert [one.message for one in lint([given], SETTINGS)] == [
+        'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: '
+        "json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema."
+        "openAPIV3Schema.x-kubernetes-validations of type v1.ValidationRule"
+    ]
