@@ -31,8 +31,8 @@ def definition_reports(
     gvk = metadata.gvk(definition)
     try:
         round_trip(definition, gvk)
-    except DecodeError as error:
-        failure = RegistrationError(gvk.kind, gvk.version, error)
+    except DecodeError as undecoded:
+        failure = RegistrationError(gvk.kind, gvk.version, undecoded)
         yield Report(Spot(document, failure.path), str(failure))
         return
     for error in definition_errors(_created(definition), version):
