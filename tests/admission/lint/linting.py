@@ -64,3 +64,36 @@ def about(code: str, *expressions: str, **spec: Any) -> list[tuple[str, int | No
 
 def rule_of(code: str) -> Rule:
     return BY_CODE[code]
+
+
+def definition(*rules: str | dict[str, Any], **schema: Any) -> dict[str, Any]:
+    """A definition whose `spec` has these rules and this schema; a text is a rule without more."""
+    given = [{"rule": one} if isinstance(one, str) else one for one in rules]
+    spec = {"type": "object", **schema, "x-kubernetes-validations": given}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [version],
+        },
+    }
+
+
+def about_rules(
+    code: str, *rules: str | dict[str, Any], **schema: Any
+) -> list[tuple[int | str | None, ...]]:
+    """Where one linting rule speaks about these rules of a definition: number, field and offset."""
+    return [
+        (*one.spot.path.steps[-2:], one.spot.offset)
+        for one in found(code, definition(*rules, **schema))
+    ]

@@ -9,7 +9,16 @@ import pytest
 
 from celadon.admission.lint.linter import chosen, lint
 from celadon.admission.lint.model.findings import Removal, Replacement, Severity
-from tests.admission.lint.linting import GROUP, SETTINGS, about, binding, found, policy
+from tests.admission.lint.linting import (
+    GROUP,
+    SETTINGS,
+    about,
+    about_rules,
+    binding,
+    definition,
+    found,
+    policy,
+)
 
 AT = "spec.validations[0].expression"
 ANY = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
@@ -446,3 +455,35 @@ def test_order_and_severity() -> None:
 
 def test_objects_of_other_kinds_are_only_looked_up() -> None:
     assert lint([LIMITS, {"apiVersion": "v1", "kind": "List"}], SETTINGS) == []
+
+
+# --- rules of definitions ---
+
+
+@pytest.mark.parametrize(
+    ("more", "speaks"),
+    [({}, True), ({"message": "no"}, False), ({"messageExpression": "''"}, False)],
+)
+def test_rules_without_messages(more: dict[str, str], speaks: bool) -> None:
+    spots = about_rules("CEL041", {"rule": "1 == 1 &&\n2 == 2", **more})
+    assert spots == ([(0, "rule", None)] if speaks else [])
+
+
+def test_newer_functions_in_rules() -> None:
+    given = definition("isSemver('1.0.0')")
+    settings = replace(SETTINGS, others=("1.30",))
+    assert [one.spot.path.steps[-1] for one in found("CEL005", given, settings=settings)] == [
+        "rule"
+    ]
+    assert found("CEL005", given, settings=replace(SETTINGS, others=("1.35",))) == []
+
+
+def test_rules_that_are_none() -> None:
+    given = definition("true")
+    version = given["spec"]["versions"][0]
+    version["schema"]["openAPIV3Schema"]["x-kubernetes-validations"] = [1]
+    assert [one.message for one in lint([given], SETTINGS)] == [
+        'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: '
+        "json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema."
+        "openAPIV3Schema.x-kubernetes-validations of type v1.ValidationRule"
+    ]

@@ -536,7 +536,7 @@ def _definition(*rules: str, **schema: Any) -> Json:
 def test_rules_of_definitions(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, rules: list[str], expected: list[str]
 ) -> None:
-    path = write(tmp_path / "crd.yaml", _definition(*rules))
+    path = write(tmp_path / "crd.yaml", _definition(*rules, required=["size"]))
     code, out, _ = run_command(capsys, "lint", path, "-o", "json")
     found = json.loads(out)
     assert code == (1 if expected else 0)
@@ -545,3 +545,10 @@ def test_rules_of_definitions(
     for one, text in zip(found["findings"], expected, strict=True):
         assert text in one["message"]
         assert one["line"] > 20
+
+
+def test_odd_rules_of_definitions(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = write(tmp_path / "crd.yaml", _definition("self.size == self.size"))
+    code, out, _ = run_command(capsys, "lint", path, "-o", "json")
+    assert code == 0
+    assert {one["code"] for one in json.loads(out)["findings"]} == {"CEL025", "CEL031"}

@@ -56,5 +56,5 @@ spec:
           spec:
             type: object
             x-kubernetes-validations: [{rule: self.size > 0}]
-            properties: {size: {type: integer}}
+            properties: {size: {type: integer, default: 1}}
 """

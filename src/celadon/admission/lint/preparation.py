@@ -19,8 +19,10 @@ from celadon.admission.lint.model.subjects import (
     Bundle,
     PolicyCase,
     Registered,
+    RuleCase,
     Settings,
 )
+from celadon.admission.lint.rule_cases import rule_cases
 from celadon.admission.lint.trees.actual_types import ActualTypes
 from celadon.admission.lint.trees.flow import accesses
 from celadon.admission.lint.trees.written_fields import written_fields
@@ -52,17 +54,17 @@ def prepare(
     made again."""
     memory = memory or LintMemory()
     kinds = [metadata.gvk(one) for one in documents]
-    definitions = [
-        document
-        for document, kind in zip(documents, kinds, strict=True)
+    definitions = tuple(
+        (number, document)
+        for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
         if kind[::2] == DEFINITION_KIND and _usable(document)
-    ]
+    )
     memory.begin((settings, definitions))
     catalog = known_resources()
     custom: dict[GroupVersionKind, Schema] = {}
     if definitions:
-        catalog = catalog.with_crds(definitions)
-        for definition in definitions:
+        catalog = catalog.with_crds(document for _, document in definitions)
+        for _, definition in definitions:
             custom.update(custom_schemas(definition))
     preparer = _Preparer(Bundle(settings, catalog, custom=custom))
     found: list[Prepared] = []
@@ -85,11 +87,18 @@ def prepare(
         custom,
         tuple((one.policy, mistake) for one in found if one.policy for mistake in one.mistakes),
         tuple((one.policy, problem) for one in found if one.policy for problem in one.problems),
-        tuple(
-            (number, document)
-            for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
-            if kind[::2] == DEFINITION_KIND and _usable(document)
-        ),
+        definitions,
+        memory.rules(partial(_rules, definitions, settings)),
+    )
+
+
+def _rules(
+    definitions: Sequence[tuple[int, Mapping[str, Json]]], settings: Settings
+) -> tuple[RuleCase, ...]:
+    return tuple(
+        case
+        for number, definition in definitions
+        for case in rule_cases(number, definition, settings.version)
     )
 
 

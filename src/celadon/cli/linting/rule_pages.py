@@ -19,6 +19,8 @@ Made from the table of rules: `python -m celadon.cli.linting.rule_pages > docs/l
 """
 _FRAGMENTS: Final = """
 Examples without a `kind` are the `spec` of a policy about Deployments that are created or updated.
+CEL005, CEL021, CEL025, CEL026, CEL030 to CEL032, CEL035 and CEL041 speak about the rules of
+CustomResourceDefinitions (`x-kubernetes-validations`), too.
 How to choose rules, silence findings and fix them: [the commands](cli.md#celadon-lint).
 """
 

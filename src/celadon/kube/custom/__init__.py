@@ -11,17 +11,21 @@ from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.custom.definitions.definition_parts import APPROVAL, APPROVAL_PLACE
 from celadon.kube.custom.definitions.definition_validation import definition_errors
 from celadon.kube.custom.remembered_kinds import RememberedKinds
+from celadon.kube.custom.rules.rule_scopes import OLD_SELF, SELF, rule_scopes
 from celadon.kube.custom.rules.rule_validation import AskedRule, RuleOutcome
 from celadon.kube.custom.rules.typed_data import typed as typed_value
 
 __all__ = [
     "APPROVAL",
     "APPROVAL_PLACE",
+    "OLD_SELF",
+    "SELF",
     "AskedRule",
     "CustomKind",
     "RememberedKinds",
     "RuleOutcome",
     "custom_kinds",
     "definition_errors",
+    "rule_scopes",
     "typed_value",
 ]

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from celadon.admission.lint.linter import lint
-from tests.admission.lint.linting import SETTINGS, about, binding, found, policy
+from tests.admission.lint.linting import (
+    SETTINGS,
+    about,
+    about_rules,
+    binding,
+    definition,
+    found,
+    policy,
+)
 
 AT = "spec.validations[0].expression"
 DELETES = {
@@ -314,3 +322,95 @@ def test_members_of_requests(path: str, optional: bool) -> None:
     assert bool(about("CEL025", f"request.{path} != dyn(1)")) is optional
     guarded = f"has(request.{path}) && request.{path} != dyn(1)"
     assert about("CEL025", guarded) == []
+
+
+# --- rules of definitions ---
+
+FIELDS = {
+    "required": ["must"],
+    "properties": {
+        "must": {"type": "string"},
+        "may": {"type": "string"},
+        "may-be": {"type": "string"},
+        "list": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"x": {"type": "string"}}},
+        },
+    },
+}
+UPDATE_ONLY = "has(self.may) && has(oldSelf.may)"
+
+
+@pytest.mark.parametrize(
+    ("rules", "spots"),
+    [
+        (["self.must == 'a'"], []),
+        (["self.may == 'a'"], [(0, "rule", 4)]),
+        (["self.may__dash__be == 'a'"], [(0, "rule", 4)]),
+        (["!has(self.may) || self.may == 'a'", "self.?may.orValue('') == 'a'"], []),
+        (["!has(self.list) || self.list.all(one, one.x == 'a')"], [(0, "rule", 41)]),
+        (["!has(self.may) || self.may == oldSelf.may"], [(0, "rule", 37)]),
+        (["self.may == 'a'", "has(self.may)"], []),
+        (["oldSelf.may == 'a'", "has(self.may)"], []),
+        (["self.may == 'a'", UPDATE_ONLY], [(0, "rule", 4)]),
+        (["oldSelf.may == self.may", UPDATE_ONLY], []),
+    ],
+)
+def test_optional_fields_of_rules(rules: list[str], spots: list[tuple[int, str, int]]) -> None:
+    """What other rules at the node demand is there, if they are evaluated whenever this one is."""
+    assert about_rules("CEL025", *rules, **FIELDS) == spots
+
+
+def test_what_is_said_of_fields_of_rules() -> None:
+    one = found("CEL025", definition("self.may == 'a'", **FIELDS))[0]
+    assert one.message == (
+        "an object need not have `self.may`; without it the rule can fail with `no such key: may`"
+    )
+    assert one.help == "guard it with `has(self.may)`, or read it with `?` and `orValue`"
+
+
+@pytest.mark.parametrize(
+    ("rule", "offset"),
+    [
+        ("oldSelf.value().must == 'a'", 13),
+        ("oldSelf.hasValue() || oldSelf.value().must == 'a'", 35),
+        ("oldSelf.hasValue() && oldSelf.value().must == 'a'", None),
+        ("!oldSelf.hasValue() || oldSelf.value().must == 'a'", None),
+        ("oldSelf.hasValue() ? oldSelf.value().must == 'a' : true", None),
+        ("oldSelf.optMap(old, old.must == 'a').orValue(true)", None),
+        ("oldSelf.orValue(self).must == 'a'", None),
+    ],
+)
+def test_old_self_on_create(rule: str, offset: int | None) -> None:
+    given = {"rule": rule, "optionalOldSelf": True}
+    expected = [] if offset is None else [(0, "rule", offset)]
+    assert about_rules("CEL021", given, **FIELDS) == expected
+
+
+MESSAGES: list[tuple[str, dict[str, Any], int | None]] = [
+    ("self.must == 'a'", {"messageExpression": "'not ' + self.must"}, -1),
+    ("self.must == 'a'", {"messageExpression": "'not ' + self.may"}, 13),
+    ("!has(self.may)", {"messageExpression": "'not ' + self.may"}, -1),
+    ("self == oldSelf", {"messageExpression": "'was ' + oldSelf.must"}, -1),
+    ("self == oldSelf", {"messageExpression": "'was ' + oldSelf.may"}, 16),
+    ("self.must == 'a'", {"messageExpression": "'was ' + oldSelf.may"}, None),
+    (
+        "oldSelf.hasValue()",
+        {"messageExpression": "'was ' + oldSelf.value().must", "optionalOldSelf": True},
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "more", "offset"), MESSAGES)
+def test_fragile_messages_of_rules(rule: str, more: dict[str, Any], offset: int | None) -> None:
+    """Without an offset it is about the whole message; -1 stands for no finding."""
+    expected = [] if offset == -1 else [(0, "messageExpression", offset)]
+    assert about_rules("CEL026", {"rule": rule, **more}, **FIELDS) == expected
+    assert about_rules("CEL021", {"rule": rule, **more}, **FIELDS) == []
+
+
+@pytest.mark.parametrize(("message", "severity"), [("", "warning"), ("no", "info")])
+def test_how_bad_a_fragile_message_is(message: str, severity: str) -> None:
+    given = {"rule": "false", "messageExpression": "'was ' + oldSelf.must", "message": message}
+    assert found("CEL026", definition(given, **FIELDS))[0].severity.value == severity

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.lint.model.findings import Replacement
-from tests.admission.lint.linting import about, documents, found, policy, rule_of
+from tests.admission.lint.linting import (
+    about,
+    about_rules,
+    documents,
+    found,
+    policy,
+    rule_of,
+)
 
 AT = "spec.validations[0].expression"
 
@@ -146,3 +153,27 @@ def test_what_to_write_instead_of_namespace_metadata() -> None:
 )
 def test_unused_elements(text: str, speaks: bool) -> None:
     assert bool(about("CEL035", text)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("code", "rule", "offset"),
+    [
+        ("CEL030", "self.mode == 'C'", 10),
+        ("CEL030", "self.mode in ['C', 'D']", 10),
+        ("CEL030", "self.mode in ['A', 'C']", None),
+        ("CEL030", "oldSelf.mode == 'C'", None),  # may have been allowed when it was stored
+        ("CEL030", "self.modes.all(key, key == 'C')", None),
+        ("CEL031", "self.mode == self.mode", 10),
+        ("CEL031", "self.mode == oldSelf.mode", None),
+        ("CEL032", "self.mode.matches('a')", 18),
+        ("CEL032", "self.mode.matches('^a$')", None),
+        ("CEL035", "self.modes.all(key, self.mode == 'A')", 4),
+    ],
+)
+def test_values_in_rules_of_definitions(code: str, rule: str, offset: int | None) -> None:
+    mode = {"type": "string", "enum": ["A", "B"], "maxLength": 9}
+    modes = {"type": "object", "additionalProperties": mode, "maxProperties": 9}
+    spots = about_rules(
+        code, rule, required=["mode", "modes"], properties={"mode": mode, "modes": modes}
+    )
+    assert spots == ([] if offset is None else [(0, "rule", offset)])

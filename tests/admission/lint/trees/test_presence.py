@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.lint.model.access_facts import ITEM
-from celadon.admission.lint.trees.presence import field_schema, is_present
+from celadon.admission.lint.trees.presence import (
+    field_schema,
+    is_demanded_of_rule,
+    is_present,
+    node_of_rule,
+)
 from celadon.kube import GroupVersionKind
 from celadon.kube.schemas import decode_schema, schema_for
 
@@ -163,3 +168,56 @@ def test_custom_kinds(text: str, present: bool) -> None:
 def test_schemas_of_fields(text: str, type_: str | None) -> None:
     found = field_schema(SCHEMA, path(text))
     assert (None if found is None else found.type) == type_
+
+
+NODE = decode_schema(
+    {
+        "type": "object",
+        "required": ["must"],
+        "properties": {
+            "must": {"type": "string"},
+            "may": {"type": "object", "properties": {"inner": {"type": "integer"}}},
+            "set-by-default": {"type": "string", "default": "x"},
+            "some": {"type": "string"},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "list": {"type": "array", "items": {"type": "string"}},
+            "embedded": {"type": "object", "x-kubernetes-embedded-resource": True},
+        },
+        "anyOf": [{"required": ["some"]}, {"properties": {"may": {"required": ["inner"]}}}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "demanded"),
+    [
+        ("", "object", None),
+        ("must", "string", True),
+        ("may", "object", False),
+        ("may.inner", "integer", True),
+        ("set__dash__by__dash__default", "string", True),
+        ("some", "string", True),
+        ("map", "object", False),
+        ("map.key", "string", False),
+        ("list.*", "string", True),
+        ("embedded.kind", None, True),
+        ("nope", None, None),
+        ("nope.deeper", None, True),
+    ],
+)
+def test_what_rules_of_definitions_read(
+    text: str, type_: str | None, demanded: bool | None
+) -> None:
+    node = node_of_rule(NODE, path(text))
+    assert (None if node is None else node.type) == type_
+    if demanded is not None:
+        assert is_demanded_of_rule(NODE, path(text), is_root=False) is demanded
+
+
+@pytest.mark.parametrize("text", ["apiVersion", "kind", "metadata", "metadata.name"])
+def test_whole_objects_have_names(text: str) -> None:
+    fields = {name: {"type": "string"} for name in ("apiVersion", "kind")}
+    metadata = {"type": "object", "properties": {"name": {"type": "string"}}}
+    schema = decode_schema({"type": "object", "properties": {**fields, "metadata": metadata}})
+    assert is_demanded_of_rule(schema, path(text), is_root=True)
+    assert not is_demanded_of_rule(schema, path(text), is_root=False)

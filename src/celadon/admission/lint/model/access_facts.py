@@ -48,11 +48,13 @@ def there(path: Path | None) -> Facts:
 
 
 class Reading(enum.Enum):
-    """How a field is read. Only `READ` fails if it is absent."""
+    """How a field is read. `READ` fails if it is absent; `VALUE` takes it out of an optional, and
+    fails then, too."""
 
     READ = enum.auto()
     TEST = enum.auto()
     OPTIONAL = enum.auto()
+    VALUE = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from celadon.admission.lint.model.mutating_subjects import MutatingCase
-from celadon.admission.lint.model.subjects import BindingCase, PolicyCase, Registered
+from celadon.admission.lint.model.subjects import BindingCase, PolicyCase, Registered, RuleCase
 from celadon.admission.lint.model.type_mistakes import Mistake
 from celadon.admission.policy.typecheck import TypeProblem
 from celadon.records import dataclass
@@ -45,18 +45,20 @@ class Prepared:
 class LintMemory:
     """Empty at first; to be given to every run."""
 
-    __slots__ = ("_conditions", "_known", "_used")
+    __slots__ = ("_conditions", "_known", "_rules", "_used")
 
     def __init__(self) -> None:
         self._conditions = ""
         self._known: dict[str, Prepared] = {}
+        self._rules: tuple[RuleCase, ...] | None = None
         self._used: dict[str, Prepared] = {}
 
     def begin(self, conditions: Sequence[object]) -> None:
-        """A run under these conditions: the settings, and the definitions."""
+        """A run under these conditions: the settings, and the definitions with their numbers."""
         text = repr(conditions)
         if text != self._conditions:
             self._known = {}
+            self._rules = None
             self._conditions = text
         self._used = {}
 
@@ -67,6 +69,12 @@ class LintMemory:
         found = make() if found is None else found.as_number(number)
         self._used[text] = found
         return found
+
+    def rules(self, make: Callable[[], tuple[RuleCase, ...]]) -> tuple[RuleCase, ...]:
+        """The rules in the definitions, made if they are not known."""
+        if self._rules is None:
+            self._rules = make()
+        return self._rules
 
     def end(self) -> None:
         """The run is over: what it did not need is forgotten."""

@@ -1,17 +1,17 @@
-"""The expressions of a policy, compiled, with the field each of them stands in."""
+"""The expressions of a policy or definition, compiled, with the field each of them stands in."""
 
 from __future__ import annotations
 
 import enum
 
 from celadon.cel import CheckedAst, Environment
-from celadon.cel.syntax import Ast
+from celadon.cel.syntax import Ast, Ident, walk
 from celadon.kube import FieldPath
 from celadon.records import dataclass
 
 
 class Role(enum.Enum):
-    """The places of a policy where expressions are."""
+    """The places where expressions are: `RULE` is one of a definition, which has messages, too."""
 
     CONDITION = enum.auto()
     VARIABLE = enum.auto()
@@ -19,6 +19,7 @@ class Role(enum.Enum):
     MESSAGE = enum.auto()
     ANNOTATION = enum.auto()
     MUTATION = enum.auto()
+    RULE = enum.auto()
 
 
 @dataclass(frozen=True)
@@ -36,3 +37,9 @@ class PolicyExpression:
     checked: CheckedAst | None
     name: str = ""
     shift: int = 0
+
+
+def names_of(one: PolicyExpression) -> set[str]:
+    """The names in it; none if it does not compile."""
+    nodes = [] if one.checked is None else walk(one.checked.root)
+    return {node.name for node in nodes if node.__class__ is Ident}

@@ -1,4 +1,5 @@
-"""What is linted: policies and bindings, decoded and compiled once for all rules.
+"""What is linted: policies, bindings and the rules of definitions, decoded and compiled once for
+all rules.
 
 A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
 a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
@@ -25,10 +26,11 @@ from celadon.admission.registration.registration_types import (
     RegistrationObject,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
+    Validation,
 )
 from celadon.kube import FieldError, GroupVersionKind
 from celadon.kube.catalogue import Catalog
-from celadon.kube.schemas import Schema, StrayField, schema_for
+from celadon.kube.schemas import Schema, StrayField, ValidationRule, schema_for
 from celadon.records import dataclass
 
 
@@ -77,9 +79,35 @@ class PolicyCase:
     def spec(self) -> PolicySpec:
         return self.policy.spec
 
+    @property
+    def sources(self) -> tuple[Validation, ...]:
+        """Its validations as they are written."""
+        return self.spec.validations
+
     def of(self, *roles: Role) -> list[PolicyExpression]:
         """Its expressions in these roles, in their order."""
         return [one for one in self.expressions if one.role in roles]
+
+
+@dataclass(frozen=True)
+class RuleCase:
+    """The validation rules at one node of a definition's schema, and all that they read. `is_root`
+    if the node is the whole object."""
+
+    document: int
+    node: Schema
+    is_root: bool
+    expressions: tuple[PolicyExpression, ...]
+    accesses: tuple[Access, ...]
+
+    @property
+    def sources(self) -> tuple[ValidationRule, ...]:
+        """The rules as they are written."""
+        return self.node.rules
+
+
+Case = PolicyCase | RuleCase
+"""Expressions that are evaluated together."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +144,13 @@ class Bundle:
     """What the status controller's type check finds."""
     definitions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
     """CustomResourceDefinitions, with their numbers."""
+    rules: tuple[RuleCase, ...] = ()
+    """Those in the definitions."""
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Of validating policies and of definitions."""
+        return (*self.policies, *self.rules)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         """The schema of a kind, built in or defined in the input; None if nobody knows it."""

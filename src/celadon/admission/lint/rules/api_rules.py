@@ -77,7 +77,7 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
 def _newer(bundle: Bundle) -> Iterator[Report]:
     """Compiled anew as the other releases would: new expressions with what the release before
     knew. What was wrong anyway is no news."""
-    for case in bundle.policies:
+    for case in bundle.cases:
         for one in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}
             for version in bundle.settings.others if one.checked is not None else ():

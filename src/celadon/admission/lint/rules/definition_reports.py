@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from celadon.admission.lint.model.findings import Spot
 from celadon.admission.lint.model.rule_reports import Report
-from celadon.kube import FieldError, FieldPath
+from celadon.admission.registration.decoding import RegistrationError
+from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.custom import definition_errors
+from celadon.kube.schemas import DecodeError, round_trip
 from celadon.patterns import late_pattern
 
 _HOISTED: Final = ("spec", "validation", "openAPIV3Schema")
@@ -25,7 +27,14 @@ _MISTAKE: Final = late_pattern(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", re.ASCII
 def definition_reports(
     document: int, definition: Mapping[str, Any], version: str
 ) -> Iterator[Report]:
-    """Of one definition, of which the parts that are read have their shapes."""
+    """Of one definition, of which the parts that name its kinds have their shapes."""
+    gvk = metadata.gvk(definition)
+    try:
+        round_trip(definition, gvk)
+    except DecodeError as undecoded:
+        failure = RegistrationError(gvk.kind, gvk.version, undecoded)
+        yield Report(Spot(document, failure.path), str(failure))
+        return
     for error in definition_errors(_created(definition), version):
         path = _written(definition, error.path)
         found = list(_mistakes(document, definition, path, error))

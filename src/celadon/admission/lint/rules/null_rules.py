@@ -7,17 +7,25 @@ from functools import cache, partial
 from typing import Final
 
 from celadon.admission.lint.model.access_facts import ITEM, Access, Path, Reading
-from celadon.admission.lint.model.findings import Severity
+from celadon.admission.lint.model.findings import Severity, Spot
 from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.policy_expressions import Role
+from celadon.admission.lint.model.policy_expressions import Role, names_of
 from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, shown
-from celadon.admission.lint.model.subjects import Bundle, PolicyCase
-from celadon.admission.lint.trees.presence import field_schema, is_present
+from celadon.admission.lint.model.subjects import Bundle, Case, PolicyCase, RuleCase
+from celadon.admission.lint.trees.outcomes import RULE_VARIABLES
+from celadon.admission.lint.trees.presence import (
+    field_schema,
+    is_demanded_of_rule,
+    is_present,
+    node_of_rule,
+)
 from celadon.cel.syntax import Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind
+from celadon.kube.custom import OLD_SELF
 
 _MOST_KINDS: Final = 10
 """Kinds that are asked whether a field may be absent; a policy about more is about all."""
+_OWNERS: Final = {"request": "a request", **dict.fromkeys(RULE_VARIABLES, "an object")}
 _OPTIONAL_OF_REQUEST: Final = frozenset(
     {
         ("request", "subResource"),
@@ -64,6 +72,21 @@ def _old_object_on_create(bundle: Bundle) -> Iterator[Report]:
                     f"test `oldObject != null` first, or take {' and '.join(without)} out of the "
                     "operations",
                 )
+    for rules in bundle.rules:
+        yield from _old_self_on_create(rules)
+
+
+def _old_self_on_create(case: RuleCase) -> Iterator[Report]:
+    """Rules with `optionalOldSelf` that take out what may not be there."""
+    for access in case.accesses:
+        if access.within.role is not Role.RULE or access.path != (OLD_SELF,):
+            continue
+        if access.reading is Reading.VALUE and _may_lack(access):
+            yield Report(
+                at_access(case.document, access),
+                "`oldSelf` is empty on CREATE, so `oldSelf.value()` fails",
+                "test `oldSelf.hasValue()` first, or use `oldSelf.optMap`",
+            )
 
 
 def _namespace_object(bundle: Bundle) -> Iterator[Report]:
@@ -114,7 +137,7 @@ def _params(bundle: Bundle) -> Iterator[Report]:
 
 
 def _optional_fields(bundle: Bundle) -> Iterator[Report]:
-    for case in bundle.policies:
+    for case in bundle.cases:
         seen: set[tuple[FieldPath, Path]] = set()
         lacking = cache(partial(absent_in, bundle, case))
         for access in case.accesses:
@@ -126,15 +149,22 @@ def _optional_fields(bundle: Bundle) -> Iterator[Report]:
             kinds = lacking(path)
             if kinds:
                 seen.add((field, path))
-                yield _absent(case, access, kinds[0])
+                yield _absent(case.document, access, kinds[0])
 
 
 def _may_fail(access: Access) -> bool:
-    return access.reading is Reading.READ and access.path not in access.facts.present
+    return access.reading is Reading.READ and _may_lack(access)
 
 
-def absent_in(bundle: Bundle, case: PolicyCase, path: Path) -> list[str]:
-    """The kinds that declare the field and may lack it. `request` counts as one."""
+def _may_lack(access: Access) -> bool:
+    return access.path not in access.facts.present
+
+
+def absent_in(bundle: Bundle, case: Case, path: Path) -> list[str]:
+    """The kinds that declare the field and may lack it. `request` counts as one, and what a rule of
+    a definition is about."""
+    if isinstance(case, RuleCase):
+        return _absent_in_rule(case, path)
     if path[0] == "request":
         if path == ("request", "namespace") and not any(
             _is_clustered(bundle, kind) for kind in case.kinds
@@ -153,22 +183,34 @@ def absent_in(bundle: Bundle, case: PolicyCase, path: Path) -> list[str]:
     return found
 
 
-def _absent(case: PolicyCase, access: Access, kind: str) -> Report:
+def _absent_in_rule(case: RuleCase, path: Path) -> list[str]:
+    below = path[1:]
+    if path[0] not in RULE_VARIABLES or not below or node_of_rule(case.node, below) is None:
+        return []
+    return [] if is_demanded_of_rule(case.node, below, is_root=case.is_root) else [path[0]]
+
+
+def _absent(document: int, access: Access, kind: str) -> Report:
     field = shown(access.path)
-    of = "a request" if kind == "request" else f"a {kind}"
+    of = _OWNERS.get(kind) or f"a {kind}"
     name = access.path[-1]
     parent = shown(access.path[:-1])
     guard = f"has({field})" if name.isidentifier() else f"'{name}' in {parent}"
+    fails = "the rule can fail" if kind in RULE_VARIABLES else "the expression fails"
     return Report(
-        at_access(case.document, access),
-        f"{of} need not have `{field}`; without it the expression fails with `no such key: {name}`",
+        at_access(document, access),
+        f"{of} need not have `{field}`; without it {fails} with `no such key: {name}`",
         f"guard it with `{guard}`, or read it with `?` and `orValue`",
     )
 
 
 def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
-    for case in bundle.policies:
+    for case in bundle.cases:
         seen: set[FieldPath] = set()
+        if isinstance(case, RuleCase):
+            for report in _messages_without_old_self(case):
+                seen.add(report.spot.path)
+                yield report
         for access in case.accesses:
             within = access.within
             if within.role is not Role.MESSAGE or within.path in seen or not _may_fail(access):
@@ -178,8 +220,29 @@ def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
                 spot = at_access(case.document, access)
                 message = f"`{shown(access.path)}` may be absent: then this message is not shown"
                 help = "guard it, and set `message` for the case that it fails"
-                falls_back = case.spec.validations[within.index].message
+                falls_back = case.sources[within.index].message
                 yield Report(spot, message, help, severity=Severity.INFO if falls_back else None)
+
+
+def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
+    """Message expressions that name `oldSelf` where it has no value."""
+    rules = {one.index: one for one in case.expressions if one.role is Role.RULE}
+    for one in case.expressions:
+        if one.role is not Role.MESSAGE or OLD_SELF not in names_of(one):
+            continue
+        source = case.sources[one.index]
+        if source.optional_old_self:
+            when = "messages get no optional, so with `optionalOldSelf` this one is not shown"
+        elif OLD_SELF not in names_of(rules[one.index]):
+            when = "there is none when an object is created: then this message is not shown"
+        else:
+            continue
+        yield Report(
+            Spot(case.document, one.path),
+            f"`oldSelf`: {when}",
+            "leave it out of the message",
+            severity=Severity.INFO if source.message else None,
+        )
 
 
 RULES: Final = (
@@ -202,7 +265,8 @@ RULES: Final = (
         "old-object-on-create",
         Severity.ERROR,
         "On CREATE and CONNECT nothing existed before: `oldObject` is null and every field of it "
-        "is an error, which denies the request under `failurePolicy: Fail`.",
+        "is an error, which denies the request under `failurePolicy: Fail`. So it is with "
+        "`oldSelf` in rules of CustomResourceDefinitions that have `optionalOldSelf`.",
         "validations:\n- expression: oldObject.spec.replicas <= object.spec.replicas\n",
         "validations:\n- expression: oldObject == null || oldObject.spec.replicas <= "
         "object.spec.replicas\n",
@@ -258,7 +322,8 @@ RULES: Final = (
         Severity.WARNING,
         "The field is read as if it were always there, but an object may come without it, even "
         "after the API server has set its defaults. Reading an absent field is an error, which "
-        "denies the request under `failurePolicy: Fail` and lets it pass under `Ignore`.",
+        "denies the request under `failurePolicy: Fail` and lets it pass under `Ignore`. A rule of "
+        "a CustomResourceDefinition that fails refuses the object.",
         "validations:\n- expression: object.metadata.labels['team'] != ''\n",
         "validations:\n- expression: has(object.metadata.labels) && 'team' in object.metadata."
         "labels && object.metadata.labels['team'] != ''\n",
@@ -269,7 +334,8 @@ RULES: Final = (
         "fragile-message",
         Severity.WARNING,
         "The message expression reads a field that may be absent. If it fails, the policy still "
-        "denies, but the user sees `message`, or the text of the expression when there is none.",
+        "denies, but the user sees `message`, or the text of the expression when there is none. In "
+        "rules of CustomResourceDefinitions, `oldSelf` may be what is not there.",
         "validations:\n- expression: 'false'\n"
         "  messageExpression: \"'team is ' + object.metadata.labels['team']\"\n",
         "validations:\n- expression: 'false'\n  message: no team\n"

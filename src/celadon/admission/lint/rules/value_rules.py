@@ -11,10 +11,10 @@ from celadon.admission.lint.model.lint_rule import Rule
 from celadon.admission.lint.model.matched_kinds import OPERATIONS
 from celadon.admission.lint.model.policy_expressions import PolicyExpression
 from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, at_offset, shown
-from celadon.admission.lint.model.subjects import Bundle, PolicyCase
+from celadon.admission.lint.model.subjects import Bundle, Case, PolicyCase, RuleCase
 from celadon.admission.lint.rules.type_rules import is_comparison
 from celadon.admission.lint.trees.outcomes import OPERATION
-from celadon.admission.lint.trees.presence import field_schema
+from celadon.admission.lint.trees.presence import field_schema, node_of_rule
 from celadon.cel import types
 from celadon.cel.syntax import (
     EQUALS,
@@ -29,6 +29,7 @@ from celadon.cel.syntax import (
     Select,
     walk,
 )
+from celadon.kube.custom import SELF
 from celadon.kube.schemas import escape
 
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
@@ -39,7 +40,7 @@ _MAY_BE_EMPTY: Final = frozenset({types.Kind.LIST, types.Kind.MAP})
 
 
 def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
-    for case, mistake in bundle.mistakes:
+    for policy, mistake in bundle.mistakes:
         if is_comparison(mistake.node):
             left, right = mistake.issue.types
             how = f"{left.display()} is never equal to {right.display()}"
@@ -50,11 +51,11 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
             if left.kind is right.kind in _MAY_BE_EMPTY:
                 verdict = f"{_verdict(mistake.node, but='almost ')}, unless both are empty"
             yield Report(
-                at_offset(case.document, mistake.expression, mistake.issue.offset),
+                at_offset(policy.document, mistake.expression, mistake.issue.offset),
                 f"this is {verdict}: {how}",
                 _null_help(right),
             )
-    for case in bundle.policies:
+    for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
                 reason = _constant(bundle, case, node) if is_comparison(node) else ""
@@ -77,7 +78,7 @@ def _null_help(right: types.Type) -> str:
     return "test with `has(...)` whether the field is there" if right == types.NULL else ""
 
 
-def _constant(bundle: Bundle, case: PolicyCase, node: Expr) -> str:
+def _constant(bundle: Bundle, case: Case, node: Expr) -> str:
     """Why a comparison has only one outcome; empty if it may have both."""
     assert node.__class__ is Call
     left, right = node.args
@@ -90,6 +91,8 @@ def _constant(bundle: Bundle, case: PolicyCase, node: Expr) -> str:
     path = plain_path(left)
     if path is None or texts is None:
         return ""
+    if isinstance(case, RuleCase):
+        return _outside_of_rule(case, path, texts)
     if path == OPERATION and not OPERATIONS & case.operations & texts:
         return f"the policy matches {' and '.join(sorted(case.operations))}"
     if path == _KIND and case.kinds and not texts & {kind.kind for kind in case.kinds}:
@@ -127,6 +130,17 @@ def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) 
         allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
         if not allowed or texts.intersection(allowed):
             return ""
+    return _listed(path, allowed)
+
+
+def _outside_of_rule(case: RuleCase, path: Path, texts: set[str]) -> str:
+    """`oldSelf` is not asked: what is stored may be from before the enumeration."""
+    field = node_of_rule(case.node, path[1:]) if path[0] == SELF else None
+    allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+    return "" if not allowed or texts.intersection(allowed) else _listed(path, allowed)
+
+
+def _listed(path: Path, allowed: list[str]) -> str:
     listed = ", ".join(f"'{one}'" for one in allowed)
     return f"`{shown(path)}` is one of {listed}"
 
@@ -136,7 +150,7 @@ def _one_of(texts: set[str]) -> str:
 
 
 def _unanchored(bundle: Bundle) -> Iterator[Report]:
-    for case in bundle.policies:
+    for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
                 if node.__class__ is not Call or node.function != "matches":
@@ -216,7 +230,7 @@ def _namespace_metadata(bundle: Bundle) -> Iterator[Report]:
 
 
 def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
-    for case in bundle.policies:
+    for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
                 if node.__class__ is Call and node.function in (EQUALS, NOT_EQUALS):
@@ -229,7 +243,7 @@ def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
 
 def _constant_loops(bundle: Bundle) -> Iterator[Report]:
     """`all` and `exists` whose predicate does not look at the element."""
-    for case in bundle.policies:
+    for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
                 if node.__class__ is not Comprehension or node.accu_var != "@result":

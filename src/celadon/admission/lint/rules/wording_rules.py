@@ -54,14 +54,17 @@ def _used(case: PolicyCase) -> set[str]:
 
 
 def _missing_messages(bundle: Bundle) -> Iterator[Report]:
-    for case in bundle.policies:
-        for i, validation in enumerate(case.spec.validations):
-            if validation.message.strip() or validation.message_expression.strip():
+    for case in bundle.cases:
+        for one in case.expressions:
+            if one.role not in (Role.VALIDATION, Role.RULE):
                 continue
-            text = validation.expression.strip()
+            source = case.sources[one.index]
+            if source.message.strip() or source.message_expression.strip():
+                continue
+            text = one.text.strip()
             if "\n" in text or len(text) > _LONG:
                 what = "several lines" if "\n" in text else f"{len(text)} characters"
-                spot = Spot(case.document, FieldPath("spec", "validations", i, "expression"))
+                spot = Spot(case.document, one.path)
                 message = f"without a message the user is shown this expression of {what}"
                 yield Report(spot, message, "add `message` or `messageExpression`")
 

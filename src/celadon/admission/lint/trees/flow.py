@@ -4,11 +4,14 @@
 is read with what the other makes sure of. Match conditions come before everything else: where one
 of them is false, nothing is evaluated. A message expression is evaluated only after its validation
 was false. A variable is followed into its expression where it is used, with what is known there.
+
+The rules at one node of a definition are read with what the others make sure of: where one of those
+is false, the object is refused anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import reduce
 from itertools import accumulate
 from typing import Final
@@ -29,6 +32,8 @@ from celadon.cel.syntax import (
     Select,
     children,
 )
+from celadon.kube import FieldPath
+from celadon.kube.custom import OLD_SELF, SELF
 
 MAX_STEPS: Final = 20_000
 """Nodes of one expression that are looked at, counting variables as often as they are used."""
@@ -49,14 +54,50 @@ def accesses(
     tested = [_when_true(one, names) for one in conditions]
     matched = reduce(Facts.and_, tested, start)
     beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
-    verdicts = {one.index: one for one in expressions if one.role is Role.VALIDATION}
+    yield from _walked(expressions, names, matched, beside)
+
+
+def rule_accesses(
+    expressions: Sequence[PolicyExpression], transitions: Set[int]
+) -> Iterator[Access]:
+    """Every field that the rules at a node and their messages read. `transitions` are the rules
+    that are evaluated only in updates: nothing that they make sure of counts for the others."""
+    names = Names({})
+    rules = [one for one in expressions if one.role is Role.RULE]
+    tested = [_when_true(one, names) for one in rules]
+    always = [
+        NOTHING if one.index in transitions else _held_before(facts)
+        for one, facts in zip(rules, tested, strict=True)
+    ]
+    stored = reduce(Facts.and_, always, Facts())
+    in_updates, on_creation = _others(stored, tested), _others(Facts(), always)
+    beside = {
+        one.path: update if one.index in transitions else creation
+        for one, update, creation in zip(rules, in_updates, on_creation, strict=True)
+    }
+    yield from _walked(expressions, names, Facts(), beside)
+
+
+def _held_before(facts: Facts) -> Facts:
+    """Of a rule that is always evaluated: it was true of what was stored, too."""
+    before = {(OLD_SELF, *path[1:]) for path in facts.present if path[0] == SELF}
+    return Facts(facts.present | before, facts.operations)
+
+
+def _walked(
+    expressions: Sequence[PolicyExpression],
+    names: Names,
+    matched: Facts,
+    beside: Mapping[FieldPath, Facts],
+) -> Iterator[Access]:
+    """What expressions read that are evaluated with what is known by `matched`, some of them with
+    what others make sure of instead."""
+    verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
     for one in expressions:
-        facts = matched
+        facts = beside.get(one.path, matched)
         if one.role is Role.VARIABLE or one.checked is None:
             continue
-        if one.role is Role.CONDITION:
-            facts = beside[one.path]
-        elif one.role is Role.MESSAGE:
+        if one.role is Role.MESSAGE:
             verdict = verdicts[one.index].checked
             if verdict is not None:
                 facts = facts.and_(names.outcomes(verdict.root).if_false)
@@ -154,6 +195,10 @@ class _Walker:
                 if path is not None:
                     reading = Reading.OPTIONAL if _is_optional(node) else Reading.READ
                     self._add(path, reading, facts, node)
+            elif node.function == "value" and node.target is not None:
+                path = self._names.path(node.target)
+                if path is not None:
+                    self._add(path, Reading.VALUE, facts, node)
 
     def _comprehension(self, node: Comprehension, facts: Facts) -> None:
         self.visit(node.iter_range, facts)

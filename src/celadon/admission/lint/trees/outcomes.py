@@ -26,8 +26,11 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
+from celadon.kube.custom import OLD_SELF, SELF
 
-ROOTS: Final = frozenset({"object", "oldObject", "request", "params", "namespaceObject"})
+RULE_VARIABLES: Final = frozenset({SELF, OLD_SELF})
+"""Those of rules in definitions."""
+ROOTS: Final = RULE_VARIABLES | {"object", "oldObject", "request", "params", "namespaceObject"}
 _VARIABLES: Final = "variables"
 OPERATION: Final = ("request", "operation")
 _NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {

@@ -18,6 +18,7 @@ from celadon.kube.schemas import (
     DecodeError,
     Schema,
     component_name,
+    escape,
     resolved,
     schema_for,
 )
@@ -72,6 +73,58 @@ def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
     if any(path[-len(one) :] == one for one in _VALIDATED):
         return True
     return _built_in(kind, path)
+
+
+def node_of_rule(schema: Schema, path: Path) -> Schema | None:
+    """The schema that a rule at `schema` reads by this path, in which names are escaped."""
+    found = _nodes_of_rule(schema, path)
+    return found[0] if found else None
+
+
+def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
+    """Whether a rule at `schema` finds this field where it finds the one above. What only some
+    branches demand counts as demanded: which branch it is, is often said by another field."""
+    if path[-1] == ITEM:
+        return True
+    parents = _nodes_of_rule(schema, path[:-1])
+    if not parents or (path[-1] in OBJECT_FIELDS and parents[0].embedded_resource):
+        return True
+    if is_root and ((path[:-1] == () and path[0] in OBJECT_FIELDS) or path == ("metadata", "name")):
+        return True
+    if parents[0].additional_properties is not None:
+        return False
+    return any(_is_demanded(one, _raw_name(parents[0], path[-1])) for one in parents)
+
+
+def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
+    """The node at the end of a path, then what branches say of it; empty if it is not declared."""
+    nodes = _with_branches([schema])
+    for step in path:
+        name = _raw_name(nodes[0], step)
+        below = [inner for one in nodes if (inner := _inner(one, name)) is not None]
+        if _inner(nodes[0], name) is None:
+            return []
+        nodes = _with_branches(below)
+    return nodes
+
+
+def _inner(schema: Schema, step: str) -> Schema | None:
+    if step == ITEM and schema.items is not None:
+        return schema.items
+    return schema.additional_properties or schema.properties.get(step)
+
+
+def _with_branches(nodes: list[Schema]) -> list[Schema]:
+    found = list(nodes)
+    for one in found:
+        found += (*one.all_of, *one.any_of, *one.one_of)
+    return found
+
+
+def _raw_name(schema: Schema, name: str) -> str:
+    if name in schema.properties or "__" not in name:
+        return name
+    return next((raw for raw in schema.properties if escape(raw) == name), name)
 
 
 def _is_demanded(parent: Schema | None, field: str) -> bool:

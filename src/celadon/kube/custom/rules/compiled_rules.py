@@ -12,17 +12,14 @@ from typing import Final, Protocol
 from celadon.cel import CheckedAst, Environment, Program, ProgramError
 from celadon.cel.extend import types
 from celadon.kube.custom.rules.rule_field_paths import field_path
+from celadon.kube.custom.rules.rule_scopes import OLD_SELF, SELF, rule_scopes
 from celadon.kube.fieldpath import ROOT, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
-from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType, declared_type
+from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType
 from celadon.records import dataclass
 
-SELF: Final = "self"
-OLD_SELF: Final = "oldSelf"
 WITHOUT_TYPE: Final = "failed to convert to declType for CEL validation rules"
-TYPE_NAME: Final = "selfType"
-"""Upstream appends a number that changes with every CRD, so that nobody relies on the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +78,9 @@ def compile_rules(
     `place` of the node (definition and field) and the rule's index."""
     if not schema.rules:
         return NodeRules((), None)
-    found = declared_type(schema, TYPE_NAME, is_root=is_root)
-    if found is None:
+    scopes = rule_scopes(schema, is_root=is_root)
+    if scopes is None:
         return NodeRules((), None, WITHOUT_TYPE)
-    extended: dict[tuple[int, bool], Environment] = {}
-
-    def variables(base: Environment, *, optional: bool) -> Environment:
-        known = extended.get((id(base), optional))
-        if known is None:
-            old = types.optional_of(found.type) if optional else found.type
-            known = base.extend({SELF: found.type, OLD_SELF: old}, found.objects)
-            extended[id(base), optional] = known
-        return known
-
     compiled = []
     for i, rule in enumerate(schema.rules):
         if isinstance(environment, Environment):
@@ -102,12 +89,12 @@ def compile_rules(
             rule_base = environment.rule_environment(rule.rule)
             message_base = environment.message_environment(rule.message_expression)
         environments = (
-            variables(rule_base, optional=rule.optional_old_self),
-            variables(message_base, optional=rule.optional_old_self),
+            scopes.environment(rule_base, optional=rule.optional_old_self),
+            scopes.environment(message_base, optional=rule.optional_old_self),
         )
         name = f"{place} x-kubernetes-validations[{i}]"
-        compiled.append(_compile(rule, environments, found, schema, name))
-    return NodeRules(tuple(compiled), found)
+        compiled.append(_compile(rule, environments, scopes.declared, schema, name))
+    return NodeRules(tuple(compiled), scopes.declared)
 
 
 @dataclass(frozen=True, slots=True)

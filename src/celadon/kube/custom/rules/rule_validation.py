@@ -23,8 +23,6 @@ from celadon.cel.extend import NONE, Optional
 from celadon.kube import fieldpath
 from celadon.kube.custom.rules import rule_texts as texts
 from celadon.kube.custom.rules.compiled_rules import (
-    OLD_SELF,
-    SELF,
     CompiledRule,
     NodeRules,
     compile_rules,
@@ -35,6 +33,7 @@ from celadon.kube.custom.rules.correlation import (
     Unknown,
     member_before,
 )
+from celadon.kube.custom.rules.rule_scopes import OLD_SELF, SELF
 from celadon.kube.custom.rules.typed_data import typed
 from celadon.kube.expression_limits import (
     MESSAGE_EXPRESSION_BYTES,
