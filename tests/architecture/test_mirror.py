@@ -17,7 +17,7 @@ from tests.architecture.source_tree import MODULES
 TESTS = Path(__file__).resolve().parent.parent
 
 UNMIRRORED: dict[str, str] = {
-    "serve/test_nothing_stays.py",
+    "serve/test_nothing_stays.py": "what no request may leave behind",
     "serve/test_slow_requests.py": "what no request may do to others",
     "cli/language_server/test_long_sessions.py": "what the server does over time, with a client",
     "cli/language_server/test_neovim.py": "a session of another program",
