@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.faults.floods import Floods
+from tests.faults.hostile_load import HostileLoad
 from tests.faults.server_under_test import Process
 
 pytestmark = pytest.mark.slow
@@ -35,6 +37,15 @@ def test_requests_without_end(floods: Floods) -> None:
 
 def test_requests_without_measure(floods: Floods) -> None:
     floods.large_requests(10)
+
+
+def test_well_behaved_clients_are_answered_beside_hostile_ones(tmp_path: Path) -> None:
+    load = HostileLoad(tmp_path)
+    try:
+        found = load.latencies(2, hostile=20)
+        load.check(found)
+    finally:
+        load.close()
 
 
 def test_watchers_that_never_read(floods: Floods) -> None:

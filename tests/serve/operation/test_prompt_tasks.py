@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from celadon.serve.http_messages import Departure
 from celadon.serve.operation.prompt_tasks import in_task, started, within
 
 SOON = 0.01
@@ -195,5 +196,26 @@ def test_what_is_made_of_being_late_is_late() -> None:
 
         with pytest.raises(TimeoutError):
             await within(SOON, work())
+
+    run(main)
+
+
+def test_work_ends_when_its_client_goes() -> None:
+    async def main() -> None:
+        departure, ended = Departure(), []
+
+        async def work() -> None:
+            try:
+                await asyncio.sleep(NEVER)
+            finally:
+                ended.append(True)
+
+        task = asyncio.create_task(within(NEVER, work(), departure))
+        await asyncio.sleep(0)
+        departure.tell()
+        with pytest.raises(TimeoutError):
+            await task
+        assert ended == [True]
+        departure.tell()  # nothing is left that could end
 
     run(main)

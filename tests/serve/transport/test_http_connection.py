@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Callable
 import pytest
 
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
-from celadon.serve.transport.http_connection import Connection
+from celadon.serve.transport.http_connection import LARGE_READ, Connection
+from celadon.serve.transport.http_server import READING_AT_ONCE, HttpServer
 from tests.serve.transport.listening import code, listening, until, until_closed
 
 pytestmark = pytest.mark.slow
@@ -242,3 +243,103 @@ def test_a_connection_that_has_ended_is_gone_without_a_collection(said: bytes) -
         assert not left
     finally:
         gc.enable()
+
+
+class Wire(asyncio.Transport):
+    """A transport that knows whether it would read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = True
+        self.sent = b""
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+    def is_closing(self) -> bool:
+        return False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.sent += data
+
+
+def test_who_sends_much_lets_others_read() -> None:
+    """However many send large bodies, a turn of the loop reads a few of them."""
+    recorder = Recorder()
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+
+    async def run() -> list[list[bool]]:
+        server = HttpServer(recorder.handle, lambda: None)
+        wires = [Wire() for _ in range(READING_AT_ONCE + 2)]
+        connections = [Connection(server) for _ in wires]
+        for one, wire in zip(connections, wires, strict=True):
+            one.connection_made(wire)
+            one.data_received(head + b"x" * LARGE_READ)
+        found = [[wire.reads for wire in wires]]
+        for _ in range(2):
+            await asyncio.sleep(0)
+            found.append([wire.reads for wire in wires])
+        for one in connections:
+            one.data_received(b"x" * (200_000 - LARGE_READ))
+            one.connection_lost(None)
+        return found
+
+    waiting, some, rest = asyncio.run(run())
+    assert waiting == [False] * (READING_AT_ONCE + 2)
+    assert some == [True] * READING_AT_ONCE + [False] * 2
+    assert rest == [True] * (READING_AT_ONCE + 2)
+    assert [len(one.body) for one in recorder.seen] == [200_000] * (READING_AT_ONCE + 2)
+
+
+def test_what_comes_behind_a_request_is_not_read_because_it_is_its_turn() -> None:
+    async def run() -> list[bool]:
+        gate = asyncio.Event()
+
+        async def handle(request: HttpRequest) -> HttpAnswer:
+            await gate.wait()
+            return plain_text(200, request.path)
+
+        connection, wire = Connection(HttpServer(handle, lambda: None)), Wire()
+        connection.connection_made(wire)
+        connection.data_received(GET)
+        connection.data_received(GET * 5000)
+        found = []
+        for _ in range(3):
+            found.append(wire.reads)
+            await asyncio.sleep(0)
+        gate.set()
+        while wire.sent.count(b"200 OK") < 5001:
+            await asyncio.sleep(0)
+        found.append(wire.reads)
+        connection.connection_lost(None)
+        return found
+
+    assert asyncio.run(run()) == [False, False, False, True]
+
+
+def test_a_client_that_goes_is_told_of() -> None:
+    gone: list[bool] = []
+
+    async def run() -> None:
+        async def handle(request: HttpRequest) -> HttpAnswer:
+            assert request.departure is not None
+            left = asyncio.Event()
+            request.departure.ends(left.set)
+            await left.wait()
+            gone.append(True)
+            return plain_text(200, "")
+
+        connection = Connection(HttpServer(handle, lambda: None))
+        connection.connection_made(Wire())
+        connection.data_received(GET)
+        await asyncio.sleep(0)
+        assert not gone
+        connection.connection_lost(None)
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert gone == [True]

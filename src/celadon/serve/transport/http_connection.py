@@ -41,6 +41,9 @@ _LINE_ENDS: Final = 4
 _BEGUN: Final = 4
 """Bytes behind a request that are the beginning of another one."""
 
+LARGE_READ: Final = 1 << 16
+"""Bytes that came at once: more is on its way, as a rule."""
+
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
 
@@ -59,6 +62,10 @@ class Surroundings(Protocol):
 
     def make_room(self) -> None:
         """There are too many connections, or they hold too much."""
+        ...
+
+    def rest(self, connection: Connection) -> None:
+        """It reads no more until it is told to `go_on`."""
         ...
 
 
@@ -105,6 +112,9 @@ class Connection(asyncio.Protocol):
         """Whether no request has been answered of what came last: more than one in a packet wait
         for the next turn of the loop."""
         self._is_paused = False
+        """Whether too much has come behind a request."""
+        self._rests = False
+        """Whether others read before more is read here."""
         self._is_over = False
         """Whether the client sends no more."""
         self._has_asked = False
@@ -230,6 +240,8 @@ class Connection(asyncio.Protocol):
         if self._closes and not self.is_busy:
             return
         self._unread += data
+        if len(data) >= LARGE_READ:
+            self._rest()
         if self._is_answering:
             self._hold_back()
         else:
@@ -245,9 +257,25 @@ class Connection(asyncio.Protocol):
             return
         if self._streaming:  # nobody would see that the client has gone
             self.transport.abort()
-        elif not self._is_paused:
+        else:
             self._is_paused = True
             self.transport.pause_reading()
+
+    def _rest(self) -> None:
+        """Let others read. The loop would read megabytes here before it turned to them."""
+        if not self._rests:
+            self._rests = True
+            self.transport.pause_reading()
+            self._server.rest(self)
+
+    def go_on(self) -> None:
+        """It is this connection's turn again to read."""
+        self._rests = False
+        self._read_more()
+
+    def _read_more(self) -> None:
+        if not (self._is_paused or self._rests or self.transport.is_closing()):
+            self.transport.resume_reading()
 
     def _read_on(self) -> None:
         """Up to the next request that is not answered at once, or as far as there is something."""
@@ -451,9 +479,9 @@ class Connection(asyncio.Protocol):
         """What came behind it is next."""
         self.last_used = self._loop.time()
         self._answered_bytes = 0
-        if self._is_paused and not self.transport.is_closing():
-            self.transport.resume_reading()
-        self._is_paused = False
+        if self._is_paused:
+            self._is_paused = False
+            self._read_more()
         if self._closes:
             self._part(is_sending=not arrived.reader.is_whole)
         elif not self._is_reading and not self.transport.is_closing():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -18,6 +19,9 @@ from celadon.serve.transport.guarded_handler import GuardedHandler
 from celadon.serve.transport.http_connection import Connection
 
 BACKLOG: Final = 2048
+READING_AT_ONCE: Final = 4
+"""Connections that read much in one turn of the loop, a quarter of a megabyte each."""
+
 _LOOK_SECONDS: Final = 0.01
 """Between two looks whether the last request has been answered."""
 
@@ -41,6 +45,7 @@ class HttpServer:
         self.is_ending = False
         self.held_bytes = 0
         self.has_recalled = False
+        self._resting: deque[Connection] = deque()
         self._ready = ready
         self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -92,6 +97,19 @@ class HttpServer:
             idle.sort(key=lambda one: one.last_used)
             for one in idle[: 1 + self.limits.connections // 64]:
                 one.transport.abort()
+
+    def rest(self, connection: Connection) -> None:
+        """What has brought much waits until others have had their turn. However many send large
+        bodies, the loop reads those of a few before it looks after the small ones."""
+        self._resting.append(connection)
+        if len(self._resting) == 1:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        for _ in range(min(READING_AT_ONCE, len(self._resting))):
+            self._resting.popleft().go_on()
+        if self._resting:
+            asyncio.get_running_loop().call_soon(self._next_turn)
 
     def recall_certificates(self) -> None:
         """Whose certificates are trusted has changed: connections that were made with one end,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
@@ -51,3 +55,12 @@ def test_what_is_not_said_is_expected() -> None:
         'Pod in version "v1" cannot be handled as a ValidatingAdmissionPolicy: converting '
         "(v1.Pod) to (admissionregistration.ValidatingAdmissionPolicy): unknown conversion"
     )
+
+
+@given(
+    st.lists(st.sampled_from([b"\xc3", b"\xa4", b"\xff", b"a", b"\xf0\x9f\x92\xa3", b"\xe2\x82"]))
+)
+def test_bytes_that_are_no_text_are_replaced_as_in_one_piece(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    with patch.object(request_bodies, "_PIECE", 2):
+        assert request_bodies._decoded(body) == body.decode("utf-8", "replace")
