@@ -8,7 +8,8 @@ import pytest
 
 from celadon.serve.api_settings import Settings
 from celadon.serve.operation.request_limits import RequestLimits
-from tests.serve.asking import ask, read
+from celadon.store import delete, put
+from tests.serve.asking import ask, read, said
 from tests.serve.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -151,3 +152,43 @@ def test_devices_have_messages_of_their_own(running: Running, kind: str) -> None
     answer = ask(running, "GET", path, accept=f"{PROTOBUF},application/json")
     assert (answer.code, answer.content_type) == (200, PROTOBUF)
     assert read(ask(running, "GET", path))["items"] == []
+
+
+def test_what_cannot_be_decoded_is_an_error_where_it_is_read() -> None:
+    running = Running()
+    message = "couldn't get version/kind; json parse error: unexpected end of JSON input"
+
+    def put_strange(key: str) -> None:
+        running.server.objects.store.submit(put(f"/registry/{key}", b"{")).result(60)
+
+    try:
+        put_strange("core/configmaps/default/strange")
+        for method, path in (
+            ("GET", MAPS),
+            ("GET", f"{MAPS}/strange"),
+            ("PUT", f"{MAPS}/strange"),
+            ("DELETE", f"{MAPS}/strange"),
+        ):
+            body = {"metadata": {"name": "strange"}} if method == "PUT" else None
+            answer = ask(running, method, path, body)
+            assert (answer.code, read(answer)) == (
+                500,
+                {
+                    "kind": "Status",
+                    "apiVersion": "v1",
+                    "metadata": {},
+                    "status": "Failure",
+                    "message": message,
+                    "code": 500,
+                },
+            )
+        assert ask(running, "POST", MAPS, {"metadata": {"name": "other"}}).code == 201
+        assert ask(running, "GET", f"{MAPS}/other").code == 200
+        key = "admissionregistration.k8s.io/validatingadmissionpolicies/strange"
+        put_strange(key)
+        refused = ask(running, "POST", MAPS, {"metadata": {"name": "unjudged"}})
+        assert said(refused) == (500, message)
+        running.server.objects.store.submit(delete(f"/registry/{key}")).result(60)
+        assert ask(running, "POST", MAPS, {"metadata": {"name": "judged"}}).code == 201
+    finally:
+        running.close()

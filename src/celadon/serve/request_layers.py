@@ -18,6 +18,7 @@ from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.serve.objects.strange_values import Undecodable
 from celadon.serve.operation import log_lines
 from celadon.serve.operation.prompt_tasks import within
 from celadon.serve.operation.request_limits import (
@@ -141,6 +142,11 @@ class RequestLayers:
             )
         except ServiceError as error:
             log_lines.warn("the data cannot be reached", {"err": str(error)})
+            return status_answer(
+                status.plain_error(str(error)), await self._form_of_errors(request)
+            )
+        except Undecodable as error:
+            log_lines.warn("an object cannot be decoded", {"key": error.key, "err": str(error)})
             return status_answer(
                 status.plain_error(str(error)), await self._form_of_errors(request)
             )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.selection import selector_text
 from celadon.kube.selection.field_selectors import FieldTerm, parse_field_selector
 from celadon.kube.selection.label_selectors import (
     NOTHING,
     LabelSelector,
     SelectorError,
+    conjunction,
     label_selector,
 )
 from celadon.kube.selection.selector_text import parse_label_selector
@@ -104,6 +109,62 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
     except SelectorError:
         return
     assert parse_label_selector(str(selector)) == selector
+
+
+WORDS = st.sampled_from(
+    [*"ab=!(),<> \t\x00-.5", "in", "notin", "==", "!=", "a=b", "a in (b,c)", "x" * 70, "ä"]
+)
+
+
+@given(st.lists(WORDS, max_size=10).map("".join))
+def test_what_is_read_at_once_is_what_the_parser_reads(text: str) -> None:
+    def said(parse: Callable[[str], object]) -> object:
+        try:
+            return parse(text)
+        except SelectorError as error:
+            return str(error)
+
+    whole = said(lambda given: conjunction(selector_text._Parser(given).parse()))
+    assert said(parse_label_selector) == whole
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "a,",
+        "a=b,",
+        "!a,",
+        "a in (b),",
+        "a in (b,",
+        "a in (b),c notin (",
+        "(",
+        ",",
+        "=",
+        "!",
+        "a ",
+        "\x00",
+    ],
+)
+def test_calls_grow_with_the_length_and_no_faster(shape: str) -> None:
+    def calls(times: int) -> int:
+        made = 0
+
+        def count(_: FrameType, event: str, __: object) -> None:
+            nonlocal made
+            made += event in ("call", "c_call")
+
+        text = shape * times
+        sys.setprofile(count)
+        try:
+            parse_label_selector(text)
+        except SelectorError:
+            pass
+        finally:
+            sys.setprofile(None)
+        return made
+
+    calls(2)
+    assert calls(800) <= 2 * calls(400) + 200
 
 
 @pytest.mark.parametrize(

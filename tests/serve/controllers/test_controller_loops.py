@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from celadon.kube import metadata
 from celadon.serve.controllers.controller_loops import Change, Controllers, Stale
+from celadon.store import delete, put
 from tests.serve.serving import Shelf
 
 
@@ -65,6 +66,20 @@ def test_what_is_there_and_what_comes_is_work() -> None:
 
     run(watcher, scenario)
     assert watcher.changes == [(False, True), (False, True), (True, True), (True, False)]
+
+
+def test_what_cannot_be_decoded_is_no_work_and_is_not_taken_for_gone() -> None:
+    watcher, key = Watcher(), "/registry/core/configmaps/a/first"
+
+    async def scenario(shelf: Shelf, controllers: Controllers) -> None:
+        whole = shelf.store.get(key)
+        assert whole is not None
+        for transaction in (put(key, b"{"), put(key, whole.value), put(key, b"{"), delete(key)):
+            shelf.store.submit(transaction).result()
+            await controllers.caught_up()
+
+    run(watcher, scenario)
+    assert watcher.changes == [(False, True), (False, True)]
 
 
 def test_what_failed_is_done_again() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube import GroupVersionResource
 from celadon.serve.objects.object_store import ObjectStore, decoded, encoded
-from celadon.store import open_memory
+from celadon.store import Entry, open_memory
 from celadon.store.local_store import Clocks
 from tests.serve.serving import Shelf, config_map, resource
 
@@ -77,9 +77,13 @@ def test_the_same_object_is_the_same_bytes() -> None:
 
 
 def test_a_place_that_was_kept_for_the_version_is_used() -> None:
-    obj = {"metadata": {"name": "x", "resourceVersion": "5", "labels": {}}}
-    again = decoded(encoded(obj, custom=False), 7)
-    assert again == {"metadata": {"name": "x", "resourceVersion": "7", "labels": {}}}
+    obj = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "x", "resourceVersion": "5", "labels": {}},
+    }
+    again = decoded(Entry("/a", encoded(obj, custom=False), 7, 7), 7)
+    assert again["metadata"] == {"name": "x", "resourceVersion": "7", "labels": {}}
     assert list(again["metadata"]) == ["name", "resourceVersion", "labels"]
 
 

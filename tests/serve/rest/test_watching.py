@@ -20,6 +20,7 @@ from celadon.serve.rest.watching import (
     WatchRequest,
     bookmark,
 )
+from celadon.store import put
 from tests.serve.serving import Shelf, endpoint, resource
 
 Seen = tuple[str, str]
@@ -120,6 +121,25 @@ def test_a_revision_that_is_too_old_is_an_event() -> None:
             410,
             "too old resource version: 2 (3)",
         )
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("query", ["", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])
+def test_what_cannot_be_decoded_is_an_event(query: str) -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("x")
+        stream = opened(shelf, query)
+        assert await taken(stream, 1) == [("ADDED", "x")]
+        shelf.store.submit(put("/registry/core/configmaps/a/y", b"{")).result()
+        for one in (stream, opened(shelf, query)):
+            (event,) = [event async for event in one]
+            assert (event.type, event.object["code"], event.object["message"]) == (
+                "ERROR",
+                500,
+                "Internal error occurred: "
+                "couldn't get version/kind; json parse error: unexpected end of JSON input",
+            )
 
     run(scenario)
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from celadon.kube import metadata
 from celadon.serve.objects.object_keys import collection_prefix
+from celadon.serve.objects.strange_values import Undecodable
 from celadon.serve.views.mirror import Mirror
+from celadon.store import delete, put
 from tests.serve.serving import Shelf, resource
 
 
@@ -35,5 +39,23 @@ def test_a_mirror_that_was_left_behind_begins_again() -> None:
             await shelf.create(f"n{number:05}")
         assert mirror.refresh()
         assert len(mirror) == 10_001
+
+    asyncio.run(scenario())
+
+
+def test_a_mirror_is_never_read_without_what_cannot_be_decoded() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        prefix = collection_prefix(resource())
+        mirror = Mirror(shelf.objects, prefix)
+        shelf.store.submit(put(f"{prefix}a/strange", b"{")).result()
+        await shelf.create("b")
+        for _ in range(2):
+            with pytest.raises(Undecodable):
+                mirror.refresh()
+        with pytest.raises(Undecodable):
+            Mirror(shelf.objects, prefix)
+        shelf.store.submit(delete(f"{prefix}a/strange")).result()
+        assert (mirror.refresh(), names(mirror)) == (True, ["b"])
 
     asyncio.run(scenario())

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from celadon.kube.selection.label_selectors import SelectorError
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 
@@ -49,29 +51,31 @@ class FieldSelector:
 
     def map_fields(self, rename: Callable[[str], str]) -> FieldSelector:
         """With every field renamed; `rename` may raise SelectorError for one it does not know."""
-        renamed = (FieldTerm(rename(term.field), term.value, term.negated) for term in self.terms)
-        return FieldSelector(tuple(renamed))
+        renamed = {
+            term: FieldTerm(rename(term.field), term.value, term.negated)
+            for term in dict.fromkeys(self.terms)
+        }
+        return FieldSelector(tuple(map(renamed.__getitem__, self.terms)))
 
     def __str__(self) -> str:
         return ",".join(map(str, self.terms))
 
 
+_OPERATOR: Final = late_pattern("!=|==|=")
+_PLAIN_VALUE: Final = late_pattern(r"[^\\,=]*")
+_ESCAPED_TERM: Final = late_pattern(r"((?:[^\\,]+|\\.|\\\Z)*)(?:,|\Z)", re.DOTALL)
+
+
 def _split_terms(text: str) -> list[str]:
     """At the commas that no backslash precedes."""
-    terms, start, escaped = [], 0, False
-    for i, char in enumerate(text):
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif char == ",":
-            terms.append(text[start:i])
-            start = i + 1
-    terms.append(text[start:])
-    return terms
+    if "\\" not in text:
+        return text.split(",")
+    return _ESCAPED_TERM.findall(text)
 
 
 def _unescape(value: str) -> str:
+    if _PLAIN_VALUE.fullmatch(value) is not None:
+        return value
     characters, escaped = [], False
     for char in value:
         if escaped:
@@ -95,14 +99,19 @@ def _unescape(value: str) -> str:
 
 def parse_field_selector(text: str) -> FieldSelector:
     """`metadata.name=a,status.phase!=Running`. SelectorError when it is bad."""
-    terms = []
-    for part in sorted(_split_terms(text)):
-        if not part:
-            continue
-        operator = re.search("!=|==|=", part)
-        if operator is None:
-            raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
-        field, value = part[: operator.start()], _unescape(part[operator.end() :])
-        if field or value:  # a term of nothing says nothing
-            terms.append(FieldTerm(field, value, operator.group() == "!="))
-    return FieldSelector(tuple(terms))
+    parts = sorted(_split_terms(text))
+    terms: dict[str, FieldTerm | None] = {}
+    for part in dict.fromkeys(parts):
+        terms[part] = _term(part, text)
+    return FieldSelector(tuple(term for part in parts if (term := terms[part]) is not None))
+
+
+def _term(part: str, text: str) -> FieldTerm | None:
+    """None for a term of nothing, which says nothing. Raises SelectorError."""
+    if not part:
+        return None
+    operator = _OPERATOR.search(part)
+    if operator is None:
+        raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
+    field, value = part[: operator.start()], _unescape(part[operator.end() :])
+    return FieldTerm(field, value, operator.group() == "!=") if field or value else None

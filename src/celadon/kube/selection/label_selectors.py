@@ -44,6 +44,8 @@ _POSITIVE: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUA
 _NEGATIVE: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 _PRESENCE: Final = frozenset({Operator.EXISTS, Operator.DOES_NOT_EXIST})
 _ORDER: Final = frozenset({Operator.GREATER_THAN, Operator.LESS_THAN})
+_KEY: Final = ROOT.child("key")
+_VALUES: Final = ROOT.child("values")
 _INTEGER: Final = late_pattern("[+-]?[0-9]+")
 
 _OBJECT_OPERATORS: Final = {
@@ -122,8 +124,8 @@ def key_error(path: FieldPath, key: str) -> FieldError | None:
 
 def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> Requirement:
     """Checked as upstream's `NewRequirement`: SelectorError with all complaints."""
-    errors = [key_error(ROOT.child("key"), key)]
-    path = ROOT.child("values")
+    path = _VALUES
+    errors = [key_error(_KEY, key)]
     errors.append(_value_count_error(operator, values, path))
     found = tuple(values or ())
     if operator in _ORDER:

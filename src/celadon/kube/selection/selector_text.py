@@ -35,21 +35,21 @@ class _Parser:
         ">": Operator.GREATER_THAN,
         "<": Operator.LESS_THAN,
     }
-    TOKEN: Final = late_pattern(r"==|!=|[=!(),><]|\0|[^=!(),>< \t\r\n\0]+\0?")
+    TOKEN: Final = late_pattern(r"(?:==|!=|[=!(),><])\0?|\0|[^=!(),>< \t\r\n\0]+\0?")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_begun: bool = False) -> None:
+        """`is_begun` says that a comma stands before the text."""
         self.tokens = self._scan(text)
         self.position = 0
+        self.is_begun = is_begun
 
     def _scan(self, text: str) -> list[str]:
-        """Literals; the empty one is the end. A NUL ends an identifier, or the text."""
-        tokens = []
-        for match in self.TOKEN.finditer(text):
-            literal = match.group()
-            if literal == "\0":
-                break
-            tokens.append(literal.removesuffix("\0"))
-        return tokens
+        """Literals; the empty one is the end. A NUL ends a symbol or an identifier, or the text."""
+        tokens = self.TOKEN.findall(text)
+        if "\0" not in text:
+            return tokens
+        end = tokens.index("\0") if "\0" in tokens else len(tokens)
+        return [literal.removesuffix("\0") for literal in tokens[:end]]
 
     def _peek(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
@@ -64,6 +64,8 @@ class _Parser:
 
     def parse(self) -> list[Requirement]:
         requirements: list[Requirement] = []
+        if self.is_begun:
+            self._require_key()
         while token := self._peek():
             if not self._is_identifier(token) and token != "!":
                 raise SelectorError(f"found '{token}', expected: !, identifier, or 'end of string'")
@@ -76,10 +78,13 @@ class _Parser:
                 break
             if separator != ",":
                 raise SelectorError(f"found '{separator}', expected: ',' or 'end of string'")
-            following = self._peek()
-            if not self._is_identifier(following) and following != "!":
-                raise SelectorError(f"found '{following}', expected: identifier after ','")
+            self._require_key()
         return requirements
+
+    def _require_key(self) -> None:
+        following = self._peek()
+        if not self._is_identifier(following) and following != "!":
+            raise SelectorError(f"found '{following}', expected: identifier after ','")
 
     def _parse_requirement(self) -> Requirement:
         key, negated = self._take(), False
@@ -119,8 +124,24 @@ class _Parser:
             return {""}
         if not self._is_identifier(first) and first != ",":
             raise SelectorError(f"found '{first}', expected: ',', ')' or identifier")
-        values = self._parse_identifiers()
+        values = self._plain_identifiers() or self._parse_identifiers()
         self._take()  # the list ends where a closing parenthesis was seen
+        return values
+
+    def _plain_identifiers(self) -> set[str]:
+        """Where one comma stands between two of them, as it usually does; else none."""
+        try:
+            end = self.tokens.index(")", self.position)
+        except ValueError:
+            return set()
+        values = set(self.tokens[self.position : end : 2])
+        if set(self.tokens[self.position + 1 : end : 2]) - {","} or not all(
+            map(self._is_identifier, values)
+        ):
+            return set()
+        if (end - self.position) % 2 == 0:
+            return set()
+        self.position = end
         return values
 
     def _parse_identifiers(self) -> set[str]:
@@ -148,6 +169,41 @@ class _Parser:
                 raise SelectorError(f"found '{literal}', expected: ',', or identifier")
 
 
+_PLAIN: Final = late_pattern(
+    r"[ \t\r\n]*(?:(!)[ \t\r\n]*)?([^=!(),>< \t\r\n\0]+)[ \t\r\n]*"
+    r"(?:(==?|!=|[<>])[ \t\r\n]*(?:([^=!(),>< \t\r\n\0]+)[ \t\r\n]*)?)?"
+)
+
+
 def parse_label_selector(text: str) -> LabelSelector:
-    """The text form: `a=b,c in (d,e),!f`. SelectorError when it is bad."""
-    return conjunction(_Parser(text).parse())
+    """The text form: `a=b,c in (d,e),!f`. SelectorError when it is bad.
+
+    What lies between two commas is looked at once, however often it comes; the parser is for what
+    begins at the first that is not plain.
+    """
+    parts = text.split(",")
+    known: dict[str, Requirement] = {}
+    for part in dict.fromkeys(parts):
+        found = _plain_requirement(part)
+        if found is None:
+            break
+        known[part] = found
+    else:
+        return conjunction([known[part] for part in parts])
+    at = parts.index(part)
+    rest = _Parser(",".join(parts[at:]), is_begun=at > 0).parse()
+    return conjunction([known[part] for part in parts[:at]] + rest)
+
+
+def _plain_requirement(part: str) -> Requirement | None:
+    """Without a list of values; None if it is not plain or not good."""
+    match = _PLAIN.fullmatch(part)
+    if match is None:
+        return None
+    negation, key, symbol, value = match.groups()
+    try:
+        if symbol is None:
+            return requirement(key, Operator.DOES_NOT_EXIST if negation else Operator.EXISTS, ())
+        return None if negation else requirement(key, _Parser.BINARY[symbol], (value or "",))
+    except SelectorError:
+        return None

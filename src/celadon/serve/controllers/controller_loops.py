@@ -16,7 +16,8 @@ from typing import Final, Protocol, TypeAlias
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore
-from celadon.store import Compacted, Entry, Event, StoreClosed, Watch, WatchLost, WatchOverflow
+from celadon.serve.objects.strange_values import Undecodable
+from celadon.store import Compacted, Entry, StoreClosed, Watch, WatchLost, WatchOverflow
 
 FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
@@ -119,22 +120,29 @@ class ControllerLoop:
             if watch is None:
                 self._load(prefix)
             for event in events:
-                self._note(self._change(event))
+                self._note(event.key, event.previous, event.entry)
 
     def _load(self, prefix: str) -> None:
         page = self._objects.store.range(prefix)
         self._watches[prefix] = self._objects.store.watch(prefix, page.revision, self._wake.set)
         for entry in page.entries:
-            self._note(Change(entry.key, None, self._objects.stored(entry).object))
+            self._note(entry.key, None, entry)
 
-    def _change(self, event: Event) -> Change:
-        return Change(event.key, self._object(event.previous), self._object(event.entry))
+    def _note(self, key: str, previous: Entry | None, entry: Entry | None) -> None:
+        """What cannot be decoded is nobody's work, and is not taken for gone."""
+        change = Change(key, self._object(previous), self._object(entry))
+        if change.new is not None or (entry is None and change.old is not None):
+            self._queue.update(dict.fromkeys(self.controller.concerned(change)))
 
     def _object(self, entry: Entry | None) -> JsonObject | None:
-        return None if entry is None else self._objects.stored(entry).object
-
-    def _note(self, change: Change) -> None:
-        self._queue.update(dict.fromkeys(self.controller.concerned(change)))
+        """None also for what cannot be decoded."""
+        if entry is None:
+            return None
+        try:
+            return self._objects.stored(entry).object
+        except Undecodable as error:
+            _LOG.warning("%s cannot be decoded: %s", entry.key, error)
+            return None
 
     async def _next(self) -> None:
         item = next(iter(self._queue))

@@ -18,6 +18,7 @@ from celadon.records import dataclass
 from celadon.serve.json_bytes import has_exact_numbers, read_stored, stored_bytes
 from celadon.serve.objects.object_keys import collection_prefix, object_key
 from celadon.serve.objects.object_memory import ObjectMemory, weight
+from celadon.serve.objects.strange_values import read_strange
 from celadon.serve.workers.loop_doors import on_loop
 from celadon.store import (
     Committed,
@@ -45,16 +46,14 @@ EVENT_SECONDS: Final = 3600
 """How long upstream keeps events unless it is told otherwise."""
 
 _EVENTS: Final = frozenset({("", "events"), ("events.k8s.io", "events")})
+"""Group and name of the resources whose objects go by themselves."""
+
+_BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 def is_event(resource: Resource) -> bool:
     """Whether objects of the resource are events: upstream keeps no cache of them."""
     return (resource.gvr.group, resource.gvr.resource) in _EVENTS
-
-
-"""Group and name of the resources whose objects go by themselves."""
-
-_BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,8 @@ class ObjectPage:
 
 
 class ObjectStore:
-    """Synchronous reads, asynchronous writes. Errors are the store's. Events go `event_seconds`
-    after they were last written; None: never."""
+    """Synchronous reads, asynchronous writes. Errors are the store's, and Undecodable. Events go
+    `event_seconds` after they were last written; None: never."""
 
     def __init__(self, store: Store, event_seconds: int | None = None) -> None:
         self.store = store
@@ -143,7 +142,7 @@ class ObjectStore:
         }
 
     def stored(self, entry: Entry) -> StoredObject:
-        """An entry, decoded."""
+        """An entry, decoded. Raises Undecodable."""
         found = self._decoded.get(entry.key)
         if found is not None and found.revision == entry.mod_revision:
             return found
@@ -156,7 +155,7 @@ class ObjectStore:
         known = self._encoded.get(id(entry.value))
         if known is not None:
             return _with_version(known, str(entry.mod_revision))
-        return decoded(entry.value, entry.mod_revision)
+        return decoded(entry, entry.mod_revision)
 
     def _keep(self, entry: Entry, obj: JsonObject) -> StoredObject:
         found = self._decoded.get(entry.key)
@@ -173,7 +172,7 @@ class ObjectStore:
         key = (event.key, event.revision)
         found = self._former.get(key)
         if found is None:
-            obj = decoded(event.previous.value, event.revision)
+            obj = decoded(event.previous, event.revision)
             found = StoredObject(obj, event.revision)
             self._former.keep(key, found, weight(event.previous.value))
         return found.object
@@ -182,7 +181,7 @@ class ObjectStore:
         key = (entry.key, entry.mod_revision)
         found = self._former.get(key)
         if found is None:
-            found = StoredObject(decoded(entry.value, entry.mod_revision), entry.mod_revision)
+            found = StoredObject(decoded(entry, entry.mod_revision), entry.mod_revision)
             self._former.keep(key, found, weight(entry.value))
         return found
 
@@ -284,8 +283,13 @@ def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:
     return {**obj, "metadata": {**before, "resourceVersion": version, **found}}
 
 
-def decoded(value: bytes, revision: int) -> JsonObject:
-    """A stored object with its resource version."""
-    obj = read_stored(value)
-    obj["metadata"]["resourceVersion"] = str(revision)
+def decoded(entry: Entry, revision: int) -> JsonObject:
+    """A stored object with its resource version. Raises Undecodable."""
+    try:
+        obj = read_stored(entry.value)
+        obj["kind"], obj["apiVersion"]  # each object says what it is
+        obj["metadata"]["resourceVersion"] = str(revision)
+    except (ValueError, LookupError, TypeError):
+        obj = read_strange(entry.key, entry.value)
+        obj["metadata"]["resourceVersion"] = str(revision)
     return obj

@@ -67,8 +67,9 @@ class MediaClause:
 
 
 def media_clauses(header: str) -> list[MediaClause]:
-    """The best first; of equal quality, in the order given. Unreadable ones are left out."""
-    found = [clause for part in header.split(",") for clause in _clause(part)]
+    """The best first, each once; of equal quality, in the order given. Unreadable ones are left
+    out."""
+    found = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]
     return sorted(found, key=lambda clause: -clause.quality)
 
 

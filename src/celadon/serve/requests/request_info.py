@@ -156,7 +156,7 @@ def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
 
 def selected_name(selector: str) -> str:
     """The name that a field selector demands of `metadata.name`; empty if it does not."""
-    for term in selector.split(","):
+    for term in dict.fromkeys(selector.split(",")):
         found = _NAME_SELECTOR.match(term)
         if found is not None and found[1] not in (".", "..") and not set("/%") & set(found[1]):
             return found[1]

@@ -21,6 +21,7 @@ from celadon.serve.access.standings import STANDING_SECONDS, Standing
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_selection import ObjectSelection
 from celadon.serve.objects.object_store import ObjectPage, ObjectStore
+from celadon.serve.objects.strange_values import Undecodable
 from celadon.serve.requests.list_options import ListOptions, revision_of
 from celadon.serve.rest.endpoints import Endpoint
 from celadon.serve.rest.reading import Reader
@@ -120,6 +121,9 @@ class Watching:
         except Compacted as error:
             yield WatchEvent(ERROR, _too_old(revision, error.oldest).status.to_json())
             return
+        except Undecodable as error:
+            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
+            return
         definition = self._definition(request, wake.set)
         try:
             if page is not None:
@@ -129,6 +133,8 @@ class Watching:
                     yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
             async for event in stream.events(wake, deadline, definition):
                 yield event
+        except Undecodable as error:
+            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
         finally:
             stream.close()
             if definition is not None:

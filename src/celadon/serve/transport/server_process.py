@@ -37,6 +37,7 @@ from celadon.serve.api_settings import AccessSettings, Settings
 from celadon.serve.apiserver import ApiServer
 from celadon.serve.http_messages import Handler
 from celadon.serve.objects.object_keys import ROOT
+from celadon.serve.objects.strange_values import Undecodable
 from celadon.serve.operation import log_lines
 from celadon.serve.transport.generated_credentials import CredentialsFolder
 from celadon.serve.transport.http_server import HttpServer
@@ -187,6 +188,8 @@ def _start_errors() -> Iterator[None]:
             f"{error}\n`celadon data check {error.path}` tells what is damaged, "
             f"`celadon data restore BACKUP {error.path} --force` puts a backup in its place"
         ) from error
+    except Undecodable as error:
+        raise StartError(f"`{error.key}` cannot be decoded: {error}") from error
     except (
         FileError,
         ServiceError,

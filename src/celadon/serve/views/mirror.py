@@ -7,9 +7,14 @@ something from a mirror does so again when `refresh` says that there is somethin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
+from celadon.serve.objects.strange_values import Undecodable
 from celadon.store import Compacted, Watch, WatchLost, WatchOverflow
+
+_NEVER: Final = -1
+"""Seen, until all has been taken in."""
 
 
 class Mirror:
@@ -28,21 +33,25 @@ class Mirror:
         self._reload()
 
     def refresh(self) -> bool:
-        """Take in what has happened; whether anything has."""
+        """Take in what has happened; whether anything has. Raises Undecodable as long as there is
+        such an entry: what is computed without it might allow more."""
         revision = self._objects.store.revision()
         if revision == self._seen:
             return False
+        if self._seen == _NEVER:
+            self._reload()
+            return True
         self._seen = revision
         try:
             events = self._watch.take().events
-        except (Compacted, WatchLost, WatchOverflow):
+            for event in events:
+                if event.entry is None:
+                    self._stored.pop(event.key, None)
+                else:
+                    self._stored[event.key] = self._objects.stored(event.entry)
+        except (Compacted, WatchLost, WatchOverflow, Undecodable):
             self._reload()
             return True
-        for event in events:
-            if event.entry is None:
-                self._stored.pop(event.key, None)
-            else:
-                self._stored[event.key] = self._objects.stored(event.entry)
         return bool(events)
 
     def get(self, key: str) -> StoredObject | None:
@@ -56,7 +65,8 @@ class Mirror:
         return len(self._stored)
 
     def _reload(self) -> None:
+        self._seen = _NEVER
         page = self._objects.store.range(self._prefix)
-        self._seen = page.revision
-        self._watch = self._objects.store.watch(self._prefix, page.revision)
         self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}
+        self._watch = self._objects.store.watch(self._prefix, page.revision)
+        self._seen = page.revision
