@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupKind
-from celadon.kube.workload_controllers import created_kinds, created_object
+from celadon.kube.workload_controllers import CreatedObject, created_kinds, created_objects
 
 Json = dict[str, Any]
+
+
+def created_object(value: Json) -> CreatedObject | None:
+    """The last of what is created: that which all workloads have."""
+    return next(reversed(created_objects(value)), None)
+
+
 TEMPLATE: Json = {
     "metadata": {"labels": {"app": "web"}, "annotations": {"a": "b"}},
     "spec": {"containers": [{"name": "c", "image": "i"}]},
@@ -136,9 +143,56 @@ def test_jobs_of_cron_jobs() -> None:
     [
         ("apps", "Deployment", ("ReplicaSet", "Pod")),
         ("batch", "CronJob", ("Job", "Pod")),
-        ("apps", "StatefulSet", ("Pod",)),
+        ("apps", "StatefulSet", ("PersistentVolumeClaim", "Pod")),
         ("", "ConfigMap", ()),
     ],
 )
 def test_chains(group: str, kind: str, created: tuple[str, ...]) -> None:
     assert created_kinds(GroupKind(group, kind)) == created
+
+
+def claim_template(name: str, **own: Any) -> Json:
+    return {"metadata": {"name": name, **own}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+
+
+def test_claims_of_a_stateful_set() -> None:
+    value = workload(
+        "apps/v1",
+        "StatefulSet",
+        replicas=3,
+        ordinals={"start": 2},
+        selector={"matchLabels": {"app": "web"}},
+        persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete", "whenScaled": "Delete"},
+        volumeClaimTemplates=[
+            claim_template("data"),
+            claim_template("logs", labels={"app": "x", "b": "c"}, annotations={"d": "e"}),
+        ],
+    )
+    data, logs, pod = created_objects(value)
+    assert data.value == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data-web-2", "namespace": "shop", "labels": {"app": "web"}},
+        "spec": {"accessModes": ["ReadWriteOnce"]},
+    }, "the owner is written into it later"
+    assert logs.value["metadata"] == {
+        "name": "logs-web-2",
+        "namespace": "shop",
+        "labels": {"app": "web", "b": "c"},
+        "annotations": {"d": "e"},
+    }
+    assert (data.template, logs.template) == (
+        ("spec", "volumeClaimTemplates", 0),
+        ("spec", "volumeClaimTemplates", 1),
+    )
+    assert {(one.user.name, one.count) for one in (data, logs, pod)} == {
+        ("system:serviceaccount:kube-system:statefulset-controller", 3)
+    }
+    names = [one["persistentVolumeClaim"]["claimName"] for one in pod.value["spec"]["volumes"]]
+    assert names == ["data-web-2", "logs-web-2"]
+    assert "labels" not in value["spec"]["volumeClaimTemplates"][0]["metadata"]
+
+
+def test_claims_without_labels_have_none() -> None:
+    value = workload("apps/v1", "StatefulSet", volumeClaimTemplates=[claim_template("data")])
+    assert "labels" not in created_objects(value)[0].value["metadata"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.kube.workload_controllers import created_object
+from celadon.kube.workload_controllers import created_objects
 
 Json = dict[str, Any]
 CONTAINER: Json = {"name": "c", "image": "i"}
@@ -20,8 +20,7 @@ def pod(
     own = {"name": name, "namespace": "shop", "uid": "u"}
     own |= told.pop("own", {})
     value = {"apiVersion": api_version, "kind": kind, "metadata": own}
-    found = created_object({**value, "spec": {"template": template, **told}})
-    assert found is not None
+    *_, found = created_objects({**value, "spec": {"template": template, **told}})
     return found.value
 
 

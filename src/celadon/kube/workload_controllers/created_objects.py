@@ -1,12 +1,14 @@
-"""Which controller creates what: `created_object`, for one workload the next object of its chain.
+"""Which controller creates what: `created_objects`, for one workload the next objects of its chain.
 
-A Deployment becomes a ReplicaSet, a ReplicaSet a Pod; a CronJob a Job, a Job a Pod. Names that
+A Deployment becomes a ReplicaSet, a ReplicaSet a Pod; a CronJob a Job, a Job a Pod; a StatefulSet
+claims and, if it gets them all, a Pod. Names that
 upstream makes of a hash or of the time are made by rules that always give the same: see
 `template_hashes` and `SCHEDULED`.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -17,6 +19,7 @@ from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.well_known_values import AUTHENTICATED, SERVICE_ACCOUNT_PREFIX
+from celadon.kube.workload_controllers.claims_of_templates import CLAIM, claims
 from celadon.kube.workload_controllers.pods_of_templates import (
     daemon_pod,
     job_pod,
@@ -48,6 +51,8 @@ _NOT_COPIED: Final = frozenset(
 """Annotations of a Deployment that its ReplicaSets do not take over."""
 _LONGEST_NAME: Final = 253
 _POD_TEMPLATE: Final = ("spec", "template")
+_CLAIM_TEMPLATES: Final = ("spec", "volumeClaimTemplates")
+_STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class CreatedObject:
 
     value: dict[str, Any]
     user: User
-    template: tuple[str, ...]
+    template: tuple[str | int, ...]
     count: int
 
 
@@ -80,24 +85,31 @@ class _Controller:
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
     """What becomes of a workload of a kind, one after the other; nothing of other kinds."""
-    found = _CREATED.get(kind, "")
-    if found in _BETWEEN:
-        return found, *created_kinds(_BETWEEN[found])
-    return (found,) if found else ()
+    found = _CREATED.get(kind, ())
+    then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
+    return (*found, *itertools.chain.from_iterable(then))
 
 
-def created_object(workload: JsonObject) -> CreatedObject | None:
-    """What becomes of a workload as the API server has stored it; None for what no controller
-    makes anything of, and for Jobs that somebody else manages."""
-    controller = _CONTROLLERS.get(metadata.gvk(workload).group_kind)
+def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
+    """What becomes of a workload as the API server has stored it, in the order in which its
+    controller asks for it: the last needs all before it. Nothing of what no controller makes
+    anything of, and of Jobs that somebody else manages."""
+    kind = metadata.gvk(workload).group_kind
+    controller = _CONTROLLERS.get(kind)
     if controller is None:
-        return None
+        return ()
     spec: Mapping[str, Any] = workload.get("spec") or {}
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
-        return None
-    return CreatedObject(
-        controller.create(workload), controller.user, controller.template, controller.count(spec)
+        return ()
+    user, count = controller.user, controller.count(spec)
+    made = CreatedObject(controller.create(workload), user, controller.template, count)
+    if kind != _STATEFUL_SET:
+        return (made,)
+    before = (
+        CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
+        for number, one in enumerate(claims(workload))
     )
+    return (*before, made)
 
 
 def _replica_set(deployment: JsonObject) -> dict[str, Any]:
@@ -188,19 +200,18 @@ _CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {
     GroupKind("apps", "DaemonSet"): _Controller("daemon-set-controller", daemon_pod, _one),
     GroupKind("apps", "Deployment"): _Controller("deployment-controller", _replica_set, _one, ()),
     GroupKind("apps", "ReplicaSet"): _Controller("replicaset-controller", plain_pod, _replicas),
-    GroupKind("apps", "StatefulSet"): _Controller(
-        "statefulset-controller", stateful_pod, _replicas
-    ),
+    _STATEFUL_SET: _Controller("statefulset-controller", stateful_pod, _replicas),
     GroupKind("batch", "CronJob"): _Controller(
         "cronjob-controller", _job, _one, ("spec", "jobTemplate")
     ),
     GroupKind("batch", "Job"): _Controller("job-controller", job_pod, _parallel),
 }
 
-_CREATED: Final[Mapping[GroupKind, str]] = {
-    **dict.fromkeys(_CONTROLLERS, "Pod"),
-    GroupKind("apps", "Deployment"): "ReplicaSet",
-    GroupKind("batch", "CronJob"): "Job",
+_CREATED: Final[Mapping[GroupKind, tuple[str, ...]]] = {
+    **dict.fromkeys(_CONTROLLERS, ("Pod",)),
+    GroupKind("apps", "Deployment"): ("ReplicaSet",),
+    _STATEFUL_SET: (CLAIM, "Pod"),
+    GroupKind("batch", "CronJob"): ("Job",),
 }
 _BETWEEN: Final[Mapping[str, GroupKind]] = {
     "Job": GroupKind("batch", "Job"),

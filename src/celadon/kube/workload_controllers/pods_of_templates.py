@@ -14,6 +14,7 @@ from celadon.kube import metadata
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import TEMPLATE_GENERATION
+from celadon.kube.workload_controllers.claims_of_templates import claim_name, first_ordinal
 from celadon.kube.workload_controllers.template_hashes import template_hash
 
 NODE_NAME: Final = "node"
@@ -110,7 +111,7 @@ def stateful_pod(owner: JsonObject) -> dict[str, Any]:
     """The first of a StatefulSet: it has a name, a host name, and claims of its own."""
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
-    ordinal = (spec.get("ordinals") or {}).get("start") or 0
+    ordinal = first_ordinal(owner)
     pod = pod_of(template, owner)
     own = f"{name}-{ordinal}"
     pod["metadata"]["name"] = own
@@ -124,9 +125,12 @@ def stateful_pod(owner: JsonObject) -> dict[str, Any]:
     pod["spec"]["hostname"] = own
     if spec.get("serviceName"):
         pod["spec"]["subdomain"] = spec["serviceName"]
-    claims = [metadata.name(one) for one in spec.get("volumeClaimTemplates") or ()]
+    claims = {
+        metadata.name(one): claim_name(one, own) for one in spec.get("volumeClaimTemplates") or ()
+    }
     volumes: list[dict[str, Any]] = [
-        {"name": one, "persistentVolumeClaim": {"claimName": f"{one}-{own}"}} for one in claims
+        {"name": name, "persistentVolumeClaim": {"claimName": claim}}
+        for name, claim in claims.items()
     ]
     others = (one for one in pod["spec"].get("volumes") or () if one.get("name") not in claims)
     volumes += others

@@ -37,6 +37,16 @@ def cron_job() -> Json:
     return typed("batch/v1", "CronJob", "nightly", own={"namespace": "shop"}, spec=spec)
 
 
+def stateful_set() -> Json:
+    given = deployment(2)
+    given["kind"] = "StatefulSet"
+    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    given["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"name": name}, "spec": asked} for name in ("data", "logs")
+    ]
+    return given
+
+
 def shown(report: Json) -> list[tuple[str, str, str]]:
     return [
         (one["kind"], one["verdict"], one.get("generatedBy", {}).get("object", ""))
@@ -167,3 +177,49 @@ def test_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert "created by the controller of Deployment shop/web" in out
     _, out, _ = run(capsys, *words, "--only", "1", "-o", "json")
     assert len(json.loads(out)["objects"]) == 1
+
+
+def test_claims_of_a_stateful_set(capsys: pytest.CaptureFixture[str]) -> None:
+    there = [namespace(), *about("persistentvolumeclaims", "object.metadata.name != 'data-web-0'")]
+    code, report = checked(capsys, there, [stateful_set()])
+    assert code == 1
+    owner = "StatefulSet shop/web"
+    assert shown(report) == [
+        ("StatefulSet", "untouched", ""),
+        ("PersistentVolumeClaim", "denied", owner),
+        ("PersistentVolumeClaim", "admitted", owner),
+    ], "there is no pod without its claims"
+    data, logs = report["objects"][1:]
+    assert (data["name"], logs["name"]) == ("data-web-0", "logs-web-0")
+    template = Path("given.json").read_text(encoding="utf-8").splitlines()[data["line"] - 1 :]
+    assert "data" in "".join(template[:4])
+    user = "system:serviceaccount:kube-system:statefulset-controller"
+    assert data["generatedBy"]["user"] == user
+
+
+def test_claims_that_are_there_are_not_created(capsys: pytest.CaptureFixture[str]) -> None:
+    claim = typed("v1", "PersistentVolumeClaim", "data-web-0", own={"namespace": "shop"})
+    claim["spec"] = stateful_set()["spec"]["volumeClaimTemplates"][0]["spec"]
+    there = [namespace(), *about("persistentvolumeclaims", "object.metadata.name != 'data-web-0'")]
+    code, report = checked(capsys, [*there, claim], [stateful_set()])
+    assert (code, [kind for kind, _, _ in shown(report)]) == (
+        0,
+        ["StatefulSet", "PersistentVolumeClaim", "Pod"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("most", "refused"),
+    [
+        ({"persistentvolumeclaims": "3"}, [("PersistentVolumeClaim", "logs-web-0", 1)]),
+        ({"requests_storage": "1Gi"}, [("PersistentVolumeClaim", "data-web-0", 1)]),
+    ],
+)
+def test_quotas_have_place_for_all_claims(
+    most: dict[str, str], refused: list[tuple[str, str, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    hard = {key.replace("requests_", "requests."): value for key, value in most.items()}
+    quota = typed("v1", "ResourceQuota", "q", own={"namespace": "shop"}, spec={"hard": hard})
+    _, report = checked(capsys, [namespace(), quota], [stateful_set()])
+    found = [one for one in report["objects"] if one["verdict"] == "denied"]
+    assert [(one["kind"], one["name"], one["fits"]) for one in found][:1] == refused

@@ -95,6 +95,34 @@ def test_of_a_generated_pod() -> None:
     asked.expect("invalid", object=deployment, generated="Pod")
 
 
+def test_of_a_generated_claim() -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    stateful_set = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "serviceName": "web",
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]},
+            "volumeClaimTemplates": [claim],
+        },
+    }
+    limit = {"type": "PersistentVolumeClaim", "max": {"storage": "1Mi"}}
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small", "namespace": "shop"},
+        "spec": {"limits": [limit]},
+    }
+    asked = PolicyCases(POLICY, BINDING, limits, namespaces={"shop": {}})
+    asked.expect("noMatch", object=stateful_set)
+    asked.expect("invalid", object=stateful_set, generated="PersistentVolumeClaim")
+
+
 def test_whom_nobody_could_ask() -> None:
     (result,) = PolicyCases(POLICY, BINDING).run("admit", object=pod())
     assert ("PodSecurity", "namespace `shop` is not given") in result.unasked

@@ -6,6 +6,7 @@ pod is shown at its line of the workload.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,7 +17,7 @@ from celadon.cli.checking.questions import Asked
 from celadon.cli.reading.documents import Document
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import known_resources
-from celadon.kube.workload_controllers import CreatedObject, created_object
+from celadon.kube.workload_controllers import CLAIM, CreatedObject, created_objects
 from celadon.records import dataclass
 
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -39,10 +40,16 @@ class SentByController:
         """Whether it is only on the way to a Pod, and cannot be invalid."""
         return self.request.kind.kind == _BETWEEN
 
-    def next(self) -> SentByController | None:
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is only created if there is none of its name."""
+        return self.request.kind.kind == CLAIM
+
+    def next(self) -> Sequence[SentByController]:
         """What is created of it, if it is admitted as it is."""
-        found = created_object(as_stored(self.document.value))
-        return None if found is None else _sent(found, self.document, self.creator, self.count)
+        owner = self.document
+        found = created_objects(as_stored(owner.value))
+        return [_sent(one, owner, self.creator, self.count) for one in found]
 
 
 def as_stored(value: JsonObject) -> JsonObject:
@@ -52,19 +59,20 @@ def as_stored(value: JsonObject) -> JsonObject:
 
 def sent_by_controller(
     one: Asked, result: ObjectResult, sender: SentByController | None
-) -> SentByController | None:
-    """For a workload that was admitted, as it was stored; None for what no controller looks at.
-    `sender` is what has created the workload itself."""
+) -> Sequence[SentByController]:
+    """For a workload that was admitted, as it was stored; nothing for what no controller looks at.
+    `sender` is what has created the workload itself. The last is only sent if all before it are
+    admitted."""
     request = one.request
     if request.operation not in _WRITES or request.subresource or request.object is None:
-        return None
-    found = created_object(request.object)
-    if found is None:
-        return None
+        return ()
+    found = created_objects(request.object)
     if sender is None:
-        return _sent(found, one.document, Creator(one.title, result.place, "", 1), 1)
-    creator = replace(sender.creator, depth=sender.creator.depth + 1)
-    return _sent(found, one.document, creator, sender.count)
+        creator, count = Creator(one.title, result.place, "", 1), 1
+    else:
+        creator = replace(sender.creator, depth=sender.creator.depth + 1)
+        count = sender.count
+    return [_sent(each, one.document, creator, count) for each in found]
 
 
 def _sent(found: CreatedObject, owner: Document, creator: Creator, count: int) -> SentByController:

@@ -168,17 +168,34 @@ class Judge:
     def _judge_created(
         self, one: Asked, result: ObjectResult, sender: SentByController | None
     ) -> None:
-        """What the controller of a workload would create of it, and what would become of that.
-        Something that is only on the way to a Pod, and that nobody looks at, is passed over."""
+        """What the controller of a workload would create of it, and what would become of that."""
         sent = sent_by_controller(one, result, sender)
-        if sent is not None and sent.is_between and not self._concerns(sent.request):
-            sent = sent.next()
-        if sent is None:
+        if not sent:
             return
-        judge = self.controllers.get(sent.request.user.name)
+        results = self.found.results
+        first = len(results)
+        for each in sent[:-1]:
+            self._take_created(each)
+        if not any(found.is_refused for found in results[first:]):
+            self._take_created(sent[-1])
+
+    def _take_created(self, sent: SentByController) -> None:
+        """Something that is only on the way to a Pod, and that nobody looks at, is passed over, and
+        so are claims that are there."""
+        request = sent.request
+        if sent.is_between and not self._concerns(request):
+            for following in sent.next():
+                self._take_created(following)
+            return
+        if sent.is_claim and self._is_there(request):
+            return
+        judge = self.controllers.get(request.user.name)
         if judge is None:
-            judge = self.controllers[sent.request.user.name] = self._for_controller(sent)
+            judge = self.controllers[request.user.name] = self._for_controller(sent)
         judge.take(sent.document, sent)
+
+    def _is_there(self, request: Request) -> bool:
+        return self.world.get(request.resource, request.namespace, request.name) is not None
 
     def _for_controller(self, sent: SentByController) -> Judge:
         user = sent.request.user

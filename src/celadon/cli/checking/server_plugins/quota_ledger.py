@@ -83,11 +83,13 @@ class QuotaLedger:
                 self._charge(results, charge, charge.times)
 
     def _fails_with_owner(self, results: list[ObjectResult], charge: Charge) -> bool:
-        """What is refused creates nothing: neither does what was to be created by it."""
+        """What is refused creates nothing: neither does what was to be created by it. Objects of
+        one kind do not wait for each other."""
         number = charge.number
+        kind = results[number].kind
         while results[number].created_by is not None:
             number -= 1
-            if results[number].is_refused:
+            if results[number].is_refused and results[number].kind != kind:
                 return True
         return False
 

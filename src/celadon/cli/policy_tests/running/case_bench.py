@@ -48,7 +48,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import StatusError
 from celadon.kube.catalogue import DEFAULT_PLUGINS
-from celadon.kube.workload_controllers import created_object
+from celadon.kube.workload_controllers import created_objects
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -287,16 +287,19 @@ class Bench:
 
 
 def _created_case(case: Case, asked: Asked) -> Case:
-    """What becomes of a workload as mutating policies have left it."""
-    found = created_object(asked.request.object or {})
-    document = asked.document
-    while found is not None:
-        document = Document(document.chunk, (*document.path, *found.template), found.value)
-        if found.value["kind"] == case.generated:
-            return replace(
-                case, object=document, old=None, operation=Operation.CREATE, user=found.user
-            )
-        found = created_object(as_stored(found.value))
+    """What becomes of a workload as mutating policies have left it; the first of a kind."""
+    owner, made = asked.document, asked.request.object or {}
+    while found := created_objects(made):
+        documents = [
+            Document(owner.chunk, (*owner.path, *one.template), one.value) for one in found
+        ]
+        for one, document in zip(found, documents, strict=True):
+            if one.value["kind"] == case.generated:
+                return replace(
+                    case, object=document, old=None, operation=Operation.CREATE, user=one.user
+                )
+        owner = documents[-1]
+        made = as_stored(owner.value)
     return case
 
 

@@ -182,7 +182,7 @@ _CASE: Final = {
     "authorizer": _list("Answers of `authorizer`; the first that fits counts.", _ref("answer")),
     "generated": {
         "description": "Judge what controllers would create of the object, in its stead.",
-        "enum": ["Pod", "Job", "ReplicaSet"],
+        "enum": ["Pod", "Job", "ReplicaSet", "PersistentVolumeClaim"],
     },
     "dryRun": {"description": "Whether it is a dry run.", "type": "boolean"},
     "skip": _text("Why the case is not to be run."),
