@@ -4,9 +4,10 @@
 
 takes field numbers, names and types from `FOLDER/reference/apiserver-protobuf.md` and keeps those
 of the packages that are only in the table (their numbers come from the `generated.proto` files of
-k8s.io/api). Which fields are pointers in Go, and so may be absent on the wire, comes from `types`
-of `FOLDER/reference/defaults.json`. Messages that no kind can reach are left out. The table is
-also good to edit by hand: its own head explains it. The same input gives the same bytes.
+k8s.io/api). The order of fields, that of Go's structs, is kept from the table. Which fields are
+pointers in Go, and so may be absent on the wire, comes from `types` of
+`FOLDER/reference/defaults.json`. Messages that no kind can reach are left out. The table is also
+good to edit by hand: its own head explains it. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -128,6 +130,13 @@ def from_table(text: str) -> tuple[dict[str, str], Messages]:
     return packages, found
 
 
+def in_known_order(fields: list[Field], known: Sequence[Field]) -> list[Field]:
+    """The fields in the order that the table has them in, which no reference tells: that of Go's
+    structs. New fields come last."""
+    places = {field.name: place for place, field in enumerate(known)}
+    return sorted(fields, key=lambda field: (places.get(field.name, len(places)), field.number))
+
+
 class Encodings:
     """What defaults.json and the OpenAPI documents know of the Go types."""
 
@@ -184,7 +193,7 @@ def written(packages: dict[str, str], messages: Messages, encodings: Encodings) 
         blocks.append(f"[{package}] {version}")
         for name in sorted(one for one in kept if one.rpartition(".")[0] == package):
             lines = [name.rpartition(".")[2] + (" kind" if encodings.is_kind(name) else "")]
-            for field in sorted(messages[name]):
+            for field in messages[name]:
                 mark = "?" if encodings.is_optional(name, field) else ""
                 type_ = field.type.replace(f"{package}.", "")
                 lines.append(f" {field.number} {field.name} {type_}{mark}")
@@ -196,7 +205,8 @@ def main(folder: Path) -> None:
     old = TABLE.read_text()
     head = old[: old.index("\n[") + 1]
     packages, messages = from_table(old)
-    messages |= from_reference((folder / "reference" / "apiserver-protobuf.md").read_text())
+    told = from_reference((folder / "reference" / "apiserver-protobuf.md").read_text())
+    messages |= {name: in_known_order(told[name], messages.get(name, ())) for name in told}
     new = head + written(packages, messages, Encodings(folder))
     TABLE.write_text(new)
     sys.stdout.write(f"{len(new)} characters, {'as before' if new == old else 'changed'}\n")

@@ -90,3 +90,16 @@ def test_recorded_objects_come_back(folder: str) -> None:
             assert back == _without_empty_lists(typed), path.name
             checked += 1
     assert checked > 20
+
+
+def test_fields_are_written_by_number() -> None:
+    """As Go writes them, though JSON has them in another order."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "c", "imagePullPolicy": "Always"}]},
+    }
+    policy = {"terminationMessagePolicy": "File", "imagePullPolicy": "Always"}
+    container = {"name": "c", **policy}
+    body = encode({**pod, "spec": {"containers": [container]}})
+    assert body.index(b"Always") < body.index(b"File")  # 14 and 20

@@ -1,7 +1,7 @@
 """The members of an object in the order of its kind's fields, as a server writes them.
 
-Go writes structs field by field and maps sorted by key; the numbers of the fields in protobuf
-follow the structs but for a few late fields. What has no message (custom resources) stays as it is.
+Go writes structs field by field and maps sorted by key. What has no message (custom resources)
+stays as it is.
 """
 
 from __future__ import annotations

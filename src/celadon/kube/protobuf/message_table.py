@@ -94,7 +94,8 @@ def message_of(gvk: GroupVersionKind) -> str | None:
 
 @functools.cache
 def message_fields(name: str) -> tuple[MessageField, ...]:
-    """In the order of their numbers. KeyError for a name that is not in the table."""
+    """In the order of Go's structs, in which JSON has them. KeyError for a name that is not in the
+    table."""
     package = name.rpartition(".")[0]
     return tuple(_field(line, package) for line in _table().lines[name])
 
