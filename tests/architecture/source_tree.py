@@ -14,11 +14,11 @@ SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
 Graph = Mapping[str, set[str]]
 
 
-def module_paths() -> dict[str, Path]:
+def module_paths(root: Path = SOURCE) -> dict[str, Path]:
     """The files of all modules, by dotted name."""
     paths = {
-        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in SOURCE.rglob("*.py")
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in root.rglob("*.py")
     }
     return dict(sorted(paths.items()))
 
@@ -78,9 +78,9 @@ SourceTree = Mapping[str, SourceFile]
 
 
 @cache
-def read_source() -> SourceTree:
+def read_source(root: Path = SOURCE) -> SourceTree:
     """All modules. What is read is kept: collecting garbage meanwhile would double the time."""
-    paths = module_paths()
+    paths = module_paths(root)
     known = frozenset(paths)
     gc.disable()
     try:

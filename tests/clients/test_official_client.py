@@ -14,7 +14,7 @@ from kubernetes.informer import ADDED, DELETED, MODIFIED, SharedInformer
 
 from celadon.testing import KubeApi
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

@@ -121,7 +121,7 @@ def identity(user: str) -> Iterator[str]:
         yield from ("--as-group", group)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path",
     [one for one in sorted(FOLDER.glob("*.json")) if one.stem not in INEXPRESSIBLE],

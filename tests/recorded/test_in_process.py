@@ -49,7 +49,7 @@ def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
     return of_group
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not EVERY, reason="no recordings: set CELADON_SHARED to the shared folder")
 @pytest.mark.parametrize("scenario", [as_parameter(one) for one in EVERY])
 def test_scenario(scenario: Scenario, outcomes: Callable[[str], Outcomes]) -> None:

@@ -88,7 +88,7 @@ with KubeApi():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_first_server_of_a_process_is_soon_there() -> None:
     def seconds() -> float:
         command = [sys.executable, "-c", FIRST]  # our own interpreter, our own code

@@ -21,7 +21,7 @@ from celadon.serve.transport.tls_context import server_tls
 from tests.serve.transport.certificates import client_pair
 from tests.serve.transport.listening import PATIENCE, code, listening, until, until_closed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 LAST = b"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 SHORT = ConnectionLimits(
     head_seconds=0.2, body_seconds=0.2, idle_seconds=1, stalled_seconds=0.2, held_bytes=1 << 20

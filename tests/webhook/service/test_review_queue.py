@@ -198,7 +198,7 @@ def test_a_reply_that_fails_does_not_stop_the_queue() -> None:
     assert len(asyncio.run(run())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_many_connections_at_once() -> None:
     """Everybody gets an answer: some a review, the others are told to come again."""
     settings = dataclasses.replace(SETTINGS, in_flight=10)
