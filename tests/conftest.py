@@ -1,4 +1,4 @@
-"""What all tests share: options, how hypothesis searches, and how tests are spread over processes."""
+"""What all tests share: options, how hypothesis searches, how tests are spread over processes."""
 
 from __future__ import annotations
 

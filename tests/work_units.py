@@ -14,7 +14,11 @@ WHOLE_FOLDERS: Final = ("tests/architecture/",)
 IN_GROUPS: Final = ("tests/recorded/test_in_process.py",)
 """Files whose tests are named GROUP/SCENARIO, and share what is costly by group."""
 
-CUT: Final = ("tests/test_docs.py", "tests/recorded/test_check.py", "tests/recorded/test_explain.py")
+CUT: Final = (
+    "tests/test_docs.py",
+    "tests/recorded/test_check.py",
+    "tests/recorded/test_explain.py",
+)
 """Long files whose tests share nothing."""
 
 LONGEST_FIRST: Final = (

@@ -32,9 +32,9 @@ def test_a_request_on_its_way_is_answered_after_the_end_has_begun() -> None:
 
 @pytest.mark.thorough
 def test_a_second_signal_skips_the_delay() -> None:
-    settings = dataclasses.replace(SETTINGS, shutdown_delay=30.0)
+    settings = dataclasses.replace(SETTINGS, shutdown_delay=600.0)
     began = time.monotonic()
     with running(FixedSource(rulebook()), settings) as client:
         client.end()
         assert client.said("/healthz")[0] == 200
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 300
