@@ -25,9 +25,9 @@ site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
 
-# What a developer waits for: every unit test, a sample of the recordings, a session of a client.
-# Properties try a little; nothing but Python packages is needed.
-test: $(VENV)/.developed
+# What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
+# the recordings, a session of a client.
+test: $(VENV)/.developed $(VENV)/.etcd
 	CELADON_HYPOTHESIS=$${CELADON_HYPOTHESIS:-quick} $(BIN)/pytest $(SPREAD) -m "not thorough"
 
 # All that `make test` leaves out, and the properties in full.

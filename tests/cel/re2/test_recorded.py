@@ -6,8 +6,6 @@ import json
 import re
 from typing import Any
 
-import pytest
-
 from celadon.cel.re2 import RegexError, compile
 from tests.paths import shared
 

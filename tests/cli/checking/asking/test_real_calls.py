@@ -51,7 +51,8 @@ class Hook(BaseHTTPRequestHandler):
 def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """That of a webhook with a certificate for the loopback interface and for a service."""
     monkeypatch.chdir(tmp_path)
-    handler = type("Handler", (Hook,), {"paths": [], "nobody_waits": threading.Event()})
+    nobody_waits = threading.Event()
+    handler = type("Handler", (Hook,), {"paths": [], "nobody_waits": nobody_waits})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1", "hook.infra.svc"), tmp_path)
     server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -60,7 +61,7 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     try:
         yield server.server_address[1]
     finally:
-        handler.nobody_waits.set()
+        nobody_waits.set()
         server.shutdown()
         thread.join()
         server.server_close()
