@@ -41,9 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling  # only where it was asked for
 
-    class Units(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return unit_of(nodeid)
-
     config.option.loadscopereorder = False  # the order is that of `rank`
-    return Units(config, log)
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = unit_of
+    return scheduling
