@@ -165,10 +165,14 @@ def test_the_table_is_what_its_tool_writes() -> None:
 
 
 def test_the_table_loads_quickly() -> None:
-    """Reading it all takes a few milliseconds; ten times that is allowed here."""
+    """Reading it all takes a few milliseconds of the processor; ten times that is allowed here."""
     code = (
-        "import celadon.kube.protobuf as p, time; started = time.perf_counter(); p.kinds();"
-        "p.message_fields('core.v1.Pod'); print(time.perf_counter() - started)"
+        "import celadon.kube.protobuf as p, time; started = time.process_time(); p.kinds();"
+        "p.message_fields('core.v1.Pod'); print(time.process_time() - started)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert float(ran.stdout) < 0.05
+
+    def seconds() -> float:
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        return float(ran.stdout)
+
+    assert min(seconds() for _ in range(3)) < 0.05

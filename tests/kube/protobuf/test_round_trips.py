@@ -20,7 +20,7 @@ from tests.paths import recordings
 KINDS = sorted(kinds())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
 def test_every_kind_comes_back(gvk: GroupVersionKind) -> None:
     @settings(max_examples=4)
@@ -33,7 +33,7 @@ def test_every_kind_comes_back(gvk: GroupVersionKind) -> None:
     check()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @given(st.sampled_from(KINDS).flatmap(objects))
 def test_what_go_adds_is_not_seen(obj: dict[str, Any]) -> None:
     """The struct of the object, with all its zeros, comes back without them."""
@@ -65,7 +65,7 @@ def _without_empty_lists(value: Any) -> Any:
     return value
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("folder", ["api", "clients", "defaulting", "tables", "watch"])
 def test_recorded_objects_come_back(folder: str) -> None:
     """What a server stores and sends, in the form that Go's JSON gives it."""

@@ -31,7 +31,7 @@ def test_missing_pack() -> None:
         packs.load("nope")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tool("build_packs", monkeypatch).texts(SOURCES)
     assert set(texts) == {"columns", "defaults", "resources", "schemas"}
@@ -51,7 +51,7 @@ def test_sources_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
             assert list(value) == sorted(value), f"{path}: not sorted by name"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_types_are_those_of_the_openapi_documents(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
