@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
-from celadon.admission.chain import Chain, NoteTaker, Stage, Steps, WebhookCalls
+from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion
 from celadon.admission.webhooks import (
     Call,
@@ -60,7 +60,7 @@ class Policies:
         return labelled(request.object, f"policies{number}")
 
 
-class Asked(NoteTaker):
+class Asked(Admitters, NoteTaker):
     """Everybody there is to ask. `seen` says who was asked, with which labels on the object;
     whoever is named by `refuses` has something against the request."""
 
@@ -270,3 +270,10 @@ def test_whom_to_ask_is_known_before_the_first_step() -> None:
     assert next(chain.mutation()) is Stage.MUTATING_PLUGINS
     assert next(chain.validation()) is Stage.VALIDATING_PLUGINS
     assert asked.seen == []
+
+
+def test_nobody_has_a_say() -> None:
+    chain = Chain(request(), None, Admitters())
+    stages = list(chain.steps())
+    assert stages == [Stage.MUTATING_PLUGINS, Stage.VALIDATION, Stage.VALIDATING_PLUGINS]
+    assert chain.verdict.allowed

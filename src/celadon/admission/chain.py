@@ -89,33 +89,36 @@ class Rounds(Protocol):
         ...
 
 
-class Admitters(Protocol):
-    """Whom the chain asks. None stands for those who have no say about a request like this one."""
+class Admitters:
+    """Whom the chain asks; these ask nobody. None stands for those who have no say about a request
+    like this one."""
+
+    __slots__ = ()
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
         """The first half of the plugins: change the draft, or refuse the request."""
-        ...
+        return None
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> Rounds | None:
         """The mutating policies."""
-        ...
+        return None
 
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
         """The mutating webhooks."""
-        ...
+        return None
 
-    def validate(self, request: Request) -> Opinion:
+    def validate(self, request: Request) -> Opinion | None:
         """The second half of the plugins."""
-        ...
+        return None
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
         """What asks the validating policies."""
-        ...
+        return None
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
         """What begins to ask the validating webhooks. It raises StatusError where it cannot be told
         whom to ask."""
-        ...
+        return None
 
 
 class NoteTaker:
@@ -235,8 +238,9 @@ class Chain:
         begin = admitters.validating_webhooks(request)
         yield Stage.VALIDATING_PLUGINS
         opinion = admitters.validate(request)
-        notes.take_opinion(opinion)
-        _raise(opinion.refusal)
+        if opinion is not None:
+            notes.take_opinion(opinion)
+            _raise(opinion.refusal)
         if review is not None:
             yield Stage.VALIDATING_POLICIES
             self.verdict = review(request)

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Final
 
 from celadon.admission import Engine, Request, Verdict, World, is_exempt
-from celadon.admission.chain import Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
+from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.mutating import MutatingEngine, PolicyRounds
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
@@ -51,7 +51,7 @@ class ServerAdmitters:
         return RequestAdmitters(self, call)
 
 
-class RequestAdmitters(NoteTaker):
+class RequestAdmitters(Admitters, NoteTaker):
     """Asks whom a server asks about one request, and keeps what they say beside yes and no.
 
     `rules` is the engine of the policies that are asked next, `asked` the notes of the webhooks
