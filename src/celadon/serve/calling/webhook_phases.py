@@ -73,14 +73,14 @@ class Webhooks:
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
 
-    def validates(self, request: Request) -> bool:
+    def may_validate(self, request: Request) -> bool:
         """Whether any validating webhook could have a say in requests like this one."""
         view = self._validating
         return view is not None and view.hooks().concerns(request, self._world)
 
     def validation(self, request: Request) -> ValidatingPhase:
         """For one request. Raises StatusError where it cannot be told whom to ask."""
-        assert self._validating is not None, "asked only after `validates`"
+        assert self._validating is not None, "asked only after `may_validate`"
         hooks = self._validating.hooks()
         return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 

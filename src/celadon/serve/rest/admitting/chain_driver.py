@@ -129,7 +129,7 @@ class RequestAdmitters(Admitters, NoteTaker):
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
         """None where no webhook could have a say."""
         webhooks = self.of.webhooks
-        return self._begin_validation if webhooks.validates(request) else None
+        return self._begin_validation if webhooks.may_validate(request) else None
 
     def _begin_validation(self, request: Request) -> ValidatingPhase:
         phase = self.of.webhooks.validation(request)
