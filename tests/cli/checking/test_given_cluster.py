@@ -13,7 +13,7 @@ from celadon.cli.checking.asking.object_chain import ObjectChain
 from celadon.cli.checking.given_cluster import Circumstances, Cluster, cluster_of, engines_of
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.policy_set import policy_sets
-from celadon.cli.checking.questions import Question, ask
+from celadon.cli.checking.questions import Asked, Question, ask
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
@@ -43,8 +43,8 @@ def cluster(*values: Json, asks_plugins: bool = False, **circumstances: Any) -> 
 def begun(found: Cluster, value: Json) -> ObjectChain:
     (document,) = documents(value)
     asked = ask(document, Question(), found.world.catalog, {}, found.prepare)
-    assert not hasattr(asked, "text"), asked
-    return found.asking().chain(asked)  # type: ignore[arg-type]
+    assert isinstance(asked, Asked), asked
+    return found.asking().chain(asked)
 
 
 def names(policies: Sequence[Any]) -> list[str]:
