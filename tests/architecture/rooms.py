@@ -48,6 +48,7 @@ DOORS = {
     "celadon.kube.writes",
     "celadon.kube.writes.patching",
     "celadon.admission",
+    "celadon.admission.chain",
     "celadon.admission.explanation",
     "celadon.admission.incomplete",
     "celadon.admission.lint",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from celadon.admission.hits import Hit
 from celadon.admission.matching import MatchPlan, Target, is_exempt, plan
@@ -51,6 +51,20 @@ class Binding(Protocol):
 
     @property
     def spec(self) -> BindingSpec: ...
+
+
+class PolicyEngine(Protocol):
+    """An engine of policies of one type; those, and their bindings, are what was decoded from
+    documents of its kinds."""
+
+    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
+        """With others in place of those that are objects; what stays is not compiled again."""
+
+    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
+        """With others in place of those from files of the server."""
+
+    def prepare(self) -> Self:
+        """The same, with nothing left to be compiled while requests are decided."""
 
 
 C = TypeVar("C", bound=PolicyFrame)

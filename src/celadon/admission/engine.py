@@ -6,6 +6,10 @@ touches only those. Policies are looked at in the order of their names, bindings
 likewise, params by namespace and name; upstream's orders are random (decision 0003). Static ones,
 from files of the server, come before all that are objects.
 
+Hooks are walked once per endpoint, for the candidates that requests are shown to (`_Endpoint`), and
+once more if somebody asks why the others are not among them (`_Survey`). A request is judged in
+`_judged` for `review` and `noted`; `explain` leaves nothing out and goes through the survey.
+
 Dispatch follows k8s.io/apiserver `pkg/admission/plugin/policy/{generic/policy_dispatcher,
 validating/dispatcher}.go`: nothing is cut short, a denial does not keep later policies from
 warning and annotating.
@@ -13,7 +17,7 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from celadon.admission import policy_limits
@@ -27,7 +31,7 @@ from celadon.admission.candidates import (
 )
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.endpoint_memory import PerEndpoint, target_of
+from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.hits import Hit, MatchError
@@ -115,7 +119,7 @@ class Engine:
     """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
     `with_static` share the compiled policies with a changed set."""
 
-    __slots__ = ("_endpoints", "_hooks", "_inert", "_silent", "version")
+    __slots__ = ("_endpoints", "_hooks", "_inert", "_surveys", "version")
 
     def __init__(
         self,
@@ -140,8 +144,8 @@ class Engine:
             lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
         )
         inert = self._inert
-        self._silent = PerEndpoint(
-            lambda target, catalog: (*inert, *_silent(hooks, target, catalog))
+        self._surveys = PerEndpoint(
+            lambda target, catalog: _Survey((*inert, *_surveyed(hooks, target, catalog)))
         )
 
     def replaced(
@@ -200,7 +204,7 @@ class Engine:
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
         """Notes on the policies and bindings that no request to the same endpoint concerns; the
         same tuple for all of them."""
-        return self._silent.of(request, world.catalog)
+        return self._surveys.of(request, world.catalog).notes
 
     def hooks_for(self, resource: GroupVersionResource) -> tuple[Hook[CompiledPolicy], ...]:
         """The policies that requests for a resource are shown to, in the order in which they are
@@ -212,57 +216,50 @@ class Engine:
     ) -> Verdict:
         """The same verdict with every decision, also those that admit, with costs, and with notes
         on everything that had no say. `context` is that of the request, if somebody looks on."""
-        folder = Folder(request, list(self._inert))
-        hooks = self._hooks.seeing(request.resource)
-        if not hooks and is_exempt(request.resource):
-            folder.note(Note(Outcome.EXEMPT, detail=str(request.resource.group_resource)))
-            return folder.verdict()
+        folder = Folder(request, [])
         context = context or RequestContext(request, world)
         dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
-        target = target_of(request)
         try:
-            for hook in hooks:
-                self._explain_hook(hook, target, world.catalog, dispatch)
+            for entry in self._surveys.of(request, world.catalog).entries:
+                if isinstance(entry, Note):
+                    folder.note(entry)
+                else:
+                    dispatch.judge(entry)
         except StatusError as failure:
             return folder.verdict(failure)
         return folder.verdict()
 
-    def _explain_hook(
-        self, hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, dispatch: _Dispatch
-    ) -> None:
-        candidate = _candidate_noted(hook, target, catalog, dispatch.folder.note)
-        if candidate is not None:
-            dispatch.judge(candidate)
+
+class _Survey:
+    """What is remembered of an endpoint for whoever asks why: every policy in its order, as a
+    candidate or as a note that no request to the endpoint concerns it, or some binding of it.
+    `notes` are the latter."""
+
+    __slots__ = ("entries", "notes")
+
+    def __init__(self, entries: tuple[_Candidate | Note, ...]) -> None:
+        self.entries = entries
+        self.notes = tuple(one for one in entries if isinstance(one, Note))
 
 
-def _silent(hooks: _Hooks, target: Target, catalog: Catalog) -> tuple[Note, ...]:
-    """On the policies and bindings that no request to an endpoint concerns."""
+def _surveyed(hooks: _Hooks, target: Target, catalog: Catalog) -> Iterator[_Candidate | Note]:
     seen = hooks.seeing(target.resource)
     if not seen and is_exempt(target.resource):
-        return (Note(Outcome.EXEMPT, detail=str(target.resource.group_resource)),)
-    notes: list[Note] = []
+        yield Note(Outcome.EXEMPT, detail=str(target.resource.group_resource))
     for hook in seen:
-        _candidate_noted(hook, target, catalog, notes.append)
-    return tuple(notes)
-
-
-def _candidate_noted(
-    hook: Hook[CompiledPolicy], target: Target, catalog: Catalog, note: Callable[[Note], None]
-) -> _Candidate | None:
-    """The candidate; notes on why there is none, or on bindings that it is without."""
-    name = hook.policy.name
-    if not hook.bindings:
-        note(Note(Outcome.POLICY_WITHOUT_BINDING, name))
-        return None
-    candidate = candidate_for(hook, target, catalog)
-    if candidate is None:
-        note(Note(Outcome.POLICY_UNMATCHED, name))
-        return None
-    planned = {bound.binding.name for bound in candidate.bindings}
-    for binding in hook.bindings:
-        if binding.name not in planned:
-            note(Note(Outcome.BINDING_UNMATCHED, name, binding.name))
-    return candidate
+        name = hook.policy.name
+        if not hook.bindings:
+            yield Note(Outcome.POLICY_WITHOUT_BINDING, name)
+            continue
+        candidate = candidate_for(hook, target, catalog)
+        if candidate is None:
+            yield Note(Outcome.POLICY_UNMATCHED, name)
+            continue
+        planned = {bound.binding.name for bound in candidate.bindings}
+        for binding in hook.bindings:
+            if binding.name not in planned:
+                yield Note(Outcome.BINDING_UNMATCHED, name, binding.name)
+        yield candidate
 
 
 def _judged(

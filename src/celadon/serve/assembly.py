@@ -40,10 +40,9 @@ from celadon.serve.publication.server_pages.health import HealthCheck
 from celadon.serve.publication.server_pages.openid_documents import OpenId
 from celadon.serve.publication.server_pages.server_version import ServerVersion
 from celadon.serve.rest.admitting.admission_chain import Admission
+from celadon.serve.rest.admitting.chain_driver import ServerAdmitters
 from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.image_policy import ImagePolicy
-from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
-from celadon.serve.rest.admitting.mutation_rounds import Mutation
 from celadon.serve.rest.admitting.namespace_provision import AUTO_PROVISION, NamespaceProvision
 from celadon.serve.rest.connections.connecting import Connector
 from celadon.serve.rest.deleting import Deleter
@@ -130,27 +129,12 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     told = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, told)
     limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
-    webhooks = _webhooks(core, plugins.names, caller)
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
-    provision = NamespaceProvision(core.world, create)
-    compiled = core.metrics.compilation_seconds.observe
-    view = None
-    if MUTATING.policy in plugins.names:
-        view = mutating_view(
-            core.objects, settings.version, _static(core, MUTATING.policy), compiled
-        )
-    mutating = MutatingPolicies(view, core.served, core.world, MutationTimer(core.metrics))
     return Admission(
-        policies=validating_view(
-            core.objects, settings.version, _static(core, VALIDATING.policy), compiled
-        ),
-        world=core.world,
+        admitters=_admitters(core, plugins, caller),
         authorizer=core.authorizer,
         roles=core.roles,
-        plugins=plugins,
-        mutation=Mutation(plugins, provision, mutating, webhooks, core.served, core.world),
-        webhooks=webhooks,
-        timer=PolicyTimer(core.metrics),
+        provision=NamespaceProvision(core.world, create),
         quotas=QuotaCharging(
             core.objects,
             core.sources.timestamp,
@@ -162,6 +146,27 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
         images=ImagePolicy(
             told.image_policy if IMAGE_POLICY in plugins.names else None, time.monotonic, time.time
         ),
+    )
+
+
+def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -> ServerAdmitters:
+    compiled = core.metrics.compilation_seconds.observe
+    version = core.settings.version
+    mutating = validating = None
+    if MUTATING.policy in plugins.names:
+        mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
+    if VALIDATING.policy in plugins.names:
+        static = _static(core, VALIDATING.policy)
+        validating = validating_view(core.objects, version, static, compiled)
+    return ServerAdmitters(
+        plugins=plugins,
+        mutating=mutating,
+        validating=validating,
+        webhooks=_webhooks(core, plugins.names, caller),
+        served=core.served,
+        world=core.world,
+        mutation_timer=MutationTimer(core.metrics),
+        timer=PolicyTimer(core.metrics),
     )
 
 

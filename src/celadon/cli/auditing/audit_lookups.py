@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from celadon.admission.registration import Policy
 from celadon.cli.auditing.audit_blocks import AnyPiece, Block
+from celadon.cli.checking.given_cluster import Circumstances
 from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets
@@ -24,6 +25,7 @@ from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
+from celadon.kube.writes import request_options
 from celadon.records import dataclass
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -139,15 +141,10 @@ def preparation(
 ) -> Prepare:
     """How manifests become what a server would have stored: whatever else is odd about them is not
     asked about. `existing` are the definitions among other things."""
-    return Prepare(
-        tuple(existing),
-        user,
-        now,
-        version,
-        namespace="default",
-        defaulting=defaulting,
-        field_validation="Ignore",
+    circumstances = Circumstances(
+        version, now, user, defaulting=defaulting, field_validation=request_options.IGNORE
     )
+    return circumstances.preparation(existing)
 
 
 def given_objects(

@@ -11,25 +11,19 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.admission import Engine, ObjectWorld, Operation
+from celadon.admission import ObjectWorld, Operation
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.cli.bootstrapping.step_tables import Sending
-from celadon.cli.checking.asking.said import Asks, NobodyToAsk
+from celadon.cli.checking.asking.object_chain import AskedWebhooks
 from celadon.cli.checking.asking.webhook_documents import WebhookDocuments, webhook_documents
 from celadon.cli.checking.check_report import ObjectResult
-from celadon.cli.checking.given_world import given_world
+from celadon.cli.checking.given_cluster import Circumstances, Cluster, engines_of, given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.object_judging import Judge, Judged, Settings
 from celadon.cli.checking.manifests import Manifests
-from celadon.cli.checking.mutation.object_mutation import Mutators
 from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import (
-    PolicySet,
-    PolicySets,
-    mutating_engine,
-    validating_engine,
-)
+from celadon.cli.checking.policy_set import PolicySet, PolicySets
 from celadon.cli.checking.questions import Question, identity
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
@@ -63,11 +57,10 @@ class RequestBench:
         version: str,
         awaited: Sequence[Document] = (),
     ) -> None:
-        self._manifests = manifests
-        self._sets = sets
         self._version = version
-        self._engine = validating_engine(sets.validating, version)
-        self._mutating = mutating_engine(sets.mutating, version) if sets.mutating.policies else None
+        self._manifests = manifests
+        self._engines = engines_of(sets, version)
+        self._nobody = engines_of(_NO_SETS, version)
         self.webhooks: WebhookDocuments = webhook_documents(manifests.existing, version)
         self._prepared: dict[str, Prepare] = {}
         late = {id(one) for one in awaited}
@@ -81,7 +74,7 @@ class RequestBench:
     @property
     def sets(self) -> PolicySets:
         """The policies and bindings that judge."""
-        return self._sets
+        return self._engines.sets
 
     def judged(
         self,
@@ -99,20 +92,18 @@ class RequestBench:
             user=sending.actor.user,
             field_validation=request_options.IGNORE,
         )
-        prepare = self._prepare(sending.actor.user)
+        cluster = Cluster(
+            self._engines if sending.judged else self._nobody,
+            self._prepare(sending.actor.user),
+            world,
+            self._manifests,
+            webhooks=AskedWebhooks.of(self.webhooks, self._version, _Awaited(answering)),
+        )
         seen: list[Judged] = []
         findings = Findings(Sightings(wants_namespaces=False))
-        Judge(
-            self._engine if sending.judged else Engine(version=self._version),
-            world,
-            prepare,
-            self._asking(sending, world, prepare, answering),
-            self._sets if sending.judged else _NO_SETS,
-            Settings(question, self._version, NOW),
-            {} if old is None else {identity(document, question.namespace): old},
-            findings,
-            seen.append,
-        ).take(document)
+        olds = {} if old is None else {identity(document, question.namespace): old}
+        settings = Settings(question, self._version, NOW)
+        Judge.of(cluster, settings, olds, findings, seen.append).take(document)
         problems = (*findings.unsendable, *findings.early_crashes, *findings.crashes)
         if not seen:
             return Answer(None, None, problems=problems)
@@ -124,31 +115,12 @@ class RequestBench:
     def _prepare(self, user: User) -> Prepare:
         found = self._prepared.get(user.name)
         if found is None:
-            found = self._prepared[user.name] = Prepare(
-                self._manifests.existing,
-                user,
-                NOW,
-                self._version,
-                namespace="default",
-                defaulting=True,
-                field_validation=request_options.IGNORE,
+            circumstances = Circumstances(
+                self._version, NOW, user, field_validation=request_options.IGNORE
             )
+            found = circumstances.preparation(self._manifests.existing)
+            self._prepared[user.name] = found
         return found
-
-    def _asking(
-        self, sending: Sending, world: ObjectWorld, prepare: Prepare, answering: Set[str]
-    ) -> Asks:
-        mutates = self._mutating is not None and sending.judged
-        if not self.webhooks.count and not mutates:
-            return NobodyToAsk()
-        # late: most policies need none of it
-        from celadon.cli.checking.asking.webhook_rounds import Asking
-
-        mutators = None
-        if self._mutating is not None and sending.judged:
-            mutators = Mutators(self._mutating, world, prepare.custom_kind)
-        answers = _Awaited(answering)
-        return Asking(self.webhooks, self._version, answers, bytes, world, prepare, mutators)
 
 
 @dataclass(frozen=True, slots=True)

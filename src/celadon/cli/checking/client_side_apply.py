@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from celadon.cli.checking.object_preparation import Made, Prepare
+from celadon.cli.checking.object_preparation import Begun, Prepare
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, StatusError, metadata
@@ -27,11 +27,9 @@ from celadon.kube.writes import (
 
 
 class Applied(NamedTuple):
-    """What arrives at the server: the document that becomes of the one in the file, the object that
-    admission sees, and the one that is there."""
+    """What arrives at the server, and the object that is there."""
 
-    document: Document
-    made: Made
+    begun: Begun
     stored: dict[str, Any] | None = None
 
 
@@ -50,8 +48,8 @@ def applied(
         return Problem(document.file, document.line(("metadata",)), text)
     sent = _configured(document, target)
     if old is None:
-        made = prepare.created(sent, replace(target, name=""))
-        return made if isinstance(made, Problem) else Applied(sent, made)
+        begun = prepare.begun(sent, replace(target, name=""))
+        return begun if isinstance(begun, Problem) else Applied(begun)
     stored = prepare.stored(old if metadata.uid(old.value) else _configured(old, target), target)
     if isinstance(stored, Problem):
         return stored
@@ -68,11 +66,11 @@ def applied(
 def _updated(
     document: Document, result: Patched, target: Target, stored: dict[str, Any], prepare: Prepare
 ) -> Applied | Problem:
-    made = prepare.updated(document, target, stored)
-    if isinstance(made, Problem):
-        return made
-    stray = None if made.stray is None else replace(made.stray, patched=result)
-    return Applied(document, made._replace(stray=stray), stored)
+    begun = prepare.begun(document, target, stored)
+    if isinstance(begun, Problem):
+        return begun
+    stray = None if begun.stray is None else replace(begun.stray, patched=result)
+    return Applied(begun._replace(stray=stray), stored)
 
 
 def _configured(document: Document, target: Target) -> Document:

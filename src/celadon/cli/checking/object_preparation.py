@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from celadon.admission import Operation
+from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of, request_of
 from celadon.cli.checking.sending.endpoints import endpoint_of
 from celadon.cli.checking.sending.field_validation import StrayFields, stray_fields_of
@@ -68,12 +68,24 @@ PLACEHOLDER_UID: Final = "00000000-0000-4000-8000-000000000000"
 Prepared = dict[str, Any] | Problem
 
 
+class Begun(NamedTuple):
+    """A document on its way: the object as the first who may change it get it. `draft` is None for
+    one that stays as it is in its file, `old` for one that is created; `stray` are fields that get
+    lost. `target` has the name of what is updated."""
+
+    document: Document
+    target: Target
+    value: dict[str, Any]
+    draft: Draft | None = None
+    old: JsonObject | None = None
+    stray: StrayFields | None = None
+
+
 class Made(NamedTuple):
-    """What a document becomes, which of its fields get lost on the way, what plugins say of it on
-    the way, if that was asked, and which values came empty: only validation sees those."""
+    """What a document becomes, what plugins say of it on the way, if they were asked, and which
+    values came empty: only validation sees those."""
 
     value: dict[str, Any]
-    stray: StrayFields | None = None
     said: PluginAnswer | None = None
     empties: Sequence[EmptyValue] = ()
 
@@ -149,20 +161,58 @@ class Prepare:
         found.surroundings = replace(self.surroundings, user=user)
         return found
 
-    def created(self, document: Document, target: Target) -> Made | Problem:
-        """The object of a CREATE."""
+    def begun(
+        self, document: Document, target: Target, old: dict[str, Any] | None = None
+    ) -> Begun | Problem:
+        """The object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees it."""
+        placed = _placed(document.value, target.namespace)
         if not self._defaulting:
-            return Made(_placed(document.value, target.namespace))
+            return Begun(document, target, placed, old=old)
         try:
-            draft, said = self._begun(document, target, None)
+            if old is None:
+                draft = draft_of(document.value, target, self._context)
+                write_path.prepare_create(draft, target)
+            else:
+                target = replace(target, name=metadata.name(placed))
+                draft = draft_of(placed, target, self._context)
+                write_path.begin_update(draft, target)
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
+        return Begun(document, target, draft.made, draft, old, stray)
+
+    def mutate(self, draft: Draft | None, request: Request) -> PluginAnswer | None:
+        """What the first half of the plugins makes of a draft, and says of it; None where they only
+        follow their rules."""
+        if self.plugins is not None:
+            return self.plugins.mutated(draft, request)
+        if draft is not None and request.operation is Operation.CREATE:
+            run_plugins(draft)
+        return None
+
+    def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
+        """What policies see of a draft, which is used up. It is that of `begun`, or what became of
+        it."""
+        if begun.old is None:
+            return write_path.finish_create(draft)
+        placed = _placed(begun.document.value, begun.target.namespace)
+        return write_path.finish_update(draft, begun.old, begun.target, placed)
+
+    def created(self, document: Document, target: Target) -> Made | Problem:
+        """The object of a CREATE that nobody but the plugins changes."""
+        begun = self.begun(document, target)
+        if isinstance(begun, Problem):
+            return begun
+        draft, user = begun.draft, self._context.user
+        if draft is None:
+            return Made(begun.value)
+        request = request_of(begun.target, Operation.CREATE, draft.made, None, user)
+        said = self.mutate(draft, request)
         try:
-            made = write_path.finish_create(draft)
+            made = self.finished(begun, draft)
         except StatusError as error:
-            return _unfinished(draft, stray, said, error)
-        return Made(made, stray, said, draft.run.empties)
+            return _refused(document, error)
+        return Made(made, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Those that are to be told of."""
@@ -176,53 +226,10 @@ class Prepare:
     def _is_strict(self) -> bool:
         return self._field_validation == request_options.STRICT
 
-    def draft(self, document: Document, target: Target, old: JsonObject | None = None) -> Draft:
-        """The object as mutating webhooks get to see it; `old` is what it replaces."""
-        return self._begun(document, target, old)[0]
-
-    def _begun(
-        self, document: Document, target: Target, old: JsonObject | None
-    ) -> tuple[Draft, PluginAnswer | None]:
-        value = document.value
-        if old is None:
-            draft = draft_of(value, target, self._context)
-            if self.plugins is None:
-                return write_path.begin_create(draft, target), None
-            write_path.prepare_create(draft, target)
-            return draft, self.plugged(draft, target, None)
-        placed = _placed(value, target.namespace)
-        named = replace(target, name=metadata.name(placed))
-        draft = write_path.begin_update(draft_of(placed, named, self._context), named)
-        return draft, None if self.plugins is None else self.plugged(draft, named, old)
-
-    def plugged(self, draft: Draft, target: Target, old: JsonObject | None) -> PluginAnswer | None:
-        """What plugins make of a draft, and say of it."""
-        if self.plugins is None:
-            run_plugins(draft)
-            return None
-        operation = Operation.CREATE if old is None else Operation.UPDATE
-        request = request_of(target, operation, draft.made, old, self._context.user)
-        return self.plugins.mutated(draft, request)
-
     @property
     def context(self) -> DefaultingContext:
         """What defaults depend on besides the object."""
         return self._context
-
-    @property
-    def drafts(self) -> bool:
-        """Whether objects are taken through defaulting at all."""
-        return self._defaulting
-
-    def finished(
-        self, draft: Draft, document: Document, target: Target, old: JsonObject | None
-    ) -> dict[str, Any]:
-        """What policies see of a draft, which is used up."""
-        if old is None:
-            return write_path.finish_create(draft)
-        placed = _placed(document.value, target.namespace)
-        named = replace(target, name=metadata.name(placed))
-        return write_path.finish_update(draft, old, named, placed)
 
     def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
         """An object as a webhook has left it: as it is read, and with its defaults. StatusError
@@ -232,34 +239,15 @@ class Prepare:
         decoded, made = read_mutated(document, kind, self.custom_kind(kind), self._context)
         return decoded, made.form()
 
-    def updated(self, document: Document, target: Target, stored: dict[str, Any]) -> Made | Problem:
-        """The new object of an UPDATE of a stored one."""
-        if not self._defaulting:
-            return Made(_placed(document.value, target.namespace))
-        try:
-            draft, said = self._begun(document, target, stored)
-        except DecodeError as error:
-            return _undecodable(document, error)
-        stray = self._stray_fields(document, target, draft)
-        try:
-            made = self.finished(draft, document, target, stored)
-        except StatusError as error:
-            return _unfinished(draft, stray, said, error)
-        return Made(made, stray, said, draft.run.empties)
-
     def admitted(self, document: Document, target: Target) -> Made | Problem:
         """As `stored`, of an object that is to be there, with what plugins say of it."""
         if not self._defaulting or self.plugins is None:
             found = self.stored(document, target)
             return found if isinstance(found, Problem) else Made(found)
-        try:
-            draft, said = self._begun(document, target, None)
-            made = write_path.finish_create(draft)
-        except DecodeError as error:
-            return _undecodable(document, error)
-        except StatusError as error:
-            return _refused(document, error)
-        return Made(_with_status(made, document), said=said)
+        made = self.created(document, target)
+        if isinstance(made, Problem):
+            return made
+        return Made(_with_status(made.value, document), made.said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -385,18 +373,6 @@ def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -
     """The API server's sentence about all of the errors, at the first of them."""
     refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
     return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
-
-
-def _unfinished(
-    draft: Draft, stray: StrayFields | None, said: PluginAnswer | None, error: StatusError
-) -> Made:
-    """What a server refuses while it completes an object: a Service with an address that is none.
-    It comes after the plugins."""
-    if said is None or said.refusal is None:
-        from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer  # late: it is rare
-
-        said = PluginAnswer(refusal=error, unasked=() if said is None else said.unasked)
-    return Made(draft.form(), stray, said, draft.run.empties)
 
 
 def _refused(document: Document, error: StatusError) -> Problem:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from celadon.admission import ADMIN, Engine, ValidatingAdmissionPolicy
+from celadon.admission import Engine, ValidatingAdmissionPolicy
 from celadon.cli.checking.check_report import PolicyError
-from celadon.cli.checking.given_world import given_world
-from celadon.cli.checking.manifests import Manifests, Parts, gather
+from celadon.cli.checking.given_cluster import Circumstances, given_world
+from celadon.cli.checking.manifests import Parts, gather
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import (
     PolicySet,
@@ -43,7 +43,8 @@ class PolicyLoader:
         manifests = gather(self._paths, (), (), Parts(), lambda _: None, takes_others=False)
         sets = policy_sets(manifests, self._version)
         policies = sets.validating
-        prepare = _prepare(manifests, self._version)
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        prepare = Circumstances(self._version, now).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)
         _complain((*manifests.problems, *problems), sets)
         self._compile(policies)
@@ -68,11 +69,6 @@ class PolicyLoader:
         bindings = validating_bindings(policies)
         self._engine = with_policies(self._engine, given.values(), bindings).prepare()
         self._known = given
-
-
-def _prepare(manifests: Manifests, version: str) -> Prepare:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Prepare(manifests.existing, ADMIN, now, version, namespace="default", defaulting=True)
 
 
 def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:

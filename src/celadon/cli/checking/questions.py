@@ -8,8 +8,8 @@ be asked becomes a `Problem`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import field, replace
+from typing import Any, Final, NamedTuple
 
 from celadon.admission import (
     ADMIN,
@@ -17,7 +17,7 @@ from celadon.admission import (
     Request,
 )
 from celadon.admission.writing import request_of, write_options
-from celadon.cli.checking.object_preparation import Made, Prepare
+from celadon.cli.checking.object_preparation import Begun, Prepare
 from celadon.cli.checking.sending.endpoints import Endpoint, endpoint_of
 from celadon.cli.checking.sending.field_validation import StrayFields
 from celadon.cli.crashes import crash
@@ -35,13 +35,8 @@ from celadon.kube.well_known_values import (
 from celadon.kube.writes import Target, WriteOptions, request_options
 from celadon.records import dataclass
 
-if TYPE_CHECKING:
-    from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
-
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
-_UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
-"""Operations without an object that a plugin could change."""
 _APPLIER: Final = "kubectl-client-side-apply"
 """The same of `kubectl apply`."""
 
@@ -63,10 +58,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request and the document it comes from; `stray` are fields of it that the object lacks,
-    `said` is what plugins say of it before policies see it. One that is `unchanged` is not sent.
-    `forgiven` is what validation lets pass, for it was so before; `empties` are the values that it
-    sees besides the object's."""
+    """A request and the document it comes from; `stray` are fields of it that the object lacks. One
+    that is `unchanged` is not sent. `begun` is the object where plugins, policies and webhooks have
+    not changed it yet, who see it as the request has it. `forgiven` is what validation lets pass,
+    for it was so before; `empties` are the values that it sees besides the object's."""
 
     document: Document
     request: Request
@@ -74,9 +69,24 @@ class Asked:
     target: Target
     stray: StrayFields | None = None
     unchanged: bool = False
+    begun: Begun | None = None
     forgiven: list[str] = field(default_factory=list)
-    said: PluginAnswer | None = None
     empties: Sequence[EmptyValue] = ()
+
+    def with_object(self, made: JsonObject, empties: Sequence[EmptyValue] = ()) -> Asked:
+        """The same with what became of the object, which may have got a name on the way."""
+        asked = self.request
+        request = request_of(
+            self.target,
+            asked.operation,
+            made,
+            asked.old_object,
+            asked.user,
+            asked.options,
+            name=metadata.name(made) or asked.name,
+            dry_run=asked.dry_run,
+        )
+        return replace(self, request=request, empties=empties)
 
     @property
     def title(self) -> str:
@@ -156,10 +166,8 @@ class _Sent(NamedTuple):
     document: Document
     new: Any = None
     stored: Any = None
-    stray: StrayFields | None = None
+    begun: Begun | None = None
     unchanged: bool = False
-    said: PluginAnswer | None = None
-    empties: Sequence[EmptyValue] = ()
 
 
 def _asked(
@@ -196,19 +204,8 @@ def _asked(
         name=metadata.name(found) or metadata.name(value),
         dry_run=question.dry_run,
     )
-    said = sent.said
-    if sent.operation in _UNDRAFTED and prepare.plugins is not None:
-        said = prepare.plugins.mutated(None, request)
-    return Asked(
-        sent.document,
-        request,
-        endpoint,
-        target,
-        sent.stray,
-        sent.unchanged,
-        said=said,
-        empties=sent.empties,
-    )
+    stray = None if sent.begun is None else sent.begun.stray
+    return Asked(sent.document, request, endpoint, target, stray, sent.unchanged, sent.begun)
 
 
 def _sent(
@@ -228,13 +225,10 @@ def _sent(
             return stored
         if operation is Operation.DELETE:
             return _Sent(operation, document, None, stored)
-    if stored is None:
-        made = prepare.created(document, target)
-    else:
-        made = prepare.updated(document, target, stored)
-    if isinstance(made, Problem):
-        return made
-    return _made(operation, document, made, stored)
+    begun = prepare.begun(document, target, stored)
+    if isinstance(begun, Problem):
+        return begun
+    return _begun(operation, begun, stored)
 
 
 def _applied(
@@ -248,12 +242,11 @@ def _applied(
         return found
     if isinstance(found, Unchanged):
         return _Sent(operation, document, found.stored, found.stored, unchanged=True)
-    return _made(operation, found.document, found.made, found.stored)
+    return _begun(operation, found.begun, found.stored)
 
 
-def _made(operation: Operation, document: Document, made: Made, stored: JsonObject | None) -> _Sent:
-    value, stray, said, empties = made
-    return _Sent(operation, document, value, stored, stray, said=said, empties=empties)
+def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Sent:
+    return _Sent(operation, begun.document, begun.value, stored, begun)
 
 
 def _options(question: Question, operation: Operation) -> dict[str, Any] | None:

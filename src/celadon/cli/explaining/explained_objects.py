@@ -13,8 +13,9 @@ from celadon.admission.explanation import (
 )
 from celadon.cli.checking.asking.webhook_documents import webhook_documents
 from celadon.cli.checking.check_report import Creator, ObjectResult, Place, Report
-from celadon.cli.checking.check_run import ANEW, EngineMakers, check
+from celadon.cli.checking.check_run import check
 from celadon.cli.checking.given.check_inputs import CheckInputs
+from celadon.cli.checking.given_cluster import ANEW, EngineMakers
 from celadon.cli.checking.judging.object_judging import Judged
 from celadon.records import dataclass
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from celadon.cli.checking.check_run import EngineMakers
+from celadon.cli.checking.given_cluster import EngineMakers
 from celadon.cli.checking.manifests import Manifests
 from celadon.cli.checking.policy_set import (
     PolicySet,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.cel.extend import re2
 from celadon.cli.checking.check_report import Place, PolicyError
+from celadon.cli.checking.given_cluster import Cluster
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
 from celadon.cli.crashes import crash
 from celadon.cli.policy_tests.case_results import (
@@ -22,7 +23,7 @@ from celadon.cli.policy_tests.case_results import (
     Status,
 )
 from celadon.cli.policy_tests.policy_test import Case, PolicyTest
-from celadon.cli.policy_tests.running.case_bench import Bench, Setting
+from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_comparison import mismatches
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of, under_test_in
 from celadon.cli.policy_tests.vacuities import Doubt
@@ -242,7 +243,7 @@ def _status(differences: Sequence[Mismatch], doubts: Sequence[Doubt]) -> Status:
     return Status.VACUOUS if any(one.is_fatal for one in doubts) else Status.PASSED
 
 
-def _unusable(case: Case, setting: Setting) -> list[Problem]:
+def _unusable(case: Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
     errors = [_problem(one) for part in sets.all for one in part.errors]

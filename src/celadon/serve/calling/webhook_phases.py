@@ -1,4 +1,4 @@
-"""The webhooks of a request, asked: what `celadon.admission.webhooks` wants to know is found out.
+"""The webhooks of a server: which a request concerns, and the calls that the chain asks for.
 
 Nothing here has a socket: a `Caller` makes the calls.
 """
@@ -6,11 +6,13 @@ Nothing here has a socket: a `Caller` makes the calls.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Protocol
 
 from celadon.admission import Request, World
+from celadon.admission.chain import WebhookCalls
 from celadon.admission.webhooks import (
     Call,
     MutatingPhase,
@@ -18,8 +20,10 @@ from celadon.admission.webhooks import (
     Readmit,
     Reply,
     ValidatingPhase,
+    WebhookNotes,
 )
-from celadon.kube import JsonObject, status
+from celadon.kube import status
+from celadon.records import dataclass
 from celadon.serve.calling.reply_bodies import as_json
 from celadon.serve.operation.prompt_tasks import in_task
 from celadon.serve.operation.webhook_counts import CountedCalls, WebhookCounts
@@ -69,56 +73,60 @@ class Webhooks:
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
 
-    async def run_round(
-        self, phase: MutatingPhase, request: Request, number: int, remaining: Remaining
-    ) -> JsonObject | None:
-        """The object as a round of mutating webhooks has left it. Raises StatusError."""
+    def may_validate(self, request: Request) -> bool:
+        """Whether any validating webhook could have a say in requests like this one."""
+        view = self._validating
+        return view is not None and view.hooks().concerns(request, self._world)
+
+    def validation(self, request: Request) -> ValidatingPhase:
+        """For one request. Raises StatusError where it cannot be told whom to ask."""
+        assert self._validating is not None, "asked only after `may_validate`"
+        hooks = self._validating.hooks()
+        return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+
+    @asynccontextmanager
+    async def round(
+        self, notes: WebhookNotes, operation: str, *, mutating: bool
+    ) -> AsyncIterator[Calling]:
+        """Around a round of calls, which are counted at its end, whatever came of them."""
+        begin = self._counts.mutating_round if mutating else self._counts.validating_round
         await in_task()
-        asking = phase.round(request, number)
-        counted = self._counts.mutating_round(phase.notes, request.operation.value)
+        counted = begin(notes, operation)
         try:
-            call = next(asking)
-            while True:
-                reply = await self._called(call, remaining, counted)
-                _require_time(remaining)
-                call = asking.send(reply)
-        except StopIteration as end:
-            made: JsonObject | None = end.value
-            return made
+            yield Calling(self._caller, counted)
         finally:
             counted.end()
 
-    async def validate(self, request: Request, remaining: Remaining) -> ValidatingPhase | None:
-        """The phase when all have answered; None if nobody was asked. Raises StatusError where it
-        cannot be told whom to ask."""
-        if self._validating is None:
-            return None
-        hooks = self._validating.hooks()
-        if not hooks.concerns(request, self._world):
-            return None
-        phase = ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
-        counted = self._counts.validating_round(phase.notes, request.operation.value)
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """Makes the calls of a round."""
+
+    caller: Caller
+    counted: CountedCalls
+
+    async def answer(self, calls: WebhookCalls, remaining: Remaining) -> None:
+        """Make calls, side by side if there are several, and say what came of each as it ends.
+        Raises StatusError 504 when the time of the request is over."""
+        if self.counted.mutating:  # one after the other; the reply to a late call is not taken
+            for call in calls.calls:
+                reply = await self._called(call, remaining)
+                _require_time(remaining)
+                calls.answer(call, reply)
+            return
 
         async def ask(call: Call) -> None:
-            phase.answer(call, await self._called(call, remaining, counted))
+            calls.answer(call, await self._called(call, remaining))
 
-        await in_task()
-        try:
-            async with asyncio.TaskGroup() as group:
-                for call in phase.calls:
-                    group.create_task(ask(call))
-        finally:
-            counted.end()
+        async with asyncio.TaskGroup() as group:
+            for call in calls.calls:
+                group.create_task(ask(call))
         _require_time(remaining)
-        return phase
 
-    async def _called(
-        self, call: Call, remaining: Remaining, counted: CountedCalls
-    ) -> Reply | NoReply:
+    async def _called(self, call: Call, remaining: Remaining) -> Reply | NoReply:
         began = perf_counter()
-        reply = await self._caller(call, remaining(), mutating=counted.mutating)
-        counted.took(call.hook.uid, perf_counter() - began)
+        reply = await self.caller(call, remaining(), mutating=self.counted.mutating)
+        self.counted.took(call.hook.uid, perf_counter() - began)
         return reply
 
 

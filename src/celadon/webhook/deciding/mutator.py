@@ -7,15 +7,15 @@ the version of the review again.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
 from celadon.admission import Request, Verdict, World
-from celadon.admission.mutating import MutationNotes
+from celadon.admission.chain import Admitters, Chain
+from celadon.admission.mutating import MutationNotes, PolicyRounds
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
-from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.defaulting import DefaultingContext, Draft
 from celadon.kube.writes import patch_between
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.deciding.original_requests import original_request
@@ -25,10 +25,11 @@ from celadon.webhook.deciding.unanswered import Unanswered, settled
 ALLOWED: Final = Verdict()
 
 
-class Mutator:
-    """`patch` is what comes of it, when there is a verdict that allows; `notes` are what policies
-    did, or failed to do. `findings` and `times` are those of validating policies, of which there
-    are none here."""
+class Mutator(Admitters):
+    """Drives the half of the chain that changes objects; of the `Admitters` a webhook has only the
+    policies. `patch` is what comes of it, when there is a verdict that allows; `notes` are what
+    policies did, or failed to do. `findings` and `times` are those of validating policies, of which
+    there are none here."""
 
     __slots__ = ("_request", "_rules", "_world", "findings", "notes", "patch", "times")
 
@@ -45,28 +46,28 @@ class Mutator:
         """May raise Unanswered."""
         world = self._world
         asked = original_request(self._request, world)
-        if not self._rules.engine.concerns(asked, world):
-            return ALLOWED
+        chain = Chain(asked, None, self)
         try:
-            made = self._made(asked)
+            for _ in chain.mutation():
+                pass  # nothing here waits for anybody
         except StatusError as refused:
             return Verdict(allowed=False, code=refused.code, status=refused.status.to_json())
+        made = chain.request.object
         if made is not None and made is not asked.object:
             if asked is not self._request:
                 made = world.convert(made, self._request.kind)
             self.patch = patch_between(self._request.object, made)
         return ALLOWED
 
-    def _made(self, asked: Request) -> JsonObject | None:
-        """The object after both rounds. Raises StatusError."""
-        context = DefaultingContext(user=asked.user, cluster=self._world)
-        kinds = MutatedKinds(context, self._rules.custom)
-        rounds = self._rules.engine.rounds(self._world, kinds)
+    def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
+        """Those of the rules."""
+        engine, world = self._rules.engine, self._world
+        if not engine.concerns(request, world):
+            return None
+        context = DefaultingContext(user=request.user, cluster=world)
+        rounds = engine.rounds(world, MutatedKinds(context, self._rules.custom))
         self.notes = rounds.notes
-        made = rounds.run(asked, 0)
-        if rounds.wants_another:
-            made = rounds.run(dataclasses.replace(asked, object=made, size=None), 1)
-        return made
+        return rounds
 
     async def settled(self, question: Unanswered) -> Verdict:
         """As `Decider.settled`."""

@@ -17,6 +17,7 @@ from dataclasses import field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from celadon.admission import ADMIN, ObjectWorld, Operation, Request, default_options
+from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, WebhookCalls
 from celadon.admission.webhooks import (
     Call,
     HookSet,
@@ -27,6 +28,7 @@ from celadon.admission.webhooks import (
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
 from celadon.kube.catalogue import guessed_resource
+from celadon.kube.defaulting import Draft
 from celadon.records import dataclass
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.generated_configurations import decoded
@@ -173,7 +175,7 @@ def _placed(obj: JsonObject, namespace: str) -> JsonObject:
     return {**obj, "metadata": {**metadata.metadata(obj), "namespace": namespace}}
 
 
-class _Course:
+class _Course(Admitters, NoteTaker):
     """One request through all handlers."""
 
     def __init__(
@@ -190,36 +192,33 @@ class _Course:
 
     def answer(self, request: Request) -> Answer:
         """Mutating handlers, those again that want to be, validating ones."""
+        chain, refusal, stage = Chain(request, None, self, self), None, None
         try:
-            request = self._mutated(request)
-            refusal = self._refusal(request)
+            for step in chain.steps():
+                if isinstance(step, WebhookCalls):
+                    for call in step.calls:
+                        mutating = stage is Stage.MUTATING_WEBHOOKS
+                        step.answer(call, self._reply(call, mutating=mutating))
+                else:
+                    stage = step
         except StatusError as error:
             refusal = error
         found = self._answer(refusal)
-        obj = None if request.object is None else dict(request.object)
+        obj = None if chain.request.object is None else dict(chain.request.object)
         return found if refusal is not None else replace(found, object=obj)
 
-    def _mutated(self, request: Request) -> Request:
-        phase = MutatingPhase(self._hooks[True], self._world, _readmitted, _new_uid, _as_json)
-        self._notes.append(phase.notes)
-        for number in (0, 1):
-            if number and not phase.wants_another:
-                break
-            asking = phase.round(request, number)
-            try:
-                call = next(asking)
-                while True:
-                    call = asking.send(self._reply(call, mutating=True))
-            except StopIteration as end:
-                request = replace(request, object=end.value, size=None)
-        return request
+    def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase:
+        """All of them."""
+        return MutatingPhase(self._hooks[True], self._world, _readmitted, _new_uid, _as_json)
 
-    def _refusal(self, request: Request) -> StatusError | None:
-        phase = ValidatingPhase(self._hooks[False], request, self._world, _new_uid, _as_json)
-        self._notes.append(phase.notes)
-        for call in phase.calls:
-            phase.answer(call, self._reply(call, mutating=False))
-        return phase.refusal
+    def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase]:
+        """All of them."""
+        hooks = self._hooks[False]
+        return lambda request: ValidatingPhase(hooks, request, self._world, _new_uid, _as_json)
+
+    def take_webhooks(self, notes: WebhookNotes) -> None:
+        """Mutating ones first."""
+        self._notes.append(notes)
 
     def _reply(self, call: Call, *, mutating: bool) -> Reply:
         handler = self._handlers[mutating][call.hook.name]

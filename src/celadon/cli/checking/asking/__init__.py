@@ -1,6 +1,6 @@
-"""The webhooks that an object would be sent to: which, and what they say to it.
+"""One object on its way through the chain, and the webhooks that it would be sent to.
 
-Read `webhook_rounds` (a request on its way through them), then where answers come from:
-`recorded_answers` (files) and `real_calls` (the webhooks themselves). `webhook_documents` has the
-configurations that were given.
+Read `object_chain`, then where the answers of webhooks come from: `recorded_answers` (files) and
+`real_calls` (the webhooks themselves). `webhook_documents` has the configurations that were given,
+`said` what comes of it all.
 """

@@ -1,5 +1,7 @@
-"""What becomes of one object: a request, what mutating policies and webhooks make of it, a verdict,
-what validating webhooks say; and a result that tells of it all.
+"""What becomes of one object: a request, what the chain of admission makes of it and says to it;
+and a result that tells of it all.
+
+Validation comes between the halves of the chain, as in a server; what it refuses reaches no policy.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from celadon.admission import (
     World,
 )
 from celadon.cli.checking.asking.answer_sources import AnswerSettings
-from celadon.cli.checking.asking.said import Asks, Said
+from celadon.cli.checking.asking.object_chain import Asking, ObjectChain, refused_by
+from celadon.cli.checking.asking.said import Said
 from celadon.cli.checking.check_report import (
     ClientWarning,
     Notice,
@@ -31,6 +34,7 @@ from celadon.cli.checking.check_report import (
     Violation,
     WebhookCall,
 )
+from celadon.cli.checking.given_cluster import Circumstances, Cluster
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.controller_requests import SentByController, sent_by_controller
 from celadon.cli.checking.mutation.mutation_results import (
@@ -39,10 +43,9 @@ from celadon.cli.checking.mutation.mutation_results import (
     violations,
 )
 from celadon.cli.checking.notices import Sightings
-from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.policy_set import PolicySet, PolicySets
+from celadon.cli.checking.policy_set import PolicySet
 from celadon.cli.checking.questions import Asked, Question, ask
-from celadon.cli.checking.refusals import Refusal, refusal, refusal_of, strictly_refused
+from celadon.cli.checking.refusals import Refusal, refusal, refusal_of
 from celadon.cli.checking.server_remarks import all_warnings, lost_fields, remarks
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
@@ -54,8 +57,6 @@ from celadon.records import dataclass
 if TYPE_CHECKING:
     from celadon.cli.checking.mutation.object_mutation import ObjectMutation
     from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-    from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
-    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,35 +84,71 @@ class Settings:
         nobody knows what plugins would see."""
         return self.plugins if self.defaulting and self.validation else None
 
+    @property
+    def circumstances(self) -> Circumstances:
+        """What of it the cluster depends on."""
+        question = self.question
+        return Circumstances(
+            self.version,
+            self.now,
+            question.user,
+            question.namespace,
+            self.defaulting,
+            question.field_validation,
+            self.plugins,
+        )
+
 
 class Judged(NamedTuple):
-    """An object that was judged: its request as it came to validating policies, what came before,
-    what it came to, and by whom."""
+    """An object that was judged: its request as it came to validating policies, its way through the
+    chain, what it came to, and by whom."""
 
     asked: Asked
-    before: Said
+    chain: ObjectChain
     result: ObjectResult
     engine: Engine
     world: World
+
+    @property
+    def before(self) -> Said:
+        """What mutating policies and webhooks have said."""
+        return self.chain.before
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity; `quotas` know what is limited. `look` is told of each. `controllers`
-    are those who judge what controllers send, by the name of their user."""
+    they are now, by identity. `look` is told of each. `controllers` are those who judge what
+    controllers send, by the name of their user."""
 
-    engine: Engine
-    world: World
-    prepare: Prepare
-    asking: Asks
-    sets: PolicySets
+    cluster: Cluster
+    asking: Asking
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
     found: Findings
     look: Callable[[Judged], None] | None = None
-    quotas: QuotaLedger | None = None
     controllers: dict[str, Judge] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        cluster: Cluster,
+        settings: Settings,
+        olds: Mapping[tuple[str, str, str, str], Document],
+        found: Findings,
+        look: Callable[[Judged], None] | None = None,
+    ) -> Judge:
+        """The judge of a cluster."""
+        return Judge(cluster, cluster.asking(), settings, olds, found, look)
+
+    @property
+    def engine(self) -> Engine:
+        """The validating policies."""
+        return self.cluster.engines.validating
+
+    @property
+    def world(self) -> World:
+        """What they look up."""
+        return self.cluster.world
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """What comes of some documents alone; `tick` is called after each."""
@@ -128,7 +165,11 @@ class Judge:
         found = self.found
         try:
             asked = ask(
-                document, self.settings.question, self.world.catalog, self.olds, self.prepare
+                document,
+                self.settings.question,
+                self.world.catalog,
+                self.olds,
+                self.cluster.prepare,
             )
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             asked = crash(document.file, document.line(), "preparing it", error)
@@ -138,19 +179,19 @@ class Judge:
         if asked.unchanged:
             found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
             return
+        chain = self.asking.chain(asked)
         try:
-            refused = strictly_refused(asked) or _refused_by(asked.said, asked)
-            one, said = self.asking.mutated(asked) if refused is None else (asked, Said())
+            one = chain.mutated()
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.early_crashes.append(asked.crash(error))
             return
         found.sightings.take(one)
-        found.mutations.take_mutation(said.mutation, one)
+        found.mutations.take_mutation(chain.before.mutation, one)
         try:
-            result = self._result(one, said, sent)
+            result = self._result(one, chain, sent)
             found.results.append(result)
             if self.look is not None:
-                self.look(Judged(one, said, result, self.engine, self.world))
+                self.look(Judged(one, chain, result, self.engine, self.world))
             self._charge(one, result, None if sent is None else sent.count)
             if self.settings.creates and not result.is_refused:
                 self._judge_created(one, result, sent)
@@ -159,7 +200,8 @@ class Judge:
 
     def _charge(self, one: Asked, result: ObjectResult, count: int | None) -> None:
         """Remembers what an admitted object takes from quotas."""
-        if result.is_refused or self.quotas is None or not self.quotas.concerns(one.request):
+        quotas = self.cluster.quotas
+        if result.is_refused or quotas is None or not quotas.concerns(one.request):
             return
         from celadon.cli.checking.server_plugins.quota_ledger import Charge  # late: few have quotas
 
@@ -207,47 +249,57 @@ class Judge:
             field_validation=request_options.IGNORE,
         )
         settings = replace(self.settings, question=question)
-        return replace(self, prepare=self.prepare.of_controller(user), settings=settings, olds={})
+        prepare = self.cluster.prepare.of_controller(user)
+        cluster = replace(self.cluster, prepare=prepare)
+        asking = replace(self.asking, prepare=prepare)
+        return replace(self, cluster=cluster, asking=asking, settings=settings, olds={})
 
     def _concerns(self, request: Request) -> bool:
         """Whether somebody would look at a request beside the server itself."""
         if self.engine.may_concern(request, self.world) or self.asking.concerns(request):
             return True
-        return self.quotas is not None and self.quotas.concerns(request)
+        quotas = self.cluster.quotas
+        return quotas is not None and quotas.concerns(request)
 
-    def _result(self, one: Asked, before: Said, sent: SentByController | None) -> ObjectResult:
-        """`before` is what mutating policies and webhooks have said."""
-        after = Said()
-        policies, mutating = self.sets.validating, self.sets.mutating
+    def _result(
+        self, one: Asked, chain: ObjectChain, sent: SentByController | None
+    ) -> ObjectResult:
+        """What comes of an object behind the first half of the chain."""
+        before, coverage = chain.before, self.found.coverage
+        sets = self.cluster.sets
         self._note_failures(before, one)
-        judged, matched = self.found.coverage.judge(self.engine, self.world, one)
+        judged: tuple[Verdict, int] | None = None
+
+        def review(_: Request) -> Verdict:
+            nonlocal judged
+            judged = coverage.judge(self.engine, self.world, one)
+            return judged[0]
+
+        refused = self._refused_unasked(one, chain)
+        if refused is None:
+            chain.judge(one, review)
+            refused = refused_by(chain.plugins_after)
+            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
+            said = [*said, *self._remarks_of_plugins(chain)]
+        else:
+            said = [*lost_fields(one), *before.warnings]
+        # What is refused reaches no policy of a server. Here they are asked all the same, behind
+        # the refusal, and what they say is dropped: the notices on policies that match no object
+        # are about the objects that were given, and a mistake in one of them is no reason to say
+        # that a policy has none.
+        verdict, matched = judged or coverage.judge(self.engine, self.world, one)
         if before.mutation is not None:
             matched += before.mutation.matched
-        refused = self._refused_unasked(one, before)
-        verdict, said = None, before.warnings
-        if refused is not None:
-            said = [*lost_fields(one), *said]
-        else:
-            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
-            plugins = self._ask_plugins(one)
-            refused = _refused_by(plugins, one)
-            if plugins is not None:
-                said = [*said, *plugins.warnings]
-                before.annotations.update(plugins.audit_annotations)
-        if refused is not None:
-            verdict = _refusal(refused.status)
         if sent is not None:
             said = before.warnings  # a controller, which gets the others, tells nobody
-        if verdict is None:
-            verdict = judged
-            _ignore(self.found.ignored, verdict, one, policies)
-            if verdict.allowed:
-                after = self.asking.validated(one)
-        calls = (*before.calls, *after.calls)
-        self._note_failed_open(calls, one)
-        found = _result(one, verdict, policies, matched, said, before, after, sent)
+        if refused is None:
+            _ignore(self.found.ignored, verdict, one, sets.validating)
+        else:
+            verdict = _refusal(refused.status) or verdict
+        self._note_failed_open((*before.calls, *chain.after.calls), one)
+        found = _result(one, verdict, sets.validating, matched, said, before, chain.after, sent)
         if before.mutation is not None:
-            found = _with_mutation(found, before.mutation, mutating)
+            found = _with_mutation(found, before.mutation, sets.mutating)
         if refused is None:
             return found
         found = replace(found, plugin=refused.plugin)
@@ -255,29 +307,29 @@ class Judge:
             replace(found, state=State.INVALID, faults=refused.faults) if refused.faults else found
         )
 
-    def _ask_plugins(self, one: Asked) -> PluginAnswer | None:
-        """The second half of them; what both halves could not say is put down."""
-        desk = self.prepare.plugins
-        if desk is None:
-            return None
-        told = desk.validated(one.request)
-        before = () if one.said is None else one.said.unasked
-        self.found.unasked.update({*before, *told.unasked})
-        return told
+    def _remarks_of_plugins(self, chain: ObjectChain) -> Sequence[str]:
+        """What the second half of them remarks; what both halves could not say is put down."""
+        answer, first = chain.plugins_after, chain.plugins_before
+        if answer is None:
+            return ()
+        unasked = () if first is None else first.unasked
+        self.found.unasked.update({*unasked, *answer.unasked})
+        chain.before.annotations.update(answer.audit_annotations)
+        return answer.warnings
 
-    def _refused_unasked(self, one: Asked, before: Said) -> Refusal | None:
+    def _refused_unasked(self, one: Asked, chain: ObjectChain) -> Refusal | None:
         """What becomes of it without asking a policy."""
-        found = strictly_refused(one) or _refused_by(one.said, one)
-        if found is None and before.refusal is not None:
-            found = refusal_of(before.refusal, one)
+        found = chain.early_refusal
+        if found is None and chain.before.refusal is not None:
+            found = refusal_of(chain.before.refusal, one)
         if found is None and self.settings.validation and self.settings.defaulting:
-            found = refusal(one, self.prepare)
+            found = refusal(one, self.cluster.prepare)
         return found
 
     def _note_failures(self, before: Said, asked: Asked) -> None:
         for one in () if before.mutation is None else before.mutation.failures:
             if one.ignored:
-                notice = ignored_failure(one, asked.title, self.sets.mutating)
+                notice = ignored_failure(one, asked.title, self.cluster.sets.mutating)
                 self.found.ignored.setdefault((one.policy, one.source), notice)
 
     def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
@@ -286,15 +338,6 @@ class Judge:
                 text = f"{call.message}, ignored for {asked.title}"
                 notice = Notice(Silence.ERROR_IGNORED, call.place, text)
                 self.found.ignored.setdefault(call.place, notice)
-
-
-def _refused_by(said: PluginAnswer | None, asked: Asked) -> Refusal | None:
-    """What plugins answer, if they refuse, or whatever completes the object behind them."""
-    if said is None or said.refusal is None:
-        return None
-    if not said.plugin:
-        return refusal_of(said.refusal, asked)
-    return Refusal(said.refusal.status, plugin=said.plugin)
 
 
 def _with_mutation(

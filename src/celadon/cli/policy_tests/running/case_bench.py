@@ -1,7 +1,7 @@
 """One test and one version of Kubernetes: where its cases are judged, as `celadon check` judges.
 
 What cases share is made once: policies are compiled, the cluster is built. A case that brings
-params, bindings or another user has a `Setting` of its own, in which policies that are the same
+params, bindings or another user has a cluster of its own, in which policies that are the same
 are not compiled again.
 """
 
@@ -11,32 +11,27 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from celadon.admission import (
-    Engine,
-    ExpressionMemory,
-    Operation,
-    Request,
-    World,
+from celadon.admission import ExpressionMemory, Operation
+from celadon.cli.checking.asking.said import Said
+from celadon.cli.checking.given_cluster import (
+    Circumstances,
+    Cluster,
+    Engines,
+    cluster_of,
+    engines_of,
+    with_memory,
 )
-from celadon.cli.checking.asking.said import Asks, NobodyToAsk, Said
-from celadon.cli.checking.given.plugin_setting import plugin_setting
-from celadon.cli.checking.given_world import given_world
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.controller_requests import as_stored
 from celadon.cli.checking.judging.object_judging import Judge, Settings
+from celadon.cli.checking.judging.object_judging import Judged as Looked
 from celadon.cli.checking.manifests import Manifests, described
 from celadon.cli.checking.notices import Sightings
-from celadon.cli.checking.object_preparation import Prepare
-from celadon.cli.checking.overlaid_world import GivenWorld
 from celadon.cli.checking.policy_set import (
     PolicySet,
     PolicySets,
-    mutating_bindings,
-    mutating_engine,
-    mutating_policies,
     policy_sets,
     validating_bindings,
-    validating_engine,
     validating_policies,
     with_policies,
 )
@@ -47,48 +42,18 @@ from celadon.cli.policy_tests.running.answered_world import AnsweredWorld
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import StatusError
-from celadon.kube.catalogue import DEFAULT_PLUGINS
 from celadon.kube.workload_controllers import created_objects
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.explanation import Explanation
-    from celadon.admission.mutating import MutatingEngine
-    from celadon.cli.checking.server_plugins.quota_ledger import QuotaLedger
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """Policies and bindings, ready to be asked; `mutating` is None if there are none of these."""
-
-    sets: PolicySets
-    validating: Engine
-    mutating: MutatingEngine | None
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a case is judged with. `objects` are all documents of its cluster."""
-
-    engines: Engines
-    prepare: Prepare
-    world: World
-    manifests: Manifests
-    problems: tuple[Problem, ...]
-    quotas: QuotaLedger | None = None
-
-    @property
-    def sets(self) -> PolicySets:
-        """The policies and bindings."""
-        return self.engines.sets
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
     """A request as it comes to validating policies, and what was `said` before."""
 
-    setting: Setting
+    setting: Cluster
     asked: Asked
     said: Said
 
@@ -98,7 +63,7 @@ class Judged:
     """What was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
 
-    setting: Setting
+    setting: Cluster
     findings: Findings
     before: Asked | None
     asked: Asked | None
@@ -122,7 +87,7 @@ class Bench:
         self._looks = looks
         self._memory = memory
         self._test = test
-        self._settings: dict[Hashable, Setting] = {}
+        self._settings: dict[Hashable, Cluster] = {}
         self._engines: dict[Hashable, Engines] = {}
         self._created: dict[int, tuple[Case, Case]] = {}
         self._base: Self | None = None
@@ -147,45 +112,28 @@ class Bench:
             return None
         if isinstance(found, Problem) or strictly_refused(found) is not None:
             return None
-        after, said = self._asking(setting).mutated(found)
-        return Sent(setting, after, said)
+        chain = setting.asking().chain(found)
+        return Sent(setting, chain.mutated(), chain.before)
 
     def judged(self, case: Case) -> Judged:
         """What `celadon check` would find about the request of a case."""
         case = self._about_created(case)
         setting = self.setting(case)
         settings = Settings(_question(case), self.version, self._test.now)
-        asking = _Seen(self._asking(setting))
         findings = Findings(Sightings(wants_namespaces=False))
+        seen: list[Looked] = []
         quotas = None if setting.quotas is None else setting.quotas.uncharged()
-        Judge(
-            setting.engines.validating,
-            setting.world,
-            setting.prepare,
-            asking,
-            setting.sets,
-            settings,
-            _olds(case),
-            findings,
-            quotas=quotas,
-        ).take(case.object)
+        cluster = replace(setting, quotas=quotas)
+        Judge.of(cluster, settings, _olds(case), findings, seen.append).take(case.object)
         if quotas is not None:
             quotas.settle(findings.results, findings.charges)
-        return Judged(setting, findings, asking.before, asking.after, asking.mutation)
-
-    def _asking(self, setting: Setting) -> Asks:
-        """Webhooks are not asked."""
-        if setting.engines.mutating is None:
-            return NobodyToAsk()
-        from celadon.cli.checking.asking.answer_sources import NoAnswers
-        from celadon.cli.checking.asking.webhook_documents import webhook_documents
-        from celadon.cli.checking.asking.webhook_rounds import Asking
-        from celadon.cli.checking.mutation.object_mutation import Mutators
-
-        prepare, world = setting.prepare, setting.world
-        mutators = Mutators(setting.engines.mutating, world, prepare.custom_kind, self._looks)
-        nobody = webhook_documents((), self.version)
-        return Asking(nobody, self.version, NoAnswers(), bytes, world, prepare, mutators)
+        if not seen or seen[0].chain.early_refusal is not None:
+            return Judged(setting, findings, None, None)
+        one = seen[0]
+        mutation = one.before.mutation
+        if mutation is None:
+            return Judged(setting, findings, one.asked, one.asked)
+        return Judged(setting, findings, one.chain.unmutated(), one.asked, mutation.explanation)
 
     def _about_created(self, case: Case) -> Case:
         """A case about what controllers would create, as one about just that; the case itself where
@@ -199,7 +147,7 @@ class Bench:
             known = self._created[id(case)] = case, replace(made, generated="")
         return known[1]
 
-    def setting(self, case: Case) -> Setting:
+    def setting(self, case: Case) -> Cluster:
         """That of a case, which others may share."""
         user = case.user
         extra = tuple((key, tuple(values)) for key, values in user.extra.items())
@@ -214,7 +162,7 @@ class Bench:
             found = self._settings[key] = self._made(case)
         return found
 
-    def _made(self, case: Case) -> Setting:
+    def _made(self, case: Case) -> Cluster:
         if self._base is None:
             return self._own_setting(case)
         found = self._base.setting(case)
@@ -223,31 +171,26 @@ class Bench:
     def _altered_engines(self, found: Engines) -> Engines:
         known = self._engines.get(id(found))
         if known is None:
-            known = self._engines[id(found)] = _with_sets(found, self._change(found.sets))
+            known = self._engines[id(found)] = found.with_sets(self._change(found.sets))
         return known
 
-    def _own_setting(self, case: Case) -> Setting:
+    def _own_setting(self, case: Case) -> Cluster:
         manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
-        engines = self._engines_for(case)
-        prepare = Prepare(
-            manifests.existing,
-            case.user,
-            self._test.now,
+        circumstances = Circumstances(
             self.version,
-            namespace=case.namespace,
-            defaulting=True,
-            plugins=DEFAULT_PLUGINS if self._test.plugins is None else self._test.plugins.names,
+            self._test.now,
+            case.user,
+            case.namespace,
+            plugins=self._test.plugins,
         )
-        made, problems = given_world(manifests, engines.sets, prepare)
-        world: GivenWorld = made
-        if case.answers:
-            world = AnsweredWorld(made, case.answers)
-        wrong = (*manifests.problems, *engines.problems, *problems)
-        quotas, choice = None, self._test.plugins
-        if choice is not None:
-            asked = plugin_setting(choice, self.version, self._test.now, manifests, world, prepare)
-            prepare, quotas = asked.prepare, asked.quotas
-        return Setting(engines, prepare, world, manifests, tuple(dict.fromkeys(wrong)), quotas)
+        cluster = cluster_of(
+            manifests,
+            self._engines_for(case),
+            circumstances,
+            asks_plugins=True,
+            overlaid=lambda world: AnsweredWorld(world, case.answers) if case.answers else world,
+        )
+        return replace(cluster, looks=self._looks)
 
     def _engines_for(self, case: Case) -> Engines:
         brought = described(case.cluster)
@@ -262,15 +205,7 @@ class Bench:
     def _first_engines(self) -> Engines:
         manifests = described(self._test.cluster)
         sets = policy_sets(manifests, self.version)
-        return Engines(
-            sets,
-            validating_engine(sets.validating, self.version, self._memory),
-            self._mutating(sets.mutating),
-            tuple(manifests.problems),
-        )
-
-    def _mutating(self, given: PolicySet) -> MutatingEngine | None:
-        return mutating_engine(given, self.version, self._memory) if given.policies else None
+        return engines_of(sets, self.version, with_memory(self._memory), manifests.problems)
 
     def _more_engines(self, brought: Manifests) -> Engines:
         first = self._engines.get(())
@@ -278,10 +213,13 @@ class Bench:
             first = self._engines[()] = self._first_engines()
         sets = _merged_sets(first.sets, policy_sets(brought, self.version))
         given = sets.validating
+        mutating = None
+        if sets.mutating.policies:
+            mutating = with_memory(self._memory).mutating(sets.mutating, self.version)
         return Engines(
             sets,
             with_policies(first.validating, validating_policies(given), validating_bindings(given)),
-            self._mutating(sets.mutating),
+            mutating,
             (*first.problems, *brought.problems),
         )
 
@@ -317,19 +255,6 @@ def _olds(case: Case) -> dict[tuple[str, str, str, str], Document]:
     return {} if case.old is None else {identity(case.object, case.namespace): case.old}
 
 
-def _with_sets(found: Engines, sets: PolicySets) -> Engines:
-    """The engines with other sets; one whose set is the same object stays."""
-    validating, mutating = found.validating, found.mutating
-    if sets.validating is not found.sets.validating:
-        given = sets.validating
-        policies, bindings = validating_policies(given), validating_bindings(given)
-        validating = with_policies(validating, policies, bindings)
-    if mutating is not None and sets.mutating is not found.sets.mutating:
-        changes = sets.mutating
-        mutating = with_policies(mutating, mutating_policies(changes), mutating_bindings(changes))
-    return replace(found, sets=sets, validating=validating, mutating=mutating)
-
-
 def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
     return PolicySets(
         _merged(first.validating, later.validating), _merged(first.mutating, later.mutating)
@@ -349,29 +274,3 @@ def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
 def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
     """Of those that are the same object, the last."""
     return list({identity(one, namespace): one for one in documents}.values())
-
-
-class _Seen:
-    """Whoever is asked, and what went in and came out."""
-
-    def __init__(self, asking: Asks) -> None:
-        self._asking = asking
-        self.before: Asked | None = None
-        self.after: Asked | None = None
-        self.mutation: Explanation | None = None
-
-    def mutated(self, asked: Asked) -> tuple[Asked, Said]:
-        """As the others say."""
-        self.before = asked
-        self.after, said = self._asking.mutated(asked)
-        if said.mutation is not None:
-            self.mutation = said.mutation.explanation
-        return self.after, said
-
-    def validated(self, asked: Asked) -> Said:
-        """As the others say."""
-        return self._asking.validated(asked)
-
-    def concerns(self, request: Request) -> bool:
-        """As the others say."""
-        return self._asking.concerns(request)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from celadon.admission import Note, Outcome
 from celadon.admission.registration import WARN
 from celadon.cli.checking.check_report import Notice, ObjectResult, Place, Silence, Violation
+from celadon.cli.checking.given_cluster import Cluster
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict
 from celadon.cli.policy_tests.policy_test import Case
-from celadon.cli.policy_tests.running.case_bench import Judged, Setting
+from celadon.cli.policy_tests.running.case_bench import Judged
 
 
 def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
@@ -38,7 +39,7 @@ def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
     )
 
 
-def under_test_in(case: Case, setting: Setting) -> frozenset[str]:
+def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
     """The names of the policies that a case is about."""
     if case.policies:
         return frozenset(case.policies)
@@ -94,7 +95,7 @@ def _ignored(
             yield Notice(Silence.ERROR_IGNORED, place, text)
 
 
-def _place(note: Note, setting: Setting) -> Place:
+def _place(note: Note, setting: Cluster) -> Place:
     for part in setting.sets.all:
         if note.policy in part.policies and note.source is not None:
             return part.place(note.source, note.policy, note.binding)

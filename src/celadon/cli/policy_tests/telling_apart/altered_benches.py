@@ -18,9 +18,10 @@ from celadon.admission.registration import (
     RegistrationObject,
     decode_object,
 )
+from celadon.cli.checking.given_cluster import Engines
 from celadon.cli.checking.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.policy_tests.altering.alterations import Alteration
-from celadon.cli.policy_tests.running.case_bench import Bench, Engines
+from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.reading.documents import Document
 
 _VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.cli.checking.given_cluster import Cluster
 from celadon.cli.policy_tests.altering.alterations import Alteration
 from celadon.cli.policy_tests.altering.canonical_expressions import is_same
-from celadon.cli.policy_tests.running.case_bench import Setting
 from celadon.cli.policy_tests.telling_apart.altered_benches import is_same_object
 from celadon.cli.policy_tests.telling_apart.policy_stages import Stage
 from celadon.kube.catalogue import Catalog
@@ -38,7 +38,7 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
             return ""
 
 
-def _of_versions(alteration: Alteration, settings: Sequence[Setting]) -> str:
+def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
     found: Any = alteration.document.value_at(alteration.path[:-1])

@@ -10,8 +10,8 @@ from celadon.admission.registration import MatchResources
 from celadon.cel import CheckedAst
 from celadon.cel.extend import Literal
 from celadon.cel.syntax import walk
+from celadon.cli.checking.given_cluster import Engines
 from celadon.cli.policy_tests.first_tests.read_places import ReadPlaces, read_places
-from celadon.cli.policy_tests.running.case_bench import Engines
 from celadon.cli.policy_tests.telling_apart.altered_benches import compiled_policy
 from celadon.cli.reading.json_places import Path
 from celadon.kube import GroupVersionKind

@@ -1,1 +1,1 @@
-"""Admission of writes, in its order: `admission_chain`; `mutation_rounds` is its first half."""
+"""Admission of writes: `admission_chain` is what a write asks, `chain_driver` drives the chain."""

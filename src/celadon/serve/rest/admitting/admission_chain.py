@@ -1,38 +1,40 @@
-"""Admission of writes: built-in plugins, webhooks and the policies in the store, at their places.
+"""Admission of writes: the chain of `celadon.admission.chain`, in the halves that a write needs.
 
-What changes objects comes before validation (`mutate`, see `mutation_rounds`); after it the second
-half of the plugins, then the policies, then validating webhooks (`admit`).
+What changes objects comes before validation (`mutate`), the rest of the chain after it (`admit`).
+Who is asked, and how the chain is driven, stands in `chain_driver`; here is what only a server has
+beside it: rights of those who write, namespaces that come by themselves, rates of events, images.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import field, replace
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
+from dataclasses import replace
 from typing import Final
 
-from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
-from celadon.admission.plugins import Opinion, PluginChain
+from celadon.admission import Operation, Request, Verdict, writing
+from celadon.admission.chain import Chain
 from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject
+from celadon.kube.apply import entries_problem
 from celadon.kube.defaulting import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.claim_status_access import claim_status_errors
 from celadon.serve.access.role_write_checks import RoleWriteChecks
-from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.charging.quota_charging import QuotaCharging
-from celadon.serve.operation.policy_timer import VALIDATING_POLICIES, PolicyTimer
+from celadon.serve.rest.admitting.chain_driver import ServerAdmitters
 from celadon.serve.rest.admitting.event_rates import EventRates
 from celadon.serve.rest.admitting.image_policy import ImagePolicy
-from celadon.serve.rest.admitting.mutation_rounds import Mutation, note
+from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision
 from celadon.serve.rest.calls import Call, raise_refusal
-from celadon.serve.views.policy_view import PolicyView
 from celadon.serve.views.role_view import RoleView
-from celadon.serve.workers.request_work import Pace
 
 _CLAIM_STATUS: Final = (GroupResource("resource.k8s.io", "resourceclaims"), "status")
+INVALID_MANAGED_FIELDS: Final = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
+    "outdated mutating admission controller; please fix your requests: "
+)
 _UNDRAFTED: Final = frozenset({Operation.DELETE, Operation.CONNECT})
 """Operations without an object that a plugin could change: both halves come one after the other."""
 
@@ -50,18 +52,13 @@ class Denied(Exception):
 class Admission:
     """Asks whether a write may happen; what it says beside is noted in the call."""
 
-    policies: PolicyView[Engine]
-    world: World
+    admitters: ServerAdmitters
     authorizer: AuthorizerBackend
     roles: RoleView
-    plugins: PluginChain
-    mutation: Mutation
-    webhooks: Webhooks
-    timer: PolicyTimer
+    provision: NamespaceProvision
     quotas: QuotaCharging
     event_rates: EventRates
     images: ImagePolicy
-    pace: Pace = field(default_factory=Pace)
 
     def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -95,7 +92,21 @@ class Admission:
         request = writing.request_of(
             call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
         )
-        return await self.mutation.mutated(call, request, draft)
+        entries = (draft.meta or {}).get("managedFields")
+        chain = await self._mutated(call, request, draft)
+        assert chain.draft is not None, "a draft stays a draft"
+        if chain.rounds:
+            _keep_managed_fields(call, chain.draft, entries)
+        return chain.draft
+
+    async def _mutated(self, call: Call, request: Request, draft: Draft | None) -> Chain:
+        """The chain behind its first half."""
+        await self.provision.provide(request)
+        admitters = self.admitters.about(call)
+        chain = Chain(request, draft, admitters, admitters)
+        with closing(chain.mutation()) as steps:
+            await admitters.drive(chain, steps)
+        return chain
 
     async def admit(
         self,
@@ -119,17 +130,17 @@ class Admission:
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
-            request = await self.mutation.looked_at(call, request)
+            request = (await self._mutated(call, request, None)).request
         self.event_rates.check(request)
-        _heed(call, await self.images.opinion(request))
-        _heed(call, await call.work.step(self.plugins.validate, request, self.world))
-        seen = not is_exempt(request.resource, static=True)
-        if seen and VALIDATING_POLICIES in self.plugins.names:
-            await self._review(call, request)
-        phase = await self.webhooks.validate(request, call.remaining)
-        if phase is not None:
-            note(call, phase.notes)
-            raise_refusal(phase.refusal)
+        admitters = self.admitters.about(call)
+        images = await self.images.opinion(request)
+        admitters.take_opinion(images)
+        raise_refusal(images.refusal)
+        chain = Chain(request, None, admitters, admitters)
+        with closing(chain.validation()) as steps:
+            await admitters.drive(chain, steps)
+        if not chain.verdict.allowed:
+            raise Denied(chain.verdict)
         return request.object
 
     def charged(
@@ -144,28 +155,20 @@ class Admission:
         """Around what stores an object: its quotas have a place for it, or StatusError is raised.
         Nothing is taken from them unless it is `for_good`."""
         if not self.quotas.are_in(call.target.namespace):
-            return contextlib.nullcontext()
+            return nullcontext()
         request = writing.request_of(call.target, operation, new, old, call.user)
         return self.quotas.charged(request, for_good=for_good)
 
-    async def _review(self, call: Call, request: Request) -> None:
-        engine = self.policies.engine()
-        kind = request.resource, request.subresource, request.operation
-        verdict = await self.pace.step(call.work, kind, engine, self._verdict, engine, request)
-        call.notes.warnings += verdict.warnings
-        call.notes.annotate(verdict.audit_annotations)
-        if not verdict.allowed:
-            raise Denied(verdict)
 
-    def _verdict(self, engine: Engine, request: Request) -> Verdict:
-        began = self.timer.begin()
-        verdict = engine.review(request, self.world, self.timer)
-        self.timer.ended(began, request.operation.value, verdict)
-        return verdict
-
-
-def _heed(call: Call, opinion: Opinion) -> None:
-    """Keep what plugins say of a request. Raises StatusError for a refusal."""
-    call.notes.warnings += opinion.warnings
-    call.notes.annotate(opinion.audit_annotations)
-    raise_refusal(opinion.refusal)
+def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
+    """Those that nobody can read are what they were. As k8s.io/apiserver
+    `pkg/endpoints/handlers/fieldmanager/admission.go`."""
+    meta = draft.made.get("metadata") or {}
+    problem = entries_problem(meta.get("managedFields"))
+    if not problem:
+        return
+    if before is None:
+        del meta["managedFields"]
+    else:
+        meta["managedFields"] = before
+    call.notes.warnings.append(INVALID_MANAGED_FIELDS + problem)
