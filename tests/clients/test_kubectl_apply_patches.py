@@ -17,9 +17,9 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.sources import Text
 from celadon.kube import metadata
 from celadon.kube.apply import applied_configuration, configured
+from celadon.kube.registry import Target
+from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.schemas import schema_for
-from celadon.kube.writes import Target
-from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from tests.clients.manifests import DEFINITION
 from tests.clients.programs import Client
 

@@ -15,7 +15,7 @@ from celadon.admission.registration.registration_kinds import KINDS
 from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Surroundings, Target, read_object, write_path
+from celadon.kube.registry import Surroundings, Target, read_object, write_path
 from celadon.serve.tables.table_shapes import built_in_shape
 
 CONTEXT = DefaultingContext()

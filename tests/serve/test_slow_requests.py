@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Engine
-from celadon.kube.writes import write_path
+from celadon.kube.registry import write_path
 from celadon.serve import request_layers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.rest import bodies, object_writes, verbs

@@ -15,8 +15,8 @@ from functools import cache
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Target, draft_of, write_path
 from celadon.kube.roles import bootstrap_roles
-from celadon.kube.writes import Target, draft_of, write_path
 from celadon.serve.access.api_service_objects import api_services
 from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 from celadon.serve.access.initial_objects import (

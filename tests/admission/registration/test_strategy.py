@@ -14,8 +14,8 @@ from celadon.admission.registration.member_order import ordered
 from celadon.kube import GroupVersionKind, Ruling
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext, drafted
+from celadon.kube.registry import Surroundings, Target, write_path
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import Surroundings, Target, write_path
 
 CONTEXT = DefaultingContext()
 NOTHING = Surroundings()

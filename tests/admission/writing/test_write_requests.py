@@ -14,7 +14,7 @@ from celadon.admission.writing.write_requests import (
 from celadon.kube import GroupVersionResource, Ruling, User
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Surroundings, Target, WriteOptions, deletions, write_path
+from celadon.kube.registry import Surroundings, Target, WriteOptions, deletions, write_path
 
 ALICE = User("alice", ("devs",))
 CONTEXT = DefaultingContext()

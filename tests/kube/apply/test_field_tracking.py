@@ -21,9 +21,9 @@ from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom import custom_kinds
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry import Surroundings, Target, read_object, write_errors, write_path
 from celadon.kube.status import StatusError
-from celadon.kube.writes import Surroundings, Target, read_object, write_errors, write_path
-from tests.kube.writes.targets import target
+from tests.kube.registry.targets import target
 
 Object = dict[str, Any]
 

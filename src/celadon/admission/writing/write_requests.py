@@ -19,14 +19,14 @@ from celadon.kube import (
     metadata,
     status,
 )
-from celadon.kube.well_known_values import NAMESPACES
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     Surroundings,
     Target,
     WriteOptions,
     deletions,
     write_errors,
 )
+from celadon.kube.well_known_values import NAMESPACES
 
 
 def errors_of(

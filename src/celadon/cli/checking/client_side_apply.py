@@ -16,14 +16,14 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.apply import applied_configuration, configured
-from celadon.kube.schemas import DecodeError
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     Patched,
     Target,
     read_patched,
     request_options,
     three_way_patched,
 )
+from celadon.kube.schemas import DecodeError
 
 
 class Applied(NamedTuple):

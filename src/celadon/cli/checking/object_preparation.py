@@ -1,6 +1,6 @@
 """From the object in a file to the object that admission sees.
 
-`Prepare` takes documents down the write path of the API server (`celadon.kube.writes`), with the
+`Prepare` takes documents down the write path of the API server (`celadon.kube.registry`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
 cluster. Whatever is only looked up comes through the same door as what is judged, and must be
 valid: a definition that cannot be used is no "unknown kind", and a LimitRange no server would have
@@ -43,8 +43,7 @@ from celadon.kube.defaulting import (
     run_plugins,
     stored_form,
 )
-from celadon.kube.schemas import DecodeError, EmptyValue
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     Surroundings,
     Target,
     draft_of,
@@ -53,6 +52,7 @@ from celadon.kube.writes import (
     request_options,
     write_path,
 )
+from celadon.kube.schemas import DecodeError, EmptyValue
 
 if TYPE_CHECKING:
     from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer, PluginDesk

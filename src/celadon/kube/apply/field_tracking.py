@@ -52,11 +52,11 @@ from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.registry import write_path
+from celadon.kube.registry.intake.incoming_objects import Incoming, draft_of
+from celadon.kube.registry.write_targets import Target
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
-from celadon.kube.writes import write_path
-from celadon.kube.writes.intake.incoming_objects import Incoming, draft_of
-from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"

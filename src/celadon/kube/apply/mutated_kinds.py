@@ -35,18 +35,18 @@ from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.patch_values import PatchObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.strict_fields import strict_field_errors
-from celadon.kube.schemas.typed_objects import codec_for, decode
-from celadon.kube.schemas.typed_values import DecodeError, Mismatch
-from celadon.kube.status import StatusError
-from celadon.kube.writes.intake.mutated_objects import (
+from celadon.kube.registry.intake.mutated_objects import (
     built_in_kind,
     require_kind,
     require_object,
     unknown_conversion,
     with_sound_metadata,
 )
-from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.registry.intake.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.schemas.strict_fields import strict_field_errors
+from celadon.kube.schemas.typed_objects import codec_for, decode
+from celadon.kube.schemas.typed_values import DecodeError, Mismatch
+from celadon.kube.status import StatusError
 from celadon.records import dataclass
 
 

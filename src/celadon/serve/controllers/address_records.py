@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, write_path
 from celadon.serve.access.initial_objects import ADDRESS_ALLOCATOR, MANAGED_BY, address_record
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.objects.object_keys import collection_prefix

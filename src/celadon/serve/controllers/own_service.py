@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, write_path
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore

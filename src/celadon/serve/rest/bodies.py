@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from celadon.kube import status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.protobuf import ProtobufError, decode
+from celadon.kube.registry import Incoming, read_object, request_bodies, request_options
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import Incoming, read_object, request_bodies, request_options
 from celadon.records import dataclass
 from celadon.serve.http_messages import JSON
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML

@@ -12,7 +12,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import StatusError, User
 from celadon.kube.custom import CustomKind
 from celadon.kube.go import parse_media_type
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     APPLY_PATCH,
     Target,
     WriteOptions,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     deletions,
     preconditions,
     read_delete_options,

@@ -1,4 +1,4 @@
-"""Creates, updates and patches: the write path of `celadon.kube.writes` around the store.
+"""Creates, updates and patches: the write path of `celadon.kube.registry` around the store.
 
 An update reads the object, works out what it shall become, and writes it if nobody else did in
 between; else it begins again with what is there then. As k8s.io/apiserver
@@ -19,7 +19,7 @@ from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext, Draft
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
-from celadon.kube.writes import (
+from celadon.kube.registry import (
     Incoming,
     Surroundings,
     Target,

@@ -25,10 +25,10 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
+from celadon.kube.registry import deletions, preconditions, require_version, write_path
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.well_known_values import PODS
-from celadon.kube.writes import deletions, preconditions, require_version, write_path
 from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission

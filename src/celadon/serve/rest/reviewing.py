@@ -9,8 +9,8 @@ from typing import Final
 from celadon.admission import Operation
 from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import require_version, write_path
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
-from celadon.kube.writes import require_version, write_path
 from celadon.records import dataclass
 from celadon.serve.access.access_reviews import (
     local_subject_access_review,

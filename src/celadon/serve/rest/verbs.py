@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube import name_rules, status
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
-from celadon.kube.writes import write_path
+from celadon.kube.registry import write_path
 from celadon.records import dataclass
 from celadon.serve.access.authentication import Credentials
 from celadon.serve.access.standings import Standings

@@ -16,7 +16,7 @@ from celadon.admission.mutating import MutationNotes
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.deciding.original_requests import original_request
 from celadon.webhook.deciding.rulebook import MutationRules

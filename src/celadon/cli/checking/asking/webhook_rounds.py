@@ -39,7 +39,7 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.defaulting import Draft
-from celadon.kube.writes import write_path
+from celadon.kube.registry import write_path
 from celadon.records import dataclass
 
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, write_path
 from celadon.serve.access.api_service_objects import ALWAYS, MANAGED, custom_api_service
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.status_writes import StatusWrites

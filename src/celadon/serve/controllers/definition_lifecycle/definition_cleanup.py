@@ -10,7 +10,7 @@ from typing import Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
-from celadon.kube.writes import deletions
+from celadon.kube.registry import deletions
 from celadon.serve.controllers.conditions import condition, with_condition
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.server_requests import ServerRequests, resource_path

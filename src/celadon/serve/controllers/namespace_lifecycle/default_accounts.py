@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, write_path
 from celadon.serve.access.initial_objects import default_service_account
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.status_writes import StatusWrites

@@ -10,7 +10,7 @@ from typing import Any
 
 from celadon.admission import Operation, World
 from celadon.kube import JsonObject, StatusError, status
-from celadon.kube.writes import connect_options
+from celadon.kube.registry import connect_options
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import RequestInfo
