@@ -11,7 +11,7 @@ import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
-from celadon.kube.defaulting.write_stages import (
+from celadon.kube.registry.draft import (
     Draft,
     begin_create,
     drafted,

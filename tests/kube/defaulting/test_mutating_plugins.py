@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, service_ca_source
-from celadon.kube.defaulting.write_stages import admit_form
+from celadon.kube.registry.draft import admit_form
 from celadon.kube.names import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.authorization import User
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
+from celadon.kube.registry.draft import admit_form, drafted, finish_update
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import DecodeError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.names import GroupVersionResource, parse_api_version
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 
 
 def target(resource: str, name: str = "", subresource: str = "", namespace: str = "ns") -> Target:

@@ -7,7 +7,7 @@ from typing import Any
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import (
+from celadon.kube.registry.draft import (
     admit_form,
     begin_create,
     drafted,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.write_stages import drafted, finish_update
+from celadon.kube.registry.draft import drafted, finish_update
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from tests.kube.validation.objects import admitted, complaints, job, obj, pod_spec
 

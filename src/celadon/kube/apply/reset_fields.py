@@ -18,7 +18,7 @@ from celadon.kube.apply.typed.comparisons import Comparison
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 from celadon.records import dataclass
 
 ITEMS: Final = "[*]"

@@ -22,7 +22,7 @@ from celadon.kube.defaulting.mutating_plugins import (
     default_priority_class,
 )
 from celadon.kube.defaulting.tolerations import covers, merged
-from celadon.kube.defaulting.write_stages import (
+from celadon.kube.registry.draft import (
     Draft,
     admit_form,
     begin_create,

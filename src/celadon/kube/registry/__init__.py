@@ -18,7 +18,7 @@ from celadon.kube.registry import (
 from celadon.kube.registry.intake import request_bodies, request_options
 from celadon.kube.registry.intake.connect_options import connect_options
 from celadon.kube.registry.intake.delete_bodies import read_delete_options
-from celadon.kube.registry.intake.incoming_objects import (
+from celadon.kube.registry.decode import (
     Incoming,
     draft_of,
     read_object,
@@ -26,10 +26,10 @@ from celadon.kube.registry.intake.incoming_objects import (
     stray_fields,
 )
 from celadon.kube.registry.intake.mutated_objects import OtherKind, read_mutated
-from celadon.kube.registry.intake.request_options import WriteOptions
+from celadon.kube.registry.request_options import WriteOptions
 from celadon.kube.registry.patching.patch_documents import read_patch
 from celadon.kube.registry.patching.patch_making import patch_between
-from celadon.kube.registry.patching.patched_objects import (
+from celadon.kube.registry.patch import (
     APPLY_PATCH,
     Patched,
     patch_type,
@@ -41,8 +41,8 @@ from celadon.kube.registry.patching.patches import (
     JsonPatchError,
     apply_json_patch,
 )
-from celadon.kube.registry.write_strategies import Strategy, Surroundings, strategy_of, write_errors
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.strategy import Strategy, Surroundings, strategy_of, write_errors
+from celadon.kube.registry.target import Target
 
 __all__ = [
     "APPLY_PATCH",

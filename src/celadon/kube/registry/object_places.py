@@ -6,8 +6,8 @@ As k8s.io/apiserver `pkg/registry/rest/meta.go` and `pkg/endpoints/handlers`.
 from __future__ import annotations
 
 from celadon.kube import metadata, status
-from celadon.kube.defaulting.write_stages import Draft
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.target import Target
 from celadon.kube.status import StatusError
 
 

@@ -13,7 +13,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_strconv import parse_uint
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupResource
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 
 _OWN_FOLDERS: Final[Mapping[tuple[str, str], str]] = {
     ("", "replicationcontrollers"): "controllers",

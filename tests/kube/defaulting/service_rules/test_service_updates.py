@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
+from celadon.kube.registry.draft import admit_form, drafted, finish_update
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.status import StatusError
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.write_stages import drafted, finish_update
+from celadon.kube.registry.draft import drafted, finish_update
 from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import admitted, complaints, container, job, pod_spec
 

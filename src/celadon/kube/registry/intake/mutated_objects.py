@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import Draft, drafted
+from celadon.kube.registry.draft import Draft, drafted
 from celadon.kube.go.go_text import json_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind

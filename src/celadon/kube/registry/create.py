@@ -19,15 +19,15 @@ from typing import Any
 from celadon.kube import metadata
 from celadon.kube.defaulting import write_stages
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import Draft, stored_form
+from celadon.kube.registry.draft import Draft, stored_form
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import scales, warning_texts
-from celadon.kube.registry.intake.incoming_objects import draft_of
+from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.object_places import name_below, require_name, require_namespace
-from celadon.kube.registry.write_strategies import Strategy, strategy_of
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.strategy import Strategy, strategy_of
+from celadon.kube.registry.target import Target
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import TYPE_FIELDS
 

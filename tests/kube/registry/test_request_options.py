@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.registry.intake.request_options import (
+from celadon.kube.registry.request_options import (
     CREATE,
     PATCH,
     WriteOptions,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.registry.patching.patched_objects import (
+from celadon.kube.registry.patch import (
     STRATEGIC_PATCH,
     patch_type,
     patched,

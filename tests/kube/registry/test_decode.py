@@ -11,13 +11,13 @@ from celadon.kube.catalogue.resources import custom_resources, known_resources
 from celadon.kube.custom.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.intake.incoming_objects import (
+from celadon.kube.registry.decode import (
     Incoming,
     read_object,
     require_version,
 )
-from celadon.kube.registry.intake.request_options import IGNORE, STRICT, WARN
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.target import Target
 from celadon.kube.status import StatusError
 
 GROUP = "admissionregistration.k8s.io"

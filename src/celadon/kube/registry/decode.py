@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import Draft, drafted
+from celadon.kube.registry.draft import Draft, drafted
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.json_reader import Document
 from celadon.kube.go.untyped_numbers import as_read
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.intake import request_bodies
-from celadon.kube.registry.intake.request_options import IGNORE, STRICT, WARN
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.target import Target
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.strict_fields import (
     StrayField,

@@ -16,7 +16,7 @@ from celadon.kube.json_copies import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.intake import request_options
 from celadon.kube.registry.intake.connect_options import flag
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 

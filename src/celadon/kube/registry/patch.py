@@ -23,13 +23,13 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import object_places
 from celadon.kube.registry.intake import request_bodies
-from celadon.kube.registry.intake.incoming_objects import (
+from celadon.kube.registry.decode import (
     Incoming,
     draft_of,
     stray_fields,
     structure_of,
 )
-from celadon.kube.registry.intake.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patch_documents import read_patch
 from celadon.kube.registry.patching.patches import (
@@ -40,7 +40,7 @@ from celadon.kube.registry.patching.patches import (
 from celadon.kube.registry.patching.restoring import restore_error
 from celadon.kube.registry.patching.strategic_merge import merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.registry.deletions import (
+from celadon.kube.registry.delete import (
     DeleteOptions,
     delete_options,
     gone_answer,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import (
+from celadon.kube.registry.draft import (
     admit_form,
     begin_create,
     defaulted,

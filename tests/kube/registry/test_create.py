@@ -12,9 +12,9 @@ from celadon.kube.custom.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import write_path
-from celadon.kube.registry.intake.incoming_objects import draft_of
-from celadon.kube.registry.write_strategies import Surroundings, write_errors
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.decode import draft_of
+from celadon.kube.registry.strategy import Surroundings, write_errors
+from celadon.kube.registry.target import Target
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target

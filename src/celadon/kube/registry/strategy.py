@@ -16,13 +16,13 @@ from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.catalogue.lookups import Lookups
 from celadon.kube.catalogue.resources import Catalog, known_resources
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
-from celadon.kube.defaulting.write_stages import has_identity
+from celadon.kube.registry.draft import has_identity
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.admin_access import access_asked_for, access_given
-from celadon.kube.registry.write_targets import Target
+from celadon.kube.registry.target import Target
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
 from celadon.kube.validation.object_meta import (
