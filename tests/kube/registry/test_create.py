@@ -1,4 +1,4 @@
-"""The path of a write, from a JSON object to what admission sees and what is kept."""
+"""The path of a create and of an update, from a JSON object to what is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from celadon.kube.catalogue.resources import custom_resources
 from celadon.kube.custom.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry import write_path
+from celadon.kube.registry import create, shown_object, update, valid_warnings, write_warnings
+from celadon.kube.registry.create import generated_name, require_unversioned
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.strategy import Surroundings, write_errors
 from celadon.kube.registry.target import Target
@@ -37,11 +38,11 @@ def deployment(**more: Any) -> dict[str, Any]:
 
 
 def made(value: dict[str, Any], where: Target) -> dict[str, Any]:
-    return write_path.created(value, where, CONTEXT)
+    return create.created(value, where, CONTEXT)
 
 
 def changed(value: dict[str, Any], old: dict[str, Any], where: Target) -> dict[str, Any]:
-    return write_path.updated(value, old, where, CONTEXT)
+    return update.updated(value, old, where, CONTEXT)
 
 
 def test_new_objects() -> None:
@@ -74,7 +75,7 @@ def test_new_objects() -> None:
 def test_objects_that_belong_elsewhere(meta: dict[str, Any], where: Target, text: str) -> None:
     draft = draft_of({"metadata": meta}, where, CONTEXT)
     is_update = where.name and not where.subresource
-    begin = write_path.begin_update if is_update else write_path.begin_create
+    begin = update.begin_update if is_update else create.begin_create
     with pytest.raises(StatusError, match=text) as caught:
         begin(draft, where)
     assert caught.value.code == 400
@@ -86,12 +87,12 @@ def test_names_of_what_is_created_below_an_object() -> None:
 
 
 def test_mutators_see_the_defaults_and_get_them_again() -> None:
-    draft = write_path.begin_create(draft_of(deployment(), DEPLOYMENTS, CONTEXT), DEPLOYMENTS)
+    draft = create.begin_create(draft_of(deployment(), DEPLOYMENTS, CONTEXT), DEPLOYMENTS)
     shown = draft.form()
     assert shown["spec"]["replicas"] == 1
     assert "uid" not in shown["metadata"]
     shown["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "s"})
-    found = write_path.finish_create(draft.replaced(shown))
+    found = create.finish_create(draft.replaced(shown))
     (_, side) = found["spec"]["template"]["spec"]["containers"]
     assert side["terminationMessagePath"] == "/dev/termination-log"
     assert found["metadata"]["uid"] == "U"
@@ -140,11 +141,11 @@ def test_parts_of_subresources() -> None:
 def test_a_scale_is_shown_and_written_back() -> None:
     where = target("apps/v1/deployments", "d", "scale")
     parent = made(deployment(), DEPLOYMENTS)
-    old = write_path.shown(parent, where)
+    old = shown_object(parent, where)
     sent = {"metadata": {"name": "d", "labels": {"x": "y"}}, "spec": {"replicas": 5}}
     new = changed(sent, old, where)
     assert new == {**old, "spec": {"replicas": 5}}
-    assert write_path.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
+    assert update.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
     negative = {**old, "spec": {"replicas": -1}}
     (error,) = write_errors(where, negative, old, Surroundings())
     assert str(error) == "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
@@ -219,7 +220,7 @@ def test_the_status_of_custom_resources() -> None:
 
 def test_warnings() -> None:
     owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
-    found = write_path.write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
+    found = write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
     assert len(found) == 1
     assert found[0].endswith("duplicate UID(s) observed: u")
 
@@ -228,11 +229,38 @@ def test_warnings_of_a_kind() -> None:
     pods = target("v1/pods")
     notes = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
     sent = {"metadata": {"annotations": notes}, "spec": {"containers": [{"name": "c"}]}}
-    assert len(write_path.write_warnings(sent, pods, creates=True)) == 1
-    assert write_path.write_warnings(sent, pods) == []
-    assert write_path.write_warnings(sent, replace(pods, subresource="status"), creates=True) == []
+    assert len(write_warnings(sent, pods, creates=True)) == 1
+    assert write_warnings(sent, pods) == []
+    assert write_warnings(sent, replace(pods, subresource="status"), creates=True) == []
     spec = {"terminationGracePeriodSeconds": -1}
-    (text,) = write_path.made_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
+    (text,) = valid_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
     assert text.startswith("spec.terminationGracePeriodSeconds: must be >= 0")
     finalized = {"metadata": {"finalizers": ["x"]}}
-    assert len(write_path.made_warnings(finalized, None, BOXES)) == 1
+    assert len(valid_warnings(finalized, None, BOXES)) == 1
+
+
+VERSIONED = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+
+
+def test_new_objects_have_no_version() -> None:
+    require_unversioned({"metadata": {}}, dry_run=False)
+    require_unversioned(VERSIONED, dry_run=True)
+    with pytest.raises(StatusError, match="resourceVersion should not be set") as caught:
+        require_unversioned(VERSIONED, dry_run=False)
+    assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
+)
+def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused: bool) -> None:
+    made = {"metadata": {"name": "a", "resourceVersion": version}}
+    if refused:
+        with pytest.raises(StatusError, match="should not be set on objects to be created"):
+            require_unversioned(made, dry_run=False)
+    else:
+        require_unversioned(made, dry_run=False)
+
+
+def test_generated_names_are_cut() -> None:
+    assert generated_name("a" * 100, "bcdef") == "a" * 58 + "bcdef"

@@ -12,7 +12,9 @@ from celadon.kube.registry.delete import (
     gone_answer,
     is_released,
     marked,
+    read_delete_options,
     remaining_finalizers,
+    require_deletable,
 )
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
@@ -104,3 +106,56 @@ def test_answers() -> None:
     assert gone_answer(obj(), policies)["details"] == details
     pod = gone_answer(obj(), target("v1/pods", "a"))
     assert (pod["apiVersion"], pod["kind"], pod["metadata"]["uid"]) == ("v1", "Pod", "u")
+
+
+OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+
+
+def test_preconditions() -> None:
+    require_deletable({}, OLD, target("v1/configmaps", "a"))
+    require_deletable({"uid": "u", "resourceVersion": "7"}, OLD, target("v1/configmaps", "a"))
+    with pytest.raises(StatusError, match=r'on ConfigMap "a": the UID in the precondition \(x\)'):
+        require_deletable({"uid": "x"}, OLD, target("v1/configmaps", "a"))
+    with pytest.raises(StatusError, match=r"in record \(7\). The object might have been modified"):
+        require_deletable({"resourceVersion": "6"}, OLD, target("v1/configmaps", "a"))
+
+
+READ: list[tuple[str, dict[str, object]]] = [
+    ("{}", {}),
+    ("null", {}),
+    ('{"zap":1,"gracePeriodSeconds":5}', {"gracePeriodSeconds": 5}),
+    ('{"apiVersion":"apps/v1","kind":"DeleteOptions","dryRun":["All"]}', {"dryRun": ["All"]}),
+    ('{"orphanDependents":null,"preconditions":{"uid":"u"}}', {"preconditions": {"uid": "u"}}),
+]
+
+
+@pytest.mark.parametrize(("body", "members"), READ)
+def test_members_of_a_body(body: str, members: dict[str, object]) -> None:
+    found = read_delete_options(body.encode())
+    assert {key: found[key] for key in members} == members
+    assert "zap" not in found
+
+
+REFUSED = [
+    ("{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+    ('{"kind":5}', "cannot unmarshal number into Go struct field .kind of type string"),
+    ("[]", "cannot unmarshal array into Go value of type struct"),
+    (
+        '{"kind":"Pod","apiVersion":"v1"}',
+        'no kind "Pod" is registered for version "v1" in scheme '
+        '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
+    ),
+    (
+        '{"gracePeriodSeconds":"x"}',
+        "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of "
+        "type int64",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), REFUSED)
+def test_what_cannot_be_read(body: str, why: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        read_delete_options(body.encode())
+    assert refused.value.code == 400
+    assert why in str(refused.value)

@@ -10,19 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.registry.draft import (
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.create import (
     admit_form,
     begin_create,
-    defaulted,
-    drafted,
     finish_create,
-    finish_update,
-    generated_name,
-    has_identity,
-    run_plugins,
-    stored_form,
 )
-from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.draft import defaulted, drafted, has_identity, stored_form
+from tests.kube.registry.targets import target
 
 POD = GroupVersionKind("", "v1", "Pod")
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
@@ -51,8 +46,7 @@ def test_what_each_stage_shows() -> None:
     assert read["spec"]["restartPolicy"] == "Always"
     assert "tolerations" not in read["spec"]
     draft = drafted(sent, POD, CONTEXT)
-    begin_create(draft, "ns")
-    run_plugins(draft)
+    begin_create(draft, target("v1/pods", namespace="ns"))
     mutating = draft.form()
     assert mutating["metadata"]["namespace"] == "ns"
     assert [owner["name"] for owner in mutating["metadata"]["ownerReferences"]] == ["o", "q"]
@@ -122,10 +116,6 @@ def test_options_of_connect_requests_stay() -> None:
     assert admit_form(options, GroupVersionKind("", "v1", "PodExecOptions")) == options
 
 
-def test_generated_names_are_cut() -> None:
-    assert generated_name("a" * 100, "bcdef") == "a" * 58 + "bcdef"
-
-
 def test_gates() -> None:
     spec = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}, "template": {"spec": {}}}
     gvk = GroupVersionKind("apps", "v1", "StatefulSet")
@@ -144,63 +134,6 @@ def test_stored_objects_have_no_empty_lists() -> None:
     admitted = admit_form({"spec": {}}, claim)
     assert admitted["status"] == {}
     assert stored_form(admitted, claim)["status"] == {"phase": "Pending"}
-
-
-def stored_deployment(**meta: Any) -> dict[str, Any]:
-    sent = {"metadata": {"name": "d", **meta}, "spec": {"template": {"spec": {}}}}
-    made = stored_form(admit_form(sent, DEPLOYMENT, CONTEXT), DEPLOYMENT)
-    made["metadata"]["generation"] = 4
-    made["status"] = {"replicas": 1}
-    return made
-
-
-def test_update_of_the_spec() -> None:
-    old = stored_deployment()
-    new = {
-        **old,
-        "metadata": {"name": "d", "generation": 99, "uid": ""},
-        "spec": {**old["spec"], "replicas": 5},
-        "status": {"replicas": 9},
-    }
-    made = finish_update(drafted(new, DEPLOYMENT), old)
-    assert made["status"] == {"replicas": 1}
-    assert made["metadata"]["generation"] == 5
-    assert made["metadata"]["uid"] == "U"
-    assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("change", "generation"),
-    [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
-)
-def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
-    old = stored_deployment()
-    new = {**old, "metadata": {**old["metadata"], **change}}
-    assert finish_update(drafted(new, DEPLOYMENT), old)["metadata"]["generation"] == generation
-
-
-def test_update_of_the_status() -> None:
-    old = stored_deployment(labels={"a": "b"})
-    new = {
-        **old,
-        "metadata": {**old["metadata"], "labels": {"c": "d"}},
-        "spec": {**old["spec"], "replicas": 5},
-        "status": {"replicas": 9},
-    }
-    made = finish_update(drafted(new, DEPLOYMENT), old, subresource="status")
-    assert made["spec"] == old["spec"]
-    assert made["metadata"]["labels"] == {"a": "b"}
-    assert made["metadata"]["generation"] == 4
-    assert made["status"] == {"replicas": 9}
-
-
-def test_status_that_keeps_all_metadata() -> None:
-    gvk = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")
-    old = stored_form(admit_form({"metadata": {"name": "f"}, "spec": {}}, gvk, CONTEXT), gvk)
-    managed = [{"manager": "m"}]
-    new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
-    made = finish_update(drafted(new, gvk), old, subresource="status")
-    assert made["metadata"] == {**old["metadata"], "managedFields": managed}
 
 
 OBJECTS = st.fixed_dictionaries(

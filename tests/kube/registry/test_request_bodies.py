@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.intake import request_bodies
+from celadon.kube.registry import request_bodies
 from celadon.kube.status import StatusError
 
 POLICY = GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")

@@ -36,21 +36,18 @@ from celadon.kube.catalogue import (
     guessed_resource,
     known_resources,
 )
-from celadon.kube.defaulting import (
-    LOOKED_UP,
-    DefaultingContext,
-    Draft,
-    run_plugins,
-    stored_form,
-)
+from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
 from celadon.kube.registry import (
+    Draft,
     Surroundings,
     Target,
+    create,
     draft_of,
     read_mutated,
     request_bodies,
     request_options,
-    write_path,
+    stored_form,
+    update,
 )
 from celadon.kube.schemas import DecodeError, EmptyValue
 
@@ -157,7 +154,7 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(write_path.finish_create(draft), stray, said, draft.run.empties)
+        return Made(create.finish_create(draft), stray, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Those that are to be told of."""
@@ -182,18 +179,18 @@ class Prepare:
         if old is None:
             draft = draft_of(value, target, self._context)
             if self.plugins is None:
-                return write_path.begin_create(draft, target), None
-            write_path.prepare_create(draft, target)
+                return create.begin_create(draft, target), None
+            create.prepare_create(draft, target)
             return draft, self.plugged(draft, target, None)
         placed = _placed(value, target.namespace)
         named = replace(target, name=metadata.name(placed))
-        draft = write_path.begin_update(draft_of(placed, named, self._context), named)
+        draft = update.begin_update(draft_of(placed, named, self._context), named)
         return draft, None if self.plugins is None else self.plugged(draft, named, old)
 
     def plugged(self, draft: Draft, target: Target, old: JsonObject | None) -> PluginAnswer | None:
         """What plugins make of a draft, and say of it."""
         if self.plugins is None:
-            run_plugins(draft)
+            create.run_plugins(draft)
             return None
         operation = Operation.CREATE if old is None else Operation.UPDATE
         request = request_of(target, operation, draft.made, old, self._context.user)
@@ -214,10 +211,10 @@ class Prepare:
     ) -> dict[str, Any]:
         """What policies see of a draft, which is used up."""
         if old is None:
-            return write_path.finish_create(draft)
+            return create.finish_create(draft)
         placed = _placed(document.value, target.namespace)
         named = replace(target, name=metadata.name(placed))
-        return write_path.finish_update(draft, old, named, placed)
+        return update.finish_update(draft, old, named, placed)
 
     def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
         """An object as a webhook has left it: as it is read, and with its defaults. StatusError
@@ -248,7 +245,7 @@ class Prepare:
             draft, said = self._begun(document, target, None)
         except DecodeError as error:
             return _undecodable(document, error)
-        return Made(_with_status(write_path.finish_create(draft), document), said=said)
+        return Made(_with_status(create.finish_create(draft), document), said=said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -320,7 +317,7 @@ class Prepare:
             custom = target.custom
             shaped = placed if custom is None else dict(custom.prepare(placed).value)
             return stored_form(shaped, target.kind, self._context)
-        made = write_path.created(value, target, self._context)
+        made = create.created(value, target, self._context)
         return _with_status(made, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:

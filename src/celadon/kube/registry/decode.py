@@ -4,33 +4,43 @@ The order of complaints is a server's: unreadable text, unknown kind, values of 
 decoding, another kind; then, as a step of its own since the client keeps the warnings, another
 version. As the handlers of k8s.io/apiserver; for custom resources as k8s.io/apiextensions-apiserver
 `pkg/apiserver/customresource_handler.go`.
+
+`read_mutated` reads again what somebody else's mutation has made, as the decoding in
+k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`: unknown fields go, what does
+not fit is the mutator's fault and so a 500.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from celadon.kube import fieldpath, status
+from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.registry.draft import Draft, drafted
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_text import json_text
 from celadon.kube.go.json_reader import Document
 from celadon.kube.go.untyped_numbers import as_read
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.intake import request_bodies
+from celadon.kube.registry import request_bodies
+from celadon.kube.registry.draft import Draft, drafted
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
-from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.schema_model import OBJECT_META
 from celadon.kube.schemas.strict_fields import (
     StrayField,
     repeated_fields,
     strict_field_errors,
     struct_field_errors,
 )
-from celadon.kube.schemas.typed_objects import codec_for, round_trip
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.typed_objects import codec_for, decode, round_trip, struct_codec
+from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.status import StatusError
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.kube.custom.custom_kinds import CustomKind
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
     GroupKind("policy", "Eviction"): ("v1beta1",),
@@ -144,7 +154,7 @@ def stray_fields(document: Document, found: GroupVersionKind, target: Target) ->
     dropped = custom.prepare(document.value).dropped
     return [
         *repeated_fields(document),
-        *struct_field_errors(document, ("metadata",), schema_model.OBJECT_META),
+        *struct_field_errors(document, ("metadata",), OBJECT_META),
         *dropped,
     ]
 
@@ -155,7 +165,7 @@ def _is_registered(kind: GroupVersionKind) -> bool:
 
 def _other_kind(
     document: Document, found: GroupVersionKind, expected: GroupVersionKind
-) -> status.StatusError:
+) -> StatusError:
     """Values that do not fit the other kind are found before it is known to be another."""
     try:
         round_trip(document.value, structure_of(found))
@@ -184,3 +194,99 @@ def _require_custom_kind(
 def _said_version(value: Mapping[str, Any], found: GroupVersionKind) -> tuple[str, str]:
     """A version that is not said is none here."""
     return (found.group, found.version) if value.get("apiVersion") else ("", "")
+
+
+# --- objects that mutating webhooks and policies have made ---
+
+
+class OtherKind(StatusError):
+    """The object has become one of another kind, which nothing is wrong with in itself."""
+
+    def __init__(self, found: GroupVersionKind, kind: GroupVersionKind) -> None:
+        super().__init__(status.plain_error(unknown_conversion(found, kind)).status)
+
+
+def unknown_conversion(found: GroupVersionKind, kind: GroupVersionKind) -> str:
+    """That one kind does not become another's internal form."""
+    package = kind.group.partition(".")[0] or "core"
+    text = f"converting ({found.version}.{found.kind}) to ({package}.{kind.kind})"
+    return f"{text}: unknown conversion"
+
+
+def read_mutated(
+    document: Any, kind: GroupVersionKind, custom: CustomKind | None, context: DefaultingContext
+) -> tuple[JsonObject, Draft]:
+    """The object as it was decoded, and with its defaults. StatusError (500) for what is no such
+    object. Options of connections, which have no struct here, stay what they are."""
+    require_object(document, kind)
+    try:
+        if custom is not None:
+            require_kind(document)
+            return document, drafted(custom.prepare(document).value, kind, context)
+        _require_same(document, kind)
+        decoded = round_trip(document, kind)
+        return document if decoded is None else decoded, drafted(document, kind, context)
+    except DecodeError as error:
+        raise status.internal_error(str(error)) from None
+
+
+def require_object(document: object, kind: GroupVersionKind) -> None:
+    """StatusError (500) for what is no JSON object."""
+    if not isinstance(document, dict):
+        raise status.internal_error(
+            f"json: cannot unmarshal {json_kind(document)} into Go value of type "
+            f"{kind.version}.{kind.kind}"
+        )
+
+
+def require_kind(document: JsonObject) -> None:
+    """StatusError (500) for a custom resource that does not say its kind."""
+    if not document.get("kind"):
+        text = json_text(_sorted(document))
+        raise status.internal_error(f"Object 'Kind' is missing in '{text}'")
+
+
+def _sorted(value: Any) -> Any:
+    """With the members of all objects in the order of their names."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+def with_sound_metadata(document: dict[str, Any]) -> dict[str, Any]:
+    """A custom resource without the members of its metadata that cannot be read."""
+    meta = document.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        return {**document, "metadata": {}}
+    sound = {key: value for key, value in (meta or {}).items() if _is_sound(key, value)}
+    return document if sound == meta else {**document, "metadata": sound}
+
+
+def _is_sound(key: str, value: object) -> bool:
+    try:
+        decode(struct_codec(OBJECT_META), {key: value})
+    except DecodeError:
+        return False
+    return True
+
+
+def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
+    """What the document says it is, and `kind` where it says nothing. StatusError (500) for a kind
+    that there is not."""
+    said = metadata.gvk(document)
+    group, version = said[:2] if document.get("apiVersion") else kind[:2]
+    found = GroupVersionKind(group, version, said.kind or kind.kind)
+    if found != kind and codec_for(found) is None:
+        raise status.internal_error(
+            f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+            f'"{request_bodies.SCHEME}"'
+        )
+    return found
+
+
+def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
+    """A built-in object may leave out what it is, but not be something else."""
+    found = built_in_kind(document, kind)
+    if found != kind:
+        round_trip(document, found)
+        raise OtherKind(found, kind)

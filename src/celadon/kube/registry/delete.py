@@ -1,6 +1,15 @@
-"""Deletion: what its options say, and whether the object goes at once or is only marked.
+"""A deletion, step by step: what its options say, and whether the object goes or is only marked.
 
-As k8s.io/apiserver `pkg/registry/rest/delete.go` and `pkg/registry/generic/registry/store.go`.
+    options = delete_options(read_delete_options(body), query)   from the body, else the query
+    require_deletable(options.preconditions, old, target)        is it the object that is meant?
+    settled(options, old)                                        the options as admission sees them
+    marked(old, options, now)                                    as it waits for its finalizers
+    goes_at_once(kept)                                           whether it waits for anything
+    gone_answer(old, target)                                     what a client gets for it
+
+An update that takes the last finalizer from a marked object ends it, too (`is_released`). As
+k8s.io/apiserver `pkg/endpoints/handlers/delete.go`, `pkg/registry/rest/delete.go` (BeforeDelete)
+and `pkg/registry/generic/registry/store.go`.
 """
 
 from __future__ import annotations
@@ -13,10 +22,14 @@ from typing import Any, Final
 from celadon.kube import metadata, status
 from celadon.kube.go.go_strconv import parse_int
 from celadon.kube.json_copies import fresh
-from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.intake import request_options
-from celadon.kube.registry.intake.connect_options import flag
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupResource, GroupVersionKind
+from celadon.kube.registry import request_bodies, request_options
+from celadon.kube.registry.request_options import flag
 from celadon.kube.registry.target import Target
+from celadon.kube.schemas.typed_objects import decode, struct_codec
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 
@@ -28,6 +41,10 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
 _WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
+
+_EXPECTED: Final = GroupVersionKind("", "v1", "DeleteOptions")
+_COMPONENT: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+_SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 
 SHOWN_WHEN_GONE: Final = frozenset(
     {
@@ -54,6 +71,9 @@ SHOWN_WHEN_GONE: Final = frozenset(
 """Kinds whose deletion is answered with the last state of the object, not with a Status."""
 
 
+# --- options ---
+
+
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
     """`orphan` is `orphanDependents`, None when it was not given; so is `grace`, in seconds."""
@@ -63,6 +83,29 @@ class DeleteOptions:
     orphan: bool | None = None
     grace: int | None = None
     preconditions: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_delete_options(body: bytes) -> dict[str, Any]:
+    """The members of a JSON body, which is not read strictly and may be of any group version.
+    StatusError (400), in the words of the decoder alone, when it cannot be read as delete
+    options."""
+    try:
+        found, document = request_bodies.interpreted(body, _EXPECTED)
+    except request_bodies.Uninterpretable as error:
+        raise status.bad_request(str(error)) from None
+    if found.kind != _EXPECTED.kind:
+        raise _not_registered(found)
+    try:
+        return decode(struct_codec(_COMPONENT), document.value)
+    except DecodeError as error:
+        raise status.bad_request(str(error)) from error
+
+
+def _not_registered(found: GroupVersionKind) -> StatusError:
+    return status.bad_request(
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{_SCHEME}"'
+    )
 
 
 def delete_options(
@@ -108,6 +151,30 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "orphanDependents": flag,
     "propagationPolicy": str,
 }
+
+
+# --- before the store ---
+
+
+def require_deletable(preconditions: Mapping[str, Any], old: JsonObject, target: Target) -> None:
+    """The `preconditions` of DeleteOptions; the message names the kind, not the resource."""
+    kind = target.resource.gvk
+    named = GroupResource(kind.group, kind.kind)
+    name = metadata.name(old)
+    uid, version = preconditions.get("uid"), preconditions.get("resourceVersion")
+    if uid is not None and uid != metadata.uid(old):
+        reason = (
+            f"the UID in the precondition ({uid}) does not match the UID in record "
+            f"({metadata.uid(old)}). The object might have been deleted and then recreated"
+        )
+        raise status.conflict(named, name, reason)
+    present = metadata.resource_version(old)
+    if version is not None and version != present:
+        reason = (
+            f"the ResourceVersion in the precondition ({version}) does not match the "
+            f"ResourceVersion in record ({present}). The object might have been modified"
+        )
+        raise status.conflict(named, name, reason)
 
 
 def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list[str]:
@@ -197,6 +264,9 @@ def _shorten(meta: dict[str, Any], grace: int | None) -> None:
 def _later(time: str, seconds: int) -> str:
     moved = datetime.strptime(time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=seconds)
     return moved.strftime(_TIME)
+
+
+# --- the store ---
 
 
 def goes_at_once(kept: Mapping[str, Any]) -> bool:

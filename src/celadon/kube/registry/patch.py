@@ -1,8 +1,8 @@
-"""Patch bodies: how the new object follows from the old one, and what is refused on the way.
+"""A patch, from its body to a draft of the new object, which then takes the way of an update.
 
 A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
 three plain types, `three_way_patched` the patch of a client-side apply; `read_patched` reads the
-result as `incoming_objects` reads a body, with the refusals of patches (422 about a field `patch`).
+result as `decode` reads a body, with the refusals of patches (422 about a field `patch`).
 Server-side apply is another way from the old object to the new one (`kube.apply`). As
 k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 """
@@ -18,32 +18,31 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json_scanner import JsonSyntaxError
 from celadon.kube.go.go_text import json_text, plain_text
+from celadon.kube.go.go_types import go_type
 from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
-from celadon.kube.registry import object_places
-from celadon.kube.registry.intake import request_bodies
+from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decode import (
     Incoming,
     draft_of,
     stray_fields,
     structure_of,
 )
-from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.patching.merge_strategies import MergeError
-from celadon.kube.registry.patching.patch_documents import read_patch
 from celadon.kube.registry.patching.patches import (
     JsonPatchError,
     apply_json_patch,
     apply_merge_patch,
+    read_patch,
 )
-from celadon.kube.registry.patching.restoring import restore_error
 from celadon.kube.registry.patching.strategic_merge import merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
-from celadon.kube.registry.target import Target
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.target import Target, undeterminable
 from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.records import dataclass
@@ -268,7 +267,7 @@ def _typed(result: Patched, target: Target) -> dict[str, Any]:
             raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
         document = {**document, "kind": target.kind.kind}
     if not document.get("apiVersion") and target.schema is None:
-        raise object_places.undeterminable(target)
+        raise undeterminable(target)
     return document
 
 
@@ -305,3 +304,45 @@ def _other_kind(document: object, target: Target) -> str:
 
 def _is_known(kind: Any) -> bool:
     return schema_for(kind) is not None
+
+
+# --- values that do not fit ---
+
+_GO_KINDS: Final = {
+    "s": "string",
+    "i": "int32",
+    "l": "int64",
+    "b": "bool",
+    "d": "float64",
+    "byte": "uint8",
+}
+_INTEGERS: Final = frozenset({"int32", "int64"})
+
+
+def restore_error(error: DecodeError) -> str:
+    """What is said when a strategic merge makes an object whose values do not fit its kind. Such a
+    result never was text: it is put into its Go struct value by value, with words of their own, as
+    k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
+    (quantities, times) it is the text of that."""
+    mismatch = error.__cause__
+    if not isinstance(mismatch, Mismatch):
+        return error.alone
+    if isinstance(mismatch, ReadMismatch):
+        return mismatch.message_alone()
+    found, wanted = _go_kind(mismatch.value), mismatch.node
+    if wanted == "y" or (isinstance(wanted, dict) and "items" in wanted):
+        return f"cannot restore slice from {found}"
+    if isinstance(wanted, dict) and "values" in wanted:
+        return f"cannot restore map from {found}"
+    if isinstance(wanted, dict) and "ref" in wanted:
+        return f"cannot restore struct from: {found}"
+    kind = _GO_KINDS.get(wanted.get("type", "") if isinstance(wanted, dict) else str(wanted), "")
+    if (found, kind) != ("int64", "string") and not (found == "float64" and kind in _INTEGERS):
+        return f"unrecognized type: {kind}"
+    named = go_type(wanted, mismatch.owner, mismatch.field).removeprefix("*")
+    return f"cannot convert {found} to {named}"
+
+
+def _go_kind(value: object) -> str:
+    kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
+    return kinds.get(value.__class__, "float64")

@@ -1,8 +1,10 @@
-"""What is special about writes of a kind: one `Strategy` per kind, as data.
+"""What is special about writes of a kind: validation, versions, warnings; one `Strategy` per kind.
 
-`BUILT_IN` has those that need more than the rules of `validation`; other rooms add theirs (the
-registration objects), and a custom kind brings its own. As the `strategy.go` files of
-k8s.io/kubernetes `pkg/registry`.
+`strategy_of` finds it: built-in kinds share one that goes by the rules of `validation`, other rooms
+add theirs (the registration objects), and a custom kind brings its own. `write_errors` says why an
+object is refused, `write_warnings` and `valid_warnings` what a client is warned about. As the
+`strategy.go` files of k8s.io/kubernetes `pkg/registry` and k8s.io/apiserver
+`pkg/endpoints/{handlers,deprecation}`.
 """
 
 from __future__ import annotations
@@ -10,18 +12,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from celadon.kube import fieldpath, metadata
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.catalogue.lookups import Lookups
 from celadon.kube.catalogue.resources import Catalog, known_resources
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
-from celadon.kube.registry.draft import has_identity
-from celadon.kube.fieldpath import FieldError
+from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.admin_access import access_asked_for, access_given
+from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -37,6 +39,7 @@ from celadon.kube.validation.validated_kinds import (
     validate_update,
 )
 from celadon.kube.validation.validation_gates import gates_on
+from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass
 
@@ -236,3 +239,107 @@ def write_errors(
             obj, old, target.kind, target.subresource, surroundings.gates_on
         )
     return strategy.update(obj, old, surroundings)
+
+
+# --- administrators of devices ---
+#
+# Who may reach devices as an administrator: claims in namespaces that are labelled for it. As
+# k8s.io/kubernetes `pkg/registry/resource/utils.go`. Of a namespace that nobody knows, nothing is
+# said here.
+
+ADMIN_ACCESS_LABEL: Final = "resource.kubernetes.io/admin-access"
+CLAIM: Final = GroupKind("resource.k8s.io", "ResourceClaim")
+TEMPLATE: Final = GroupKind("resource.k8s.io", "ResourceClaimTemplate")
+_REQUESTS: Final = FieldPath("spec", "devices", "requests")
+_RESULTS: Final = FieldPath("status", "allocation", "devices", "results")
+
+
+def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list[FieldError]:
+    """Of a new claim or template; the path is that of a claim for both."""
+    if kind not in (CLAIM, TEMPLATE):
+        return []
+    spec = obj.get("spec") or {}
+    claim = (spec.get("spec") or {}) if kind == TEMPLATE else spec
+    requests = (claim.get("devices") or {}).get("requests") or ()
+    wishes = [one.get("exactly") or {} for one in requests]
+    return _refused(_REQUESTS, wishes, obj, lookups)
+
+
+def access_given(
+    kind: GroupKind, obj: JsonObject, old: JsonObject, lookups: Lookups
+) -> list[FieldError]:
+    """Of what a claim was allocated, unless it had such access before."""
+    if kind != CLAIM or any(one.get("adminAccess") for one in _results(old)):
+        return []
+    return _refused(_RESULTS, _results(obj), obj, lookups)
+
+
+def _results(obj: JsonObject) -> Sequence[JsonObject]:
+    allocation = (obj.get("status") or {}).get("allocation") or {}
+    return (allocation.get("devices") or {}).get("results") or ()
+
+
+def _refused(
+    path: FieldPath, wishes: Sequence[JsonObject], obj: JsonObject, lookups: Lookups
+) -> list[FieldError]:
+    first = next((at for at, one in enumerate(wishes) if one.get("adminAccess")), None)
+    if first is None:
+        return []
+    namespace = lookups.namespace(metadata.namespace(obj))
+    if namespace is None or metadata.labels(namespace).get(ADMIN_ACCESS_LABEL) == "true":
+        return []
+    why = (
+        f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the "
+        "containing namespace"
+    )
+    return [fieldpath.forbidden(path.index(first).child("adminAccess"), why)]
+
+
+# --- warnings ---
+
+
+def write_warnings(
+    decoded: JsonObject,
+    target: Target,
+    special: Mapping[GroupKind, Strategy] = {},
+    *,
+    creates: bool = False,
+) -> list[str]:
+    """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
+    anything was done with it."""
+    warnings = repeated_owner_warnings(decoded)
+    if creates and not target.subresource:
+        warnings += warnings_before(target.group_kind, decoded)
+    return [*warnings, *strategy_of(target, special).warnings(decoded)]
+
+
+def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
+    """The warnings about an object that is valid, which follow those of `write_warnings`; both as
+    validation sees them, `old` None for a new one."""
+    is_custom = target.schema is not None
+    kind = target.group_kind
+    return kind_warnings(kind, made, old, subresource=target.subresource, custom=is_custom)
+
+
+def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[str]:
+    """The warning about owners that an object names twice, if it does. `mutated` is when mutating
+    admission has put them there."""
+    owners = metadata.metadata(obj).get("ownerReferences") or ()
+    uids = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
+    if not uids:
+        return []
+    when = " after mutating admission happens" if mutated else ""
+    return [
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+        f"requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(uids))}"
+    ]
+
+
+def without_repeated_owners(meta: dict[str, Any]) -> None:
+    """Takes from the metadata, in place, the owners that it names once more."""
+    owners = meta.get("ownerReferences")
+    if owners:
+        meta["ownerReferences"] = [
+            owner for i, owner in enumerate(owners) if owner not in owners[:i]
+        ]

@@ -12,13 +12,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import StatusError, User
 from celadon.kube.custom import CustomKind
 from celadon.kube.go import parse_media_type
-from celadon.kube.registry import (
-    APPLY_PATCH,
-    Target,
-    WriteOptions,
-    patch_type,
-    request_options,
-)
+from celadon.kube.registry import Target, WriteOptions, patch, request_options
 from celadon.serve.http_messages import JSON, HttpRequest
 from celadon.serve.remembered_properties import remembered
 from celadon.serve.requests.request_info import RequestInfo, is_true
@@ -110,7 +104,7 @@ class Call:
     @remembered
     def patch_type(self) -> str:
         """Raises StatusError 415 for what is no type of patches."""
-        return patch_type(self.request.header("content-type"), self.target)
+        return patch.patch_type(self.request.header("content-type"), self.target)
 
     @remembered
     def options(self) -> WriteOptions:
@@ -122,7 +116,7 @@ class Call:
             field_manager=request.first("fieldManager"),
             field_validation=request.first("fieldValidation"),
             force=is_true(request, "force") if "force" in request.query else None,
-            apply=kind == request_options.PATCH and self.patch_type == APPLY_PATCH,
+            apply=kind == request_options.PATCH and self.patch_type == patch.APPLY_PATCH,
         )
         errors = request_options.write_option_errors(options, kind)
         if errors:

@@ -12,12 +12,7 @@ from dataclasses import replace
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.registry import (
-    deletions,
-    preconditions,
-    read_delete_options,
-    request_options,
-)
+from celadon.kube.registry import delete, request_options
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.admitting.admission_chain import Admission
@@ -66,7 +61,7 @@ class Deleter:
                     raise
         return listed
 
-    async def evict(self, call: Call, options: deletions.DeleteOptions) -> None:
+    async def evict(self, call: Call, options: _DeleteOptions) -> None:
         """Delete without asking admission, which has been asked about the eviction. An object that
         is gone already is no error."""
         while True:
@@ -77,7 +72,7 @@ class Deleter:
                 return
 
     async def _deleted(
-        self, call: Call, options: deletions.DeleteOptions, name: str | None = None
+        self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> Written:
         """`name` is what admission is told instead of the object's own."""
         while True:
@@ -89,33 +84,33 @@ class Deleter:
             del call.notes.warnings[said:]
 
     async def _attempt(
-        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions, name: str | None
+        self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
     ) -> Written | None:
         """None when somebody else has written in between."""
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
-        preconditions.require_deletable(options.preconditions, old, target)
+        delete.require_deletable(options.preconditions, old, target)
         dry_run = bool(options.dry_run)
         await self._admission.admit(
             call,
             Operation.DELETE,
             None,
             old,
-            options=writing.deletion_options(deletions.settled(options, old)),
+            options=writing.deletion_options(delete.settled(options, old)),
             dry_run=dry_run,
             name=name,
         )
         return await self._removed(call, stored, options)
 
     async def _removed(
-        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions
+        self, call: Call, stored: StoredObject, options: _DeleteOptions
     ) -> Written | None:
         """Marked, or gone; None when somebody else has written in between. Who says that
         dependents are no orphans is told that it takes time (202)."""
         target = call.target
         resource = target.resource
         old = self._reader.shown(stored.object, resource)
-        kept = deletions.marked(old, options, self._now())
+        kept = delete.marked(old, options, self._now())
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
@@ -126,19 +121,19 @@ class Deleter:
             changed = await self._objects.update(resource, space, target.name, kept, revision)
             if changed is None:
                 return None
-            if not deletions.goes_at_once(kept):
+            if not delete.goes_at_once(kept):
                 return Written(code, changed.object)
             old, revision = changed.object, changed.revision
         if not dry_run:
             gone = await self._objects.delete(resource, space, target.name, revision)
             if gone is None:
                 return None
-        return Written(200, deletions.gone_answer(old, target))
+        return Written(200, delete.gone_answer(old, target))
 
 
-def _options(call: Call) -> deletions.DeleteOptions:
+def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = read_delete_options(read_body(call, request_options.IGNORE).json)
-    return deletions.delete_options(given, call.request.query)
+        given = delete.read_delete_options(read_body(call, request_options.IGNORE).json)
+    return delete.delete_options(given, call.request.query)

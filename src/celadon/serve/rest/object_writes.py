@@ -16,20 +16,24 @@ from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
 from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
-from celadon.kube.defaulting import DefaultingContext, Draft
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import (
+    Draft,
     Incoming,
     Surroundings,
     Target,
-    deletions,
-    patched,
-    preconditions,
-    read_patched,
+    create,
+    delete,
+    patch,
     require_version,
+    shown_object,
+    stored_object,
     strategy_of,
-    write_path,
+    update,
+    valid_warnings,
+    write_warnings,
 )
 from celadon.records import dataclass
 from celadon.serve.access.claim_status_access import GATE, SINCE
@@ -159,7 +163,7 @@ class Writer:
         read, warnings = await call.work.step(self._new, call, context)
         draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
         if draft is not read.draft:
-            warnings += write_path.resume(draft, target, creates=True)
+            warnings += create.resume(draft, target)
         generated = not metadata.name(draft.made)
         kind = target.kind, "create"
         made, said = await self._pace.step(
@@ -169,7 +173,7 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         await self._admission.admit(call, Operation.CREATE, made, None)
-        preconditions.require_unversioned(made, dry_run=call.dry_run)
+        create.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
         kept = await call.work.step(_stored_new, draft, made, target)
         return kept, generated, _claims(context)
@@ -179,22 +183,22 @@ class Writer:
         target = call.target
         if call.options.apply:
             read = self._managers.applied(call, None, context)
-            write_path.begin_update(read.draft, target)
+            update.begin_update(read.draft, target)
         else:
             read = self._read(call, context)
             self._managers.created(call, read)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
-        write_path.prepare_create(read.draft, target)
+        warnings = write_warnings(read.draft.made, target, STRATEGIES, creates=True)
+        create.prepare_create(read.draft, target)
         return read, warnings
 
     def _finished(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
         """What validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
-        made = write_path.finish_create(draft)
+        made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
-        return made, write_path.made_warnings(made, None, target)
+        return made, valid_warnings(made, None, target)
 
     def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
         if self._stored(call, name) is not None:
@@ -212,7 +216,7 @@ class Writer:
         self, call: Call, context: DefaultingContext, *, again: bool = False
     ) -> Incoming:
         read = self._read(call, context, again=again)
-        write_path.begin_update(read.draft, call.target)
+        update.begin_update(read.draft, call.target)
         return read
 
     def _updating(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
@@ -221,14 +225,14 @@ class Writer:
     def _patched(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
         if call.options.apply:
             read = self._managers.applied(call, old, context)
-            write_path.begin_update(read.draft, call.target)
+            update.begin_update(read.draft, call.target)
             return read
-        shown = write_path.shown(old, call.target)
+        shown = shown_object(old, call.target)
         body = checked_body(call)
-        result = patched(shown, body, call.patch_type, call.target, call.field_validation)
-        read = read_patched(result, call.target, context, call.field_validation)
+        result = patch.patched(shown, body, call.patch_type, call.target, call.field_validation)
+        read = patch.read_patched(result, call.target, context, call.field_validation)
         call.notes.warnings += read.warnings
-        write_path.begin_update(read.draft, call.target)
+        update.begin_update(read.draft, call.target)
         return read
 
     async def _changed(self, call: Call, incoming: _IncomingOf, *, is_patch: bool) -> Written:
@@ -256,11 +260,11 @@ class Writer:
         read = await call.work.step(
             self._incoming, call, incoming, old, self._context(call), is_patch
         )
-        before = write_path.shown(old, target)
+        before = shown_object(old, target)
         managers = _set_aside(read.draft.made) if target.subresource == SCALE else None
         draft = await self._admission.mutate(call, Operation.UPDATE, read.draft, before)
         if draft is not read.draft:
-            call.notes.warnings += write_path.resume(draft, target, creates=False)
+            call.notes.warnings += update.resume(draft, target)
         if managers is not None:
             draft.made["metadata"]["managedFields"] = managers
         read = replace(read, draft=draft)
@@ -271,22 +275,22 @@ class Writer:
         if managers is not None:
             _set_aside(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)
-        if deletions.is_released(made, old):
+        if delete.is_released(made, old):
             if not call.dry_run:
                 await self._remove(call, stored)
-            return Written(200, write_path.shown(kept, target))
+            return Written(200, shown_object(kept, target))
         resource, namespace, revision = target.resource, target.namespace, stored.revision
         for_good = not call.dry_run
         async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
             if call.dry_run:
-                return Written(200, write_path.shown(kept, target))
+                return Written(200, shown_object(kept, target))
             claims = _claims(read.draft.run.context)
             done = await self._objects.update(
                 resource, namespace, target.name, kept, revision, claims
             )
             if done is None:
                 raise _Stale
-        return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
+        return Written(200, shown_object(self._reader.shown(done.object, resource), target))
 
     def _incoming(
         self,
@@ -308,12 +312,12 @@ class Writer:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What validating admission sees, and what shall be stored."""
         target = call.target
-        before = write_path.shown(old, target)
+        before = shown_object(old, target)
         needs_version = strategy_of(target, STRATEGIES).needs_version
-        preconditions.require_state(read.draft.made, before, target, needs_version=needs_version)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        update.require_state(read.draft.made, before, target, needs_version=needs_version)
+        warnings = write_warnings(read.draft.made, target, STRATEGIES)
         context = read.draft.run.context
-        made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
+        made = update.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
         self._admission.check_roles(call, made, before)
         draft = read.draft
@@ -326,12 +330,12 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        changed = write_path.stored_update(made, old, target, context)
+        changed = update.stored_update(made, old, target, context)
         parent = replace(target, subresource="")
         if target.subresource == SCALE:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
-        call.notes.warnings += [*warnings, *write_path.made_warnings(made, before, target)]
-        kept = write_path.stored_object(changed, parent, context)
+        call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
+        kept = stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
@@ -376,7 +380,7 @@ class Writer:
 
 
 def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
-    return in_order(write_path.stored_new(draft, made, target))
+    return in_order(create.stored_new(draft, made, target))
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:
@@ -387,7 +391,7 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
 
 def _require_uid(call: Call, read: Incoming, old: JsonObject | None) -> None:
     uid = metadata.uid(read.sent)
-    preconditions.require_uid(uid, old, call.target, dry_run=call.dry_run)
+    update.require_uid(uid, old, call.target, dry_run=call.dry_run)
 
 
 def _set_aside(scale: dict[str, Any]) -> object:

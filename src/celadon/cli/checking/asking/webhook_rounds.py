@@ -38,8 +38,7 @@ from celadon.cli.checking.mutation.object_mutation import (
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.defaulting import Draft
-from celadon.kube.registry import write_path
+from celadon.kube.registry import Draft, create, update
 from celadon.records import dataclass
 
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -107,7 +106,7 @@ class Asking:
             if again is not None and again.refusal is not None:
                 raise again.refusal
             draft = _through(draft, request, steps, 1)
-        said.warnings += write_path.resume(draft, asked.target, creates=old is None)
+        said.warnings += (create if old is None else update).resume(draft, asked.target)
         made = self._prepare.finished(draft, asked.document, asked.target, old)
         request = replace(request, object=made, size=None)
         return replace(asked, request=request, empties=draft.run.empties)

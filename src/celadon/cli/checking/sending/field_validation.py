@@ -16,7 +16,7 @@ from celadon.goyaml import RepeatedKey, strict_error
 from celadon.kube import StatusError
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
-from celadon.kube.registry import Patched, Target, request_bodies, stray_fields
+from celadon.kube.registry import Target, patch, request_bodies, stray_fields
 from celadon.kube.schemas import StrayField
 from celadon.records import dataclass
 
@@ -32,7 +32,7 @@ class StrayFields:
     fields: Sequence[StrayField]
     keys: Sequence[RepeatedKey]
     is_refused: bool
-    patched: Patched | None = None
+    patched: patch.Patched | None = None
 
     def warnings(self) -> list[str]:
         """What is said under `Warn`."""

@@ -1,5 +1,10 @@
-"""Patches: the new object from the old one. Read `patched_objects` first."""
+"""The kinds of patches, and how two configurations become one.
 
-from celadon.kube.registry.patching.patches import apply_merge_patch
+`patches` are JSON patches and merge patches, `strategic_merge` knows which lists are merged (with
+`merge_strategies`), `three_way_merge` is what `kubectl apply` sends, `patch_making` the patch
+between two objects. Read `celadon.kube.registry.patch` first.
+"""
 
-__all__ = ["apply_merge_patch"]
+from celadon.kube.registry.patching.patches import apply_merge_patch, read_patch
+
+__all__ = ["apply_merge_patch", "read_patch"]

@@ -15,7 +15,7 @@ from typing import Final
 from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt, writing
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject
-from celadon.kube.defaulting import Draft
+from celadon.kube.registry import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
 from celadon.serve.access.access_decisions import check_access, request_attributes

@@ -18,8 +18,8 @@ from celadon.admission.webhooks import MutatingPhase, Readmit, WebhookNotes
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.apply import entries_problem, renews
 from celadon.kube.custom import CustomKind
-from celadon.kube.defaulting import DefaultingContext, Draft
-from celadon.kube.registry import read_mutated
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Draft, read_mutated
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.rest.admitting.mutating_policies import MutatingPolicies
 from celadon.serve.rest.admitting.namespace_provision import NamespaceProvision

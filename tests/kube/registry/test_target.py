@@ -1,4 +1,4 @@
-"""Scales of built-in and custom kinds."""
+"""What is kept and shown of objects: the scales of built-in and custom kinds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
-from celadon.kube.registry.scales import scale_of, scaled
+from celadon.kube.registry.target import scale_of, scaled
 from celadon.kube.status import StatusError
 
 META = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}, "generation": 3}

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind
-from celadon.kube.defaulting import DefaultingContext, drafted, finish_create, finish_update
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.registry import create, drafted
+from celadon.kube.registry.update import prepare_for_update
 
 POD = GroupVersionKind("", "v1", "Pod")
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
@@ -42,7 +44,7 @@ def updated(
     **gates: bool,
 ) -> dict[str, Any]:
     draft = drafted(new, gvk, DefaultingContext(gates=gates))
-    return finish_update(draft, old, subresource=subresource)
+    return prepare_for_update(draft, old, subresource=subresource)
 
 
 GROUP = {"podGroupName": "g"}
@@ -124,7 +126,7 @@ def test_what_comes_empty_is_dropped_with_its_field(
 ) -> None:
     for on in (False, True) if gate else (False,):
         draft = drafted(obj, gvk, DefaultingContext(gates={gate: on} if gate else {}))
-        seen: Any = draft.validated(finish_create(draft))
+        seen: Any = draft.validated(create.finish_create(draft))
         for step in path[:-1]:
             seen = seen[step]
         assert (path[-1] in seen) is on, gate
@@ -134,7 +136,7 @@ def test_of_a_changed_object_what_comes_empty_stays_where_the_gate_is_in_use() -
     new = resource_slice(attributes={"a": {"bools": []}})
     for before, seen in (({"int": 1}, {}), ({"ints": [1]}, {"bools": []})):
         draft = drafted(new, SLICE)
-        made = finish_update(draft, resource_slice(attributes={"a": before}))
+        made = prepare_for_update(draft, resource_slice(attributes={"a": before}))
         assert draft.validated(made)["spec"]["devices"][0]["attributes"]["a"] == seen
 
 
@@ -142,10 +144,10 @@ def test_an_update_validates_what_came_empty_and_not_what_it_leaves_alone() -> N
     """The object before is seen with the same: empty and absent are equal."""
     new, old = deployment(nodeSelector={}), {**deployment(), "status": {"replicas": 1}}
     draft = drafted({**new, "status": {"conditions": []}}, DEPLOYMENT)
-    made = draft.validated(finish_update(draft, old))
+    made = draft.validated(prepare_for_update(draft, old))
     assert made["spec"]["template"]["spec"]["nodeSelector"] == {}
     assert "conditions" not in made["status"]
     assert draft.validated(old)["spec"]["template"]["spec"]["nodeSelector"] == {}
     draft = drafted(new, DEPLOYMENT)
-    made = draft.validated(finish_update(draft, old, subresource="status"))
+    made = draft.validated(prepare_for_update(draft, old, subresource="status"))
     assert "nodeSelector" not in made["spec"]["template"]["spec"]

@@ -1,25 +1,28 @@
-"""Administrators' access to devices: where a namespace allows it."""
+"""What is special about writes of a kind: administrators' access to devices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from celadon.kube.catalogue.lookups import ObjectIndex
-from celadon.kube.registry.admin_access import (
+from celadon.kube.registry.strategy import (
+    ADMIN_ACCESS_LABEL,
     CLAIM,
-    LABEL,
     TEMPLATE,
     access_asked_for,
     access_given,
 )
 
 Json = dict[str, Any]
-WHY = f"admin access to devices requires the `{LABEL}: true` label on the containing namespace"
+WHY = (
+    f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the containing "
+    "namespace"
+)
 META = {"name": "c", "namespace": "n"}
 
 
 def world(**labels: str) -> ObjectIndex:
-    meta = {"name": "n", "labels": {LABEL: labels["admin"]} if labels else {}}
+    meta = {"name": "n", "labels": {ADMIN_ACCESS_LABEL: labels["admin"]} if labels else {}}
     return ObjectIndex([{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}])
 
 

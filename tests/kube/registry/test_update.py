@@ -1,4 +1,4 @@
-"""Which state of an object a write is about."""
+"""Updates: which state of an object they are about, and what they keep."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.registry.preconditions import (
-    require_deletable,
-    require_state,
-    require_uid,
-    require_unversioned,
-    storage_key,
-)
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.draft import drafted, stored_form
+from celadon.kube.registry.update import prepare_for_update, require_state, require_uid, storage_key
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
+CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
 MAPS = target("v1/configmaps", "a")
 LEASES = target("coordination.k8s.io/v1/leases", "a")
 OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
@@ -67,23 +67,6 @@ def test_an_object_that_the_client_takes_for_another(
     )
 
 
-def test_new_objects_have_no_version() -> None:
-    require_unversioned({"metadata": {}}, dry_run=False)
-    require_unversioned(OLD, dry_run=True)
-    with pytest.raises(StatusError, match="resourceVersion should not be set") as caught:
-        require_unversioned(OLD, dry_run=False)
-    assert (caught.value.code, caught.value.reason) == (500, "")
-
-
-def test_deletions() -> None:
-    require_deletable({}, OLD, MAPS)
-    require_deletable({"uid": "u", "resourceVersion": "7"}, OLD, MAPS)
-    with pytest.raises(StatusError, match=r'on ConfigMap "a": the UID in the precondition \(x\)'):
-        require_deletable({"uid": "x"}, OLD, MAPS)
-    with pytest.raises(StatusError, match=r"in record \(7\). The object might have been modified"):
-        require_deletable({"resourceVersion": "6"}, OLD, MAPS)
-
-
 def test_keys() -> None:
     assert storage_key(MAPS) == "/registry/configmaps/ns/a"
     assert storage_key(target("v1/nodes", "n")) == "/registry/minions/n"
@@ -95,18 +78,6 @@ def test_keys() -> None:
     assert storage_key(definition) == f"{prefix}a.b"
 
 
-@pytest.mark.parametrize(
-    ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
-)
-def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused: bool) -> None:
-    made = {"metadata": {"name": "a", "resourceVersion": version}}
-    if refused:
-        with pytest.raises(StatusError, match="should not be set on objects to be created"):
-            require_unversioned(made, dry_run=False)
-    else:
-        require_unversioned(made, dry_run=False)
-
-
 def test_a_version_has_to_be_a_number() -> None:
     made = {"metadata": {"name": "a", "resourceVersion": "abc"}}
     old = {"metadata": {"name": "a", "resourceVersion": "7"}}
@@ -114,3 +85,60 @@ def test_a_version_has_to_be_a_number() -> None:
         require_state(made, old, target("v1/configmaps", "a"), needs_version=False)
     assert refused.value.code == 500
     assert str(refused.value) == 'strconv.ParseUint: parsing "abc": invalid syntax'
+
+
+def stored_deployment(**meta: Any) -> dict[str, Any]:
+    sent = {"metadata": {"name": "d", **meta}, "spec": {"template": {"spec": {}}}}
+    made = stored_form(admit_form(sent, DEPLOYMENT, CONTEXT), DEPLOYMENT)
+    made["metadata"]["generation"] = 4
+    made["status"] = {"replicas": 1}
+    return made
+
+
+def test_update_of_the_spec() -> None:
+    old = stored_deployment()
+    new = {
+        **old,
+        "metadata": {"name": "d", "generation": 99, "uid": ""},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = prepare_for_update(drafted(new, DEPLOYMENT), old)
+    assert made["status"] == {"replicas": 1}
+    assert made["metadata"]["generation"] == 5
+    assert made["metadata"]["uid"] == "U"
+    assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "generation"),
+    [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
+)
+def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
+    old = stored_deployment()
+    new = {**old, "metadata": {**old["metadata"], **change}}
+    assert prepare_for_update(drafted(new, DEPLOYMENT), old)["metadata"]["generation"] == generation
+
+
+def test_update_of_the_status() -> None:
+    old = stored_deployment(labels={"a": "b"})
+    new = {
+        **old,
+        "metadata": {**old["metadata"], "labels": {"c": "d"}},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = prepare_for_update(drafted(new, DEPLOYMENT), old, subresource="status")
+    assert made["spec"] == old["spec"]
+    assert made["metadata"]["labels"] == {"a": "b"}
+    assert made["metadata"]["generation"] == 4
+    assert made["status"] == {"replicas": 9}
+
+
+def test_status_that_keeps_all_metadata() -> None:
+    gvk = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")
+    old = stored_form(admit_form({"metadata": {"name": "f"}, "spec": {}}, gvk, CONTEXT), gvk)
+    managed = [{"manager": "m"}]
+    new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
+    made = prepare_for_update(drafted(new, gvk), old, subresource="status")
+    assert made["metadata"] == {**old["metadata"], "managedFields": managed}
