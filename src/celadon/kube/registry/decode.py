@@ -69,19 +69,20 @@ class Incoming:
 
 
 def read_object(
-    body: bytes,
+    body: bytes | Document,
     target: Target,
     context: DefaultingContext,
     field_validation: str = WARN,
     noticed: Sequence[str] = (),
-    sent: bytes | None = None,
+    sent: bytes = b"",
 ) -> Incoming:
-    """A JSON body. StatusError (400) when it is not an object of the endpoint's kind; its version
-    is for `require_version`. Of a body in another format, `sent` is what came, and `noticed` what
-    its reader had to complain about."""
+    """The object in a body: JSON text, or what was read from another format, of which `sent` are
+    the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
+    it is not an object of the endpoint's kind; its version is for `require_version`."""
+    sent = sent if isinstance(body, Document) else body
     found, document = request_bodies.interpret(body, target.kind, sent)
     if target.schema is not None:
-        _require_custom_kind(document, found, target, body if sent is None else sent)
+        _require_custom_kind(document, found, target, sent)
     elif not _is_registered(found):
         raise request_bodies.not_registered(found, target.kind.kind)
     elif found.group_kind != target.group_kind:

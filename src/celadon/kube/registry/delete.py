@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.go.go_strconv import parse_int
+from celadon.kube.go.json_reader import Document
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupResource, GroupVersionKind
@@ -85,8 +86,8 @@ class DeleteOptions:
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_delete_options(body: bytes) -> dict[str, Any]:
-    """The members of a JSON body, which is not read strictly and may be of any group version.
+def read_delete_options(body: bytes | Document) -> dict[str, Any]:
+    """The members of a body, which is not read strictly and may be of any group version.
     StatusError (400), in the words of the decoder alone, when it cannot be read as delete
     options."""
     try:

@@ -1,6 +1,7 @@
 """Request bodies: the text of a document to its kind and its members, or the 400 that says why not.
 
-`interpret` finds out what a JSON document claims to be, `undecodable` and `unrecognized` are the
+A body is JSON text, or a `Document` that was read from another format. `interpret` finds out what
+it claims to be, `undecodable` and `unrecognized` are the
 two forms of the answer when it cannot be read as the kind an endpoint expects. As k8s.io/apiserver
 `pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/serializer/json`.
 """
@@ -35,26 +36,25 @@ class Uninterpretable(MalformedText):
 
 
 def interpret(
-    body: bytes, expected: GroupVersionKind, sent: bytes | None = None
+    body: bytes | Document, expected: GroupVersionKind, sent: bytes = b""
 ) -> tuple[GroupVersionKind, Document]:
-    """What the document is, with the parts that it does not say taken from `expected`. `sent` is
-    what came, if that was not JSON.
+    """What the document is, with the parts that it does not say taken from `expected`. `sent` are
+    the bytes that came, of another format than JSON.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
     try:
         return interpreted(body, expected)
     except Uninterpretable as error:
-        shown = body if sent is None else sent
+        shown = sent if isinstance(body, Document) else body
         raise unrecognized(expected.kind, str(error), shown) from None
 
 
-def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, Document]:
+def interpreted(
+    body: bytes | Document, expected: GroupVersionKind
+) -> tuple[GroupVersionKind, Document]:
     """The same. Raises Uninterpretable."""
-    try:
-        document = read_json(_decoded(body), merge=True)
-    except JsonSyntaxError as error:
-        raise Uninterpretable(f"{_UNREADABLE}{error}") from None
+    document = body if isinstance(body, Document) else _document(body)
     value = document.value
     if value is None:
         return expected, Document({})
@@ -68,6 +68,13 @@ def interpreted(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKi
     if not api_version:
         group, version = expected.group, expected.version
     return GroupVersionKind(group, version, kind or expected.kind), document
+
+
+def _document(body: bytes) -> Document:
+    try:
+        return read_json(_decoded(body), merge=True)
+    except JsonSyntaxError as error:
+        raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
 
 def _decoded(body: bytes) -> str:

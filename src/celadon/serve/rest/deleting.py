@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
@@ -20,6 +21,8 @@ from celadon.serve.rest.bodies import read_body
 from celadon.serve.rest.calls import Call
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
+
+_DeleteOptions: TypeAlias = delete.DeleteOptions
 
 
 class Deleter:
@@ -135,5 +138,5 @@ def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = delete.read_delete_options(read_body(call, request_options.IGNORE).json)
+        given = delete.read_delete_options(read_body(call, request_options.IGNORE).content)
     return delete.delete_options(given, call.request.query)
