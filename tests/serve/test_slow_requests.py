@@ -80,7 +80,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         review("application/vnd.kubernetes.protobuf", b"k8s\0" + b"\x0a\0" * 20_000),
     ),
     ("defaulting", create, "prepare_create", large),
-    ("validation", object_writes.Writer, "_finished", large),
+    ("validation", object_writes.Writer, "_finish_new", large),
     ("policies", Engine, "review", large),
     ("the answer", verbs, "_shown", large),
     (

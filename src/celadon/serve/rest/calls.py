@@ -4,7 +4,8 @@ answer."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,6 +30,10 @@ OPTIONS = {
 }
 
 
+class LostRace(Exception):
+    """Somebody else has written in between: the write has to begin again."""
+
+
 @dataclass(slots=True)
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
@@ -48,6 +53,17 @@ class Notes:
     def annotate(self, annotations: Mapping[str, str]) -> None:
         for key, value in annotations.items():
             self.audit.setdefault(key, value)
+
+    @contextlib.contextmanager
+    def rollback_on_retry(self) -> Iterator[None]:
+        """Around one attempt of a write: takes back its warnings when a race was lost, since the
+        next attempt begins with what is there then. After all other errors they stay."""
+        count = len(self.warnings)
+        try:
+            yield
+        except LostRace:
+            del self.warnings[count:]
+            raise
 
 
 def time_left(request: HttpRequest) -> Callable[[], float]:

@@ -7,6 +7,7 @@ An object that finalizers hold, or that is given time, is marked and stays. As k
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
@@ -18,7 +19,7 @@ from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_body
-from celadon.serve.rest.calls import Call
+from celadon.serve.rest.calls import Call, LostRace
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
 
@@ -45,7 +46,7 @@ class Deleter:
     async def delete(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
-        return await self._deleted(call, options)
+        return await self._delete(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:
         """What was listed, and is being deleted. Raises StatusError, Denied."""
@@ -58,7 +59,7 @@ class Deleter:
                 call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
             )
             try:
-                await self._deleted(replace(call, endpoint=endpoint), options, name="")
+                await self._delete(replace(call, endpoint=endpoint), options, name="")
             except StatusError as error:
                 if error.code != 404:
                     raise
@@ -71,25 +72,25 @@ class Deleter:
             stored = self._objects.get(
                 call.target.resource, call.target.namespace, call.target.name
             )
-            if stored is None or await self._removed(call, stored, options) is not None:
+            if stored is None:
+                return
+            with contextlib.suppress(LostRace):
+                await self._remove(call, stored, options)
                 return
 
-    async def _deleted(
+    async def _delete(
         self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> Written:
         """`name` is what admission is told instead of the object's own."""
         while True:
             stored = self._reader.existing(call.endpoint)
-            said = len(call.notes.warnings)
-            done = await self._attempt(call, stored, options, name)
-            if done is not None:
-                return done
-            del call.notes.warnings[said:]
+            with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
+                return await self._delete_once(call, stored, options, name)
 
-    async def _attempt(
+    async def _delete_once(
         self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
-    ) -> Written | None:
-        """None when somebody else has written in between."""
+    ) -> Written:
+        """Raises LostRace when somebody else has written in between."""
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
@@ -103,13 +104,11 @@ class Deleter:
             dry_run=dry_run,
             name=name,
         )
-        return await self._removed(call, stored, options)
+        return await self._remove(call, stored, options)
 
-    async def _removed(
-        self, call: Call, stored: StoredObject, options: _DeleteOptions
-    ) -> Written | None:
-        """Marked, or gone; None when somebody else has written in between. Who says that
-        dependents are no orphans is told that it takes time (202)."""
+    async def _remove(self, call: Call, stored: StoredObject, options: _DeleteOptions) -> Written:
+        """Marks the object, or removes it. Who says that dependents are no orphans is told that it
+        takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
         resource = target.resource
         old = self._reader.shown(stored.object, resource)
@@ -123,14 +122,14 @@ class Deleter:
             kept = in_order(kept)
             changed = await self._objects.update(resource, space, target.name, kept, revision)
             if changed is None:
-                return None
+                raise LostRace
             if not delete.goes_at_once(kept):
                 return Written(code, changed.object)
             old, revision = changed.object, changed.revision
         if not dry_run:
-            gone = await self._objects.delete(resource, space, target.name, revision)
-            if gone is None:
-                return None
+            removed = await self._objects.delete(resource, space, target.name, revision)
+            if removed is None:
+                raise LostRace
         return Written(200, delete.gone_answer(old, target))
 
 
