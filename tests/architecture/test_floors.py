@@ -59,6 +59,14 @@ SHARED_NAMES: dict[str, tuple[set[str], str]] = {
         {"celadon.cli.reading", "celadon.serve.rest.reading"},
         "reading files, and objects from the store",
     ),
+    "registry": (
+        {"celadon.cel.protobuf.registry", "celadon.kube.registry"},
+        "a registry of message types, and upstream's word for where writes go through",
+    ),
+    "strategy": (
+        {"celadon.admission.registration.strategy", "celadon.kube.registry.strategy"},
+        "what is special about writes of a kind, and of the kinds of registration",
+    ),
     "rules": (
         {"celadon.admission.lint.rules", "celadon.kube.custom.rules"},
         "rules of the linter, and validation rules (`x-kubernetes-validations`)",

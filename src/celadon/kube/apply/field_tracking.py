@@ -51,11 +51,10 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.registry import shown_object
 from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decode import Incoming, draft_of
 from celadon.kube.registry.draft import Draft
-from celadon.kube.registry.target import Target
+from celadon.kube.registry.target import Target, shown_object
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.records import dataclass
