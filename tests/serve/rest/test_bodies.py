@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.go import Document, read_json
-from celadon.serve.rest.bodies import LIMIT, _from_yaml, _json_value
+from celadon.deep_calls import deep_calls
+from celadon.kube.go import Document, JsonSyntaxError, read_json
+from celadon.serve.rest.bodies import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
 from tests.serve.asking import ask, read, said, warnings
 from tests.serve.in_process import Running
 from tests.serve.rest.test_endpoints import definition
@@ -192,3 +193,15 @@ def test_texts_of_a_value_are_sound_and_numbers_plain() -> None:
     odd = read_json('{"\\ud800": ["a\\udc00", 1.50]}').value
     assert _json_value(odd, is_sorted=False) == {"\ufffd" * 3: ["a" + "\ufffd" * 3, 1.5]}
     assert _json_value(odd["\ud800"][1], is_sorted=True).__class__ is float
+
+
+def test_what_nests_deeper_than_json_may_is_refused_as_json_would_be() -> None:
+    value: Any = {}
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    with deep_calls():
+        deepest, deeper = (_content(one, is_sorted=True) for one in (value, [value]))
+    assert isinstance(deepest, Document)
+    assert isinstance(deeper, bytes)
+    with pytest.raises(JsonSyntaxError, match="exceeded max depth"):
+        read_json(deeper.decode())

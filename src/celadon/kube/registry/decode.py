@@ -79,7 +79,7 @@ def read_object(
     """The object in a body: JSON text, or what was read from another format, of which `sent` are
     the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
     it is not an object of the endpoint's kind; its version is for `require_version`."""
-    sent = sent if isinstance(body, Document) else body
+    sent = sent if sent or isinstance(body, Document) else body
     found, document = request_bodies.interpret(body, target.kind, sent)
     if target.schema is not None:
         _require_custom_kind(document, found, target, sent)

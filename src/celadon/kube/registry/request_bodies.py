@@ -46,7 +46,7 @@ def interpret(
     try:
         return interpreted(body, expected)
     except Uninterpretable as error:
-        shown = sent if isinstance(body, Document) else body
+        shown = sent if sent or isinstance(body, Document) else body
         raise unrecognized(expected.kind, str(error), shown) from None
 
 

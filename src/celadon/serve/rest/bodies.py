@@ -26,6 +26,11 @@ LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
 
 
+MAX_DEPTH: Final = 10_000
+"""Levels of a JSON document (Go's `encoding/json`)."""
+_DEEP_TEXT: Final = b"[" * (MAX_DEPTH + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class SentBody:
     """`content` is what it means: JSON text, or what another format was read to. `sent` are the
@@ -92,7 +97,7 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
     if noticed and field_validation == request_options.STRICT:
         noticed = (document.strict_error(),)
     # upstream makes JSON of YAML by way of Go's maps, which are written with sorted members
-    return SentBody(Document(_json_value(document.value, is_sorted=True)), body, noticed)
+    return SentBody(_content(document.value, is_sorted=True), body, noticed)
 
 
 def _from_protobuf(body: bytes) -> SentBody:
@@ -100,18 +105,35 @@ def _from_protobuf(body: bytes) -> SentBody:
         value = decode(body)
     except ProtobufError as error:
         raise _Unreadable(str(error)) from None
-    return SentBody(Document(_json_value(value, is_sorted=False)), body)
+    return SentBody(_content(value, is_sorted=False), body)
 
 
-def _json_value(value: Any, *, is_sorted: bool) -> Any:  # noqa: ANN401 - any JSON
+class _TooDeep(Exception):
+    """A value nests deeper than any JSON that is read."""
+
+
+def _content(value: object, *, is_sorted: bool) -> bytes | Document:
+    """The value for the readers of bodies; text that they refuse, where it nests too deep."""
+    try:
+        return Document(_json_value(value, is_sorted=is_sorted))
+    except _TooDeep:
+        return _DEEP_TEXT
+
+
+def _json_value(value: Any, *, is_sorted: bool, level: int = 0) -> Any:  # noqa: ANN401 - any JSON
     """The value as reading its JSON text would give it: containers of its own (YAML shares those
     behind aliases), plain numbers, and texts without halves of surrogate pairs."""
     match value:
+        case dict() | list() if level == MAX_DEPTH:
+            raise _TooDeep
         case dict():
             keys = sorted(value) if is_sorted else value
-            return {_json_text(key): _json_value(value[key], is_sorted=is_sorted) for key in keys}
+            return {
+                _json_text(key): _json_value(value[key], is_sorted=is_sorted, level=level + 1)
+                for key in keys
+            }
         case list():
-            return [_json_value(item, is_sorted=is_sorted) for item in value]
+            return [_json_value(item, is_sorted=is_sorted, level=level + 1) for item in value]
         case str():
             return _json_text(value)
         case float():
