@@ -26,7 +26,7 @@ from celadon.admission.registration import (
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.catalogue import known_resources
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 
 Json = dict[str, Any]
 R = TypeVar("R", MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding)
@@ -216,7 +216,7 @@ def _binding(edit: Edit) -> Json:
 
 def request() -> Request:
     """The creation of the Pod, as the plugins have left it."""
-    pod = admit_form(ACTIVATIONS["Pod"][0]["object"], POD)
+    pod = create.admit_form(ACTIVATIONS["Pod"][0]["object"], POD)
     resource = GroupVersionResource("", "v1", "pods")
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     return Request(Operation.CREATE, POD, resource, name=name, namespace=namespace, object=pod)

@@ -20,7 +20,7 @@ from celadon.admission.webhooks import (
     WebhookNotes,
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
-from celadon.kube.defaulting import Draft, drafted
+from celadon.kube.registry import Draft, drafted
 from tests.admission.building import config_map, request
 from tests.admission.webhooks.hooking import WORLD, answer, as_json, hooks, new_uid, patch, webhook
 

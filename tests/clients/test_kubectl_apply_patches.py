@@ -17,9 +17,9 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.sources import Text
 from celadon.kube import metadata
 from celadon.kube.apply import applied_configuration, configured
+from celadon.kube.registry import Target
+from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.schemas import schema_for
-from celadon.kube.writes import Target
-from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from tests.clients.manifests import DEFINITION
 from tests.clients.programs import Client
 
@@ -214,7 +214,7 @@ def test_patches_are_those_of_kubectl(kubectl: Client, space: str, session: str)
     assert isinstance(made, Unchanged) == done.out.endswith(" unchanged\n")
     if isinstance(made, Applied):
         after = kubectl.json("get", "-f", "first.json")
-        assert seen(made.made.value) == seen(after)
+        assert seen(made.made) == seen(after)
 
 
 def test_objects_are_created_as_by_kubectl(kubectl: Client, space: str) -> None:
@@ -224,7 +224,7 @@ def test_objects_are_created_as_by_kubectl(kubectl: Client, space: str) -> None:
     (new,) = read(written)
     made = applied(new, None, prepare.target(metadata.gvk(new.value), space), prepare)
     assert isinstance(made, Applied)
-    assert seen(made.made.value) == seen(kubectl.json("get", "-f", "o.json"))
+    assert seen(made.made) == seen(kubectl.json("get", "-f", "o.json"))
 
 
 def read(text: str) -> Iterator[Document]:

@@ -32,9 +32,9 @@ from celadon.kube.keys.key_pairs import key_pair_fault
 from celadon.kube.keys.pem_blocks import pem_blocks
 from celadon.kube.protobuf import ProtobufError, decode, encode
 from celadon.kube.quantities import parse_quantity
+from celadon.kube.registry import apply_json_patch
+from celadon.kube.registry.patching import apply_merge_patch, read_patch
 from celadon.kube.selection import parse_field_selector, parse_label_selector
-from celadon.kube.writes import apply_json_patch, read_patch
-from celadon.kube.writes.patching import apply_merge_patch
 from celadon.serve.access.credentials.signed_tokens import NotAToken, parse_token
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.negotiation import media_clauses

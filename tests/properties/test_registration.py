@@ -15,7 +15,7 @@ from celadon.admission.registration.registration_kinds import KINDS
 from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Surroundings, Target, read_object, write_path
+from celadon.kube.registry import Surroundings, Target, create, read_object, update
 from celadon.serve.tables.table_shapes import built_in_shape
 
 CONTEXT = DefaultingContext()
@@ -134,15 +134,15 @@ def test_only_located_errors(kind: str, changes: list[tuple[tuple[Any, ...], Any
     assert resource is not None
     target = Target(resource)
     try:
-        made = write_path.finish_create(
-            write_path.begin_create(read_object(text, target, CONTEXT).draft, target)
+        made = create.finish_create(
+            create.begin_create(read_object(text, target, CONTEXT).draft, target)
         )
         read = read_object(text, target, CONTEXT)
     except StatusError:
         return
     errors = strategy.create_errors(made, SURROUNDINGS)
     assert all(error.field for error in errors)
-    again = write_path.finish_update(read.draft, made, target, read.sent, strategy.STRATEGIES)
+    again = update.finish_update(read.draft, made, target, read.sent, strategy.STRATEGIES)
     errors = strategy.update_errors(again, made, SURROUNDINGS)
     errors += strategy.status_errors(again, made, SURROUNDINGS)
     assert all(str(error) for error in errors)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Engine
-from celadon.kube.writes import write_path
+from celadon.kube.registry import create
 from celadon.serve import request_layers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.rest import bodies, object_writes, verbs
@@ -79,8 +79,8 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_from_protobuf",
         review("application/vnd.kubernetes.protobuf", b"k8s\0" + b"\x0a\0" * 20_000),
     ),
-    ("defaulting", write_path, "prepare_create", large),
-    ("validation", object_writes.Writer, "_finished", large),
+    ("defaulting", create, "prepare_create", large),
+    ("validation", object_writes.Writer, "_finish_new", large),
     ("policies", Engine, "review", large),
     ("the answer", verbs, "_shown", large),
     (

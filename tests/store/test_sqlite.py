@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from celadon.store import (
     put,
     update,
 )
-from celadon.store.contract import MAX_OPERATIONS
+from celadon.store.contract import MAX_OPERATIONS, Event
 from celadon.store.errors import (
     DiskFull,
     FileDamaged,
@@ -37,6 +38,7 @@ from celadon.store.errors import (
     NotAStore,
 )
 from celadon.store.files import sqlite_file as file_module
+from celadon.store.sqlite import COLUMNS, MAX_VARIABLES, SqliteJournal
 
 KEEP_ALL = Retention(events=None, seconds=None)
 
@@ -347,6 +349,35 @@ def test_a_full_disk_leaves_no_compaction_half_done(path: str) -> None:
         (4, "/a"),
         (5, "/c"),
     ]
+
+
+@pytest.mark.parametrize("count", [1, MAX_VARIABLES // COLUMNS, MAX_VARIABLES // COLUMNS + 1, 999])
+def test_a_large_batch_keeps_to_the_variables_of_any_sqlite(
+    path: str, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Each row has several variables, and an older SQLite takes few in one statement."""
+    connect = sqlite3.connect
+
+    def limited(*args: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*args, **options)  # type: ignore[call-overload]
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, MAX_VARIABLES)
+        return connection  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+    entries = [Entry(f"/{number:04}", b"x", number + 2, number + 2) for number in range(count)]
+    events = [Event(one.mod_revision, one.key, one, None) for one in entries]
+    places = [(one.mod_revision, one.key) for one in entries]
+    journal = SqliteJournal(path, None)
+    journal.load()
+    journal.append(events, 0, ())  # as one statement, where it has few rows
+    journal.close()
+    assert len(rows(path)) == count
+    journal = SqliteJournal(path, None)
+    journal.load()
+    changed = [replace(one, revision=one.revision + count) for one in events]
+    journal.append(changed, 1, places)  # with a compaction
+    journal.close()
+    assert [revision for revision, *_ in rows(path)] == [one.revision for one in changed]
 
 
 def test_what_is_not_bytes_is_not_submitted() -> None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load w
         ValidatingPhase,
         WebhookNotes,
     )
-    from celadon.kube.defaulting import Draft
+    from celadon.kube.registry import Draft
 
 
 class Stage(enum.Enum):

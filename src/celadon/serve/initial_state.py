@@ -15,8 +15,8 @@ from functools import cache
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Catalog
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.roles import bootstrap_roles
-from celadon.kube.writes import Target, draft_of, write_path
 from celadon.serve.access.api_service_objects import api_services
 from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 from celadon.serve.access.initial_objects import (
@@ -74,10 +74,10 @@ async def create_initial_objects(
         if objects.store.get(object_key(resource, namespace, name)) is None:
             target = Target(resource, namespace)
             context = new_context()
-            draft = write_path.begin_create(draft_of(obj, target, context), target)
-            made = write_path.finish_create(draft)
+            draft = create.begin_create(draft_of(obj, target, context), target)
+            made = create.finish_create(draft)
             status = _status(obj, context.now)
-            kept = in_order({**write_path.stored_new(draft, made, target), **status})
+            kept = in_order({**create.stored_new(draft, made, target), **status})
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
 

@@ -19,7 +19,7 @@ from celadon.admission.mutating.planned_mutations import standing
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.apply import MutatedKinds
 from celadon.kube.catalogue import known_resources
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 from tests.admission.mutating.altering import apply, binding, engine, label, policy
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -71,7 +71,7 @@ def pod(*names: str, **fields: Any) -> Request:
         "metadata": {"name": "p", "namespace": "n"},
         "spec": {"containers": containers, **fields},
     }
-    given = {**admit_form(made, POD), "apiVersion": "v1", "kind": "Pod"}
+    given = {**create.admit_form(made, POD), "apiVersion": "v1", "kind": "Pod"}
     if not names:
         del given["spec"]["containers"]
     return Request(Operation.CREATE, POD, PODS, name="p", namespace="n", object=given)

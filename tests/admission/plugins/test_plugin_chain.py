@@ -8,7 +8,8 @@ import pytest
 
 from celadon.admission import Operation
 from celadon.admission.plugins import PluginChain
-from celadon.kube.defaulting import DefaultingContext, drafted
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import drafted
 from tests.admission.plugins.asking import asked, obj, pod, text, world
 
 

@@ -86,6 +86,21 @@ def test_annotations_over_budget_replace_a_denial() -> None:
     assert judge(policy(**spec, failurePolicy="Ignore"), asked=asked).allowed
 
 
+def test_annotations_have_a_budget_of_their_own() -> None:
+    """Together they would be too dear; each half alone is just cheap enough."""
+    value = LOOP + " ? 'a' : 'b'"
+    annotations = [{"key": f"k{i}", "valueExpression": value} for i in range(10)]
+    spec: dict[str, Any] = {
+        "validations": validations(*[LOOP] * 10),
+        "auditAnnotations": annotations,
+    }
+    verdict = judge(policy(**spec), asked=dear(2400))
+    assert verdict.allowed
+    assert len(verdict.audit_annotations) == 10
+    more = {**spec, "validations": validations(*[LOOP] * 11)}
+    assert refusal(judge(policy(**more), asked=dear(2400))) == OUT_OF_BUDGET
+
+
 def test_variables_are_charged_once_and_to_the_budget() -> None:
     given = policy(
         variables=[{"name": "v", "expression": LOOP}],

@@ -13,9 +13,9 @@ from celadon.admission.registration.decoding import decode_object
 from celadon.admission.registration.member_order import ordered
 from celadon.kube import GroupVersionKind, Ruling
 from celadon.kube.catalogue import known_resources
-from celadon.kube.defaulting import DefaultingContext, drafted
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Surroundings, Target, create, drafted, update, write_warnings
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import Surroundings, Target, write_path
 
 CONTEXT = DefaultingContext()
 NOTHING = Surroundings()
@@ -44,13 +44,13 @@ def target_of(kind: str, **more: Any) -> Target:
 def changed(kind: str, sent: dict[str, Any], old: dict[str, Any], **more: Any) -> dict[str, Any]:
     target = target_of(kind, name="n", **more)
     draft = drafted(sent, target.kind, CONTEXT)
-    write_path.begin_update(draft, target)
-    return write_path.finish_update(draft, old, target, sent, strategy.STRATEGIES)
+    update.begin_update(draft, target)
+    return update.finish_update(draft, old, target, sent, strategy.STRATEGIES)
 
 
 def stored(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
     sent = {"metadata": {"name": "n", **(meta or {})}, **members}
-    made = write_path.created(sent, target_of(kind), CONTEXT)
+    made = create.created(sent, target_of(kind), CONTEXT)
     made["metadata"]["resourceVersion"] = "1"
     return made
 
@@ -130,7 +130,7 @@ def test_what_cannot_change(
 
 
 def warnings(decoded: dict[str, Any]) -> list[str]:
-    return write_path.write_warnings(decoded, target_of(VWC), strategy.STRATEGIES)
+    return write_warnings(decoded, target_of(VWC), strategy.STRATEGIES)
 
 
 def test_warnings() -> None:

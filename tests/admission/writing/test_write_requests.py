@@ -14,7 +14,7 @@ from celadon.admission.writing.write_requests import (
 from celadon.kube import GroupVersionResource, Ruling, User
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Surroundings, Target, WriteOptions, deletions, write_path
+from celadon.kube.registry import Surroundings, Target, WriteOptions, create, delete
 
 ALICE = User("alice", ("devs",))
 CONTEXT = DefaultingContext()
@@ -31,7 +31,7 @@ PODS = target("", "pods")
 
 def pod(**container: Any) -> dict[str, Any]:
     spec = {"containers": [{"name": "c", "image": "i", **container}]}
-    return write_path.created({"metadata": {"name": "p"}, "spec": spec}, PODS, CONTEXT)
+    return create.created({"metadata": {"name": "p"}, "spec": spec}, PODS, CONTEXT)
 
 
 def test_writers_of_policies_have_to_read_their_params() -> None:
@@ -44,7 +44,7 @@ def test_writers_of_policies_have_to_read_their_params() -> None:
         "matchConstraints": {"resourceRules": [rule]},
         "validations": [{"expression": "true"}],
     }
-    made = write_path.created({"metadata": {"name": "p"}, "spec": spec}, policies, CONTEXT)
+    made = create.created({"metadata": {"name": "p"}, "spec": spec}, policies, CONTEXT)
     assert refusal(policies, made, None, Surroundings(user=ALICE)) is None
     asked = Surroundings(user=ALICE, authorize=lambda _: (Ruling.NO_OPINION, "", None))
     refused = refusal(policies, made, None, asked)
@@ -71,7 +71,7 @@ def test_options() -> None:
         "fieldValidation": "Strict",
     }
     assert write_options(Operation.CONNECT, given) is None
-    asked = deletions.DeleteOptions(grace=0, propagation="Orphan", preconditions={"uid": "u"})
+    asked = delete.DeleteOptions(grace=0, propagation="Orphan", preconditions={"uid": "u"})
     assert deletion_options(asked) == {
         "kind": "DeleteOptions",
         "apiVersion": "meta.k8s.io/v1",
@@ -79,7 +79,7 @@ def test_options() -> None:
         "preconditions": {"uid": "u"},
         "propagationPolicy": "Orphan",
     }
-    every = deletions.DeleteOptions(orphan=False, dry_run=("All",))
+    every = delete.DeleteOptions(orphan=False, dry_run=("All",))
     assert deletion_options(every) == {
         "kind": "DeleteOptions",
         "apiVersion": "meta.k8s.io/v1",

@@ -128,6 +128,17 @@ def test_a_failed_attempt_leaves_nothing_behind() -> None:
     assert known.substitute(B) is B
 
 
+def test_a_failed_attempt_that_bound_a_parameter_twice_leaves_nothing_behind() -> None:
+    """It is undone backwards: what the parameter was before the attempt comes last."""
+    free = Substitution()
+    assert not free.all_assignable((INT, DYN, STRING), (A, A, BOOL))
+    assert free.substitute(A) is A
+    bound = Substitution()
+    assert bound.assignable(list_of(INT), A)
+    assert not bound.all_assignable((list_of(DYN), DYN, STRING), (A, A, BOOL))
+    assert bound.substitute(A) == list_of(INT)
+
+
 def test_different_numbers_do_not_fit() -> None:
     assert not Substitution().all_assignable((INT,), (INT, INT))
 

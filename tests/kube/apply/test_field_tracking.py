@@ -21,9 +21,18 @@ from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom import custom_kinds
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry import (
+    Surroundings,
+    Target,
+    create,
+    read_object,
+    shown_object,
+    stored_object,
+    update,
+    write_errors,
+)
 from celadon.kube.status import StatusError
-from celadon.kube.writes import Surroundings, Target, read_object, write_errors, write_path
-from tests.kube.writes.targets import target
+from tests.kube.registry.targets import target
 
 Object = dict[str, Any]
 
@@ -54,16 +63,16 @@ def _context() -> DefaultingContext:
 def _created(body: Object, where: Target, writer: FieldWriter) -> Object:
     read = read_object(json.dumps(body).encode(), where, _context())
     track_create(read.draft, where, writer)
-    made = write_path.finish_create(write_path.begin_create(read.draft, where))
-    return write_path.stored_object(made, where, _context())
+    made = create.finish_create(create.begin_create(read.draft, where))
+    return stored_object(made, where, _context())
 
 
 def _updated(body: Object, live: Object, where: Target, writer: FieldWriter) -> Object:
     read = read_object(json.dumps(body).encode(), where, _context())
     track_update(read.draft, read.sent, live, where, writer)
-    shown = write_path.shown(live, where)
-    made = write_path.finish_update(write_path.begin_update(read.draft, where), shown, where)
-    return write_path.stored_update(made, live, where, _context())
+    shown = shown_object(live, where)
+    made = update.finish_update(update.begin_update(read.draft, where), shown, where)
+    return update.stored_update(made, live, where, _context())
 
 
 def _applied(
@@ -71,9 +80,9 @@ def _applied(
 ) -> Object:
     merged = applied(config, live, where, writer, force=force)
     read = read_applied(merged, where, _context(), config)
-    shown = write_path.shown(live, where)
-    made = write_path.finish_update(read.draft, shown, where)
-    return write_path.stored_update(made, live, where, _context())
+    shown = shown_object(live, where)
+    made = update.finish_update(read.draft, shown, where)
+    return update.stored_update(made, live, where, _context())
 
 
 def _owners(obj: Object) -> dict[str, Any]:

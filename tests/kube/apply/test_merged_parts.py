@@ -17,7 +17,7 @@ from celadon.kube.apply import MutatedKinds, MutationRefused
 from celadon.kube.apply.go_numbers import with_go_numbers
 from celadon.kube.apply.kind_types import type_of
 from celadon.kube.apply.typed.merging import merged
-from celadon.kube.defaulting.write_stages import drafted
+from celadon.kube.registry.draft import drafted
 from celadon.kube.schemas import DecodeError
 from tests.kube.apply.random_configurations import LIVE, POD, Json, configurations
 

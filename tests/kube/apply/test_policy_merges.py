@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from celadon.kube import GroupVersionKind
 from celadon.kube.apply import FieldWriter, MutatedKinds, applied
 from celadon.kube.catalogue import known_resources
-from celadon.kube.defaulting import drafted
-from celadon.kube.writes import Target
+from celadon.kube.registry import Target, drafted
 
 POD = GroupVersionKind("", "v1", "Pod")
 KINDS = MutatedKinds()

@@ -10,8 +10,8 @@ import pytest
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.names import GroupKind, GroupVersionKind, parse_api_version
+from celadon.kube.registry.patching.patches import apply_json_patch, apply_merge_patch
 from celadon.kube.status import invalid
-from celadon.kube.writes.patching.patches import apply_json_patch, apply_merge_patch
 from tests.paths import shared
 
 Json = dict[str, Any]

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind, parse_api_version
-from celadon.kube.defaulting import DefaultingContext, admit_form
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.registry import create
 from celadon.serve.operation.feature_gates import known_gates
 
 CONTAINER = {"name": "c", "image": "i"}
@@ -94,7 +95,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 def admitted(obj: dict[str, Any], **gates: bool) -> dict[str, Any]:
     version = parse_api_version(obj["apiVersion"])
     gvk = GroupVersionKind(version.group, version.version, obj["kind"])
-    return admit_form(obj, gvk, DefaultingContext(gates=gates))
+    return create.admit_form(obj, gvk, DefaultingContext(gates=gates))
 
 
 def seen(obj: dict[str, Any], path: str) -> Any:

@@ -11,16 +11,9 @@ import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
-from celadon.kube.defaulting.write_stages import (
-    Draft,
-    begin_create,
-    drafted,
-    finish_create,
-    is_settled,
-    run_plugin,
-    stored_form,
-)
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.registry.create import finish_create, is_settled, run_plugin, wipe_metadata
+from celadon.kube.registry.draft import Draft, drafted, stored_form
 from celadon.kube.schemas import packs, schema_model
 from celadon.kube.schemas.pack_schemas import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
@@ -71,7 +64,7 @@ def _struct(name: str, chance: random.Random, depth: int) -> dict[str, Any]:
 
 def _created(obj: dict[str, Any], kind: GroupVersionKind) -> Draft:
     draft = drafted(obj, kind, CONTEXT)
-    begin_create(draft, "ns")
+    wipe_metadata(draft, "ns")
     finish_create(draft)
     return draft
 

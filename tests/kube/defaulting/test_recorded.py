@@ -22,8 +22,9 @@ from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.catalogue.resources import Resource, known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
-from celadon.kube.defaulting.write_stages import admit_form, stored_form
 from celadon.kube.names import GroupVersionResource
+from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.draft import stored_form
 from celadon.kube.validation.validated_kinds import validate_create
 from tests.paths import recordings
 

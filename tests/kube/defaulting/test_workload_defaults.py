@@ -8,8 +8,10 @@ import pytest
 
 from celadon.kube.authorization import User
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.schemas.typed_values import DecodeError
 
 CONTEXT = DefaultingContext(
@@ -193,7 +195,7 @@ def test_templates_of_daemon_sets_are_counted(
     spec: dict[str, Any] = {"template": {"spec": {}}}
     old = admitted("apps/v1/DaemonSet", metadata={"annotations": {key: "4"}}, spec=spec)
     new = {"metadata": {}, "spec": spec, **sent}
-    made = finish_update(drafted(new, kind), old, subresource=subresource)
+    made = prepare_for_update(drafted(new, kind), old, subresource=subresource)
     assert made["metadata"]["annotations"] == {key: want}
 
 

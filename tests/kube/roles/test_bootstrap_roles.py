@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import Attributes, Ruling, User, metadata
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 from celadon.kube.roles import RbacAuthorizer, RoleIndex, bootstrap_roles, policy_rules
 from celadon.kube.validation import validate_create
 
@@ -30,7 +30,7 @@ def title(obj: dict[str, Any]) -> str:
 @pytest.mark.parametrize("obj", OBJECTS, ids=title)
 def test_a_server_accepts_them(obj: dict[str, Any]) -> None:
     gvk = metadata.gvk(obj)
-    assert validate_create(admit_form(obj, gvk), gvk) == []
+    assert validate_create(create.admit_form(obj, gvk), gvk) == []
 
 
 def test_names_are_there_once() -> None:

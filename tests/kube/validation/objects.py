@@ -7,14 +7,9 @@ from typing import Any
 from celadon.kube import metadata
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import (
-    admit_form,
-    begin_create,
-    drafted,
-    finish_create,
-    finish_update,
-    run_plugins,
-)
+from celadon.kube.registry.create import admit_form, finish_create, run_plugins, wipe_metadata
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.status import StatusError
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from celadon.kube.validation.validation_gates import default_gates
@@ -68,7 +63,7 @@ def complaints(value: Json, *without: str) -> list[str]:
     gates = default_gates() - set(without)
     kind = metadata.gvk(value)
     draft = drafted(value, kind, DefaultingContext(gates=dict.fromkeys(without, False)))
-    begin_create(draft, _namespace(value))
+    wipe_metadata(draft, _namespace(value))
     run_plugins(draft)
     try:
         made = draft.validated(finish_create(draft))
@@ -85,5 +80,5 @@ def update_complaints(value: Json, old: Json, *without: str) -> list[str]:
     lenient = DefaultingContext(gates=dict.fromkeys(default_gates(), False))
     before = admit_form(old, kind, lenient, namespace=_namespace(old))
     placed = {**value, "metadata": {"namespace": _namespace(value), **value["metadata"]}}
-    new = finish_update(drafted(placed, kind), before)
+    new = prepare_for_update(drafted(placed, kind), before)
     return list(dict.fromkeys(str(error) for error in validate_update(new, before, kind, gates)))

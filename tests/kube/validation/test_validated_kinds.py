@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.write_stages import drafted, finish_update
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from tests.kube.validation.objects import admitted, complaints, job, obj, pod_spec
 
@@ -94,6 +95,6 @@ def test_how_often_the_metadata_of_a_changed_object_is_looked_at(value: Json, ti
     kind, old = metadata.gvk(value), admitted(value)
     assert validate_create(old, kind) == []
     new = {**old, "metadata": {**old["metadata"], "labels": {"-": ""}}}
-    made = finish_update(drafted(new, kind), old)
+    made = prepare_for_update(drafted(new, kind), old)
     at = [str(one.path) for one in validate_update(made, old, kind)]
     assert at.count("metadata.labels") == times

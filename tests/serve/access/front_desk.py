@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
-from celadon.kube.defaulting.write_stages import drafted
+from celadon.kube.registry.draft import drafted
 from celadon.kube.roles import RbacAuthorizer, RoleIndex, bootstrap_roles
 from celadon.serve.access.access_decisions import (
     AuthorizerChain,

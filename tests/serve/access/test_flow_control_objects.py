@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 from celadon.kube.validation import validate_create
 from celadon.serve.access.flow_control_objects import flow_schemas, priority_levels
 
@@ -20,7 +20,7 @@ SCHEMAS = list(flow_schemas())
 )
 def test_a_server_accepts_them_and_fills_in_nothing(obj: dict[str, Any]) -> None:
     gvk = metadata.gvk(obj)
-    made = admit_form({**obj, "status": {}}, gvk)
+    made = create.admit_form({**obj, "status": {}}, gvk)
     assert validate_create(made, gvk) == []
     assert made["spec"] == obj["spec"]
 

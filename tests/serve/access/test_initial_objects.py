@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 from celadon.kube.validation import validate_create
 from celadon.serve.access import initial_objects
 
@@ -26,7 +26,7 @@ OBJECTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda obj: f"{obj['kind']}-{metadata.name(obj)}")
 def test_a_server_accepts_them(obj: dict[str, Any]) -> None:
     gvk = metadata.gvk(obj)
-    assert validate_create(admit_form(obj, gvk), gvk) == []
+    assert validate_create(create.admit_form(obj, gvk), gvk) == []
 
 
 def test_the_namespaces() -> None:

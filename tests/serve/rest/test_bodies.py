@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from celadon.serve.rest.bodies import LIMIT
+from celadon.deep_calls import deep_calls
+from celadon.kube.go import Document, JsonSyntaxError, read_json
+from celadon.serve.rest.bodies import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
 from tests.serve.asking import ask, read, said, warnings
 from tests.serve.in_process import Running
 from tests.serve.rest.test_endpoints import definition
@@ -160,3 +163,45 @@ def test_answers_to_reviews_are_written_like_objects(running: Running) -> None:
     spec = {"nonResourceAttributes": {"path": "/x", "verb": "get"}}
     found = read(ask(running, "POST", path, {"spec": spec}))
     assert list(found) == ["kind", "apiVersion", "metadata", "spec", "status"]
+
+
+MEANT: list[tuple[str, Any]] = [
+    ("1.0", 1),
+    ("1.50", 1.5),
+    ("12345678901234567890123", 1.2345678901234568e22),
+    ('"\\u00e9"', "é"),
+    ("{b: 1, a: {d: 1, c: [2]}}", {"a": {"c": [2], "d": 1}, "b": 1}),
+    ("[&x {a: 1}, *x]", [{"a": 1}, {"a": 1}]),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), MEANT)
+def test_a_value_in_yaml_is_what_its_json_would_be_read_as(text: str, value: Any) -> None:
+    read_value = _from_yaml(f"v: {text}".encode(), "Warn").content
+    assert isinstance(read_value, Document)
+    found = read_value.value["v"]
+    assert (json.dumps(found), repr(found)) == (json.dumps(value), repr(value))
+
+
+def test_what_aliases_share_is_not_shared_any_more() -> None:
+    content = _from_yaml(b"a: &x {b: 1}\nc: *x\n", "Warn").content
+    assert isinstance(content, Document)
+    assert content.value["a"] is not content.value["c"]
+
+
+def test_texts_of_a_value_are_sound_and_numbers_plain() -> None:
+    odd = read_json('{"\\ud800": ["a\\udc00", 1.50]}').value
+    assert _json_value(odd, is_sorted=False) == {"\ufffd" * 3: ["a" + "\ufffd" * 3, 1.5]}
+    assert _json_value(odd["\ud800"][1], is_sorted=True).__class__ is float
+
+
+def test_what_nests_deeper_than_json_may_is_refused_as_json_would_be() -> None:
+    value: Any = {}
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    with deep_calls():
+        deepest, deeper = (_content(one, is_sorted=True) for one in (value, [value]))
+    assert isinstance(deepest, Document)
+    assert isinstance(deeper, bytes)
+    with pytest.raises(JsonSyntaxError, match="exceeded max depth"):
+        read_json(deeper.decode())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.webhooks import REVIEW_VERSIONS
-from celadon.kube.writes import apply_json_patch
+from celadon.kube.registry import apply_json_patch
 from celadon.webhook.handlers.decorated_handlers import mutate, validate
 from celadon.webhook.handlers.denials import Denied
 from celadon.webhook.handlers.handler_requests import Request

@@ -17,7 +17,7 @@ from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.apply import MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
 from celadon.kube.library import PatchObject, PatchOperation, unwrapped
-from celadon.kube.writes import JsonPatchError, apply_json_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 
 def apply_configuration(

@@ -16,8 +16,8 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS
-from celadon.kube.defaulting import Draft, plugin_rules, run_plugin, settle_plugins
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.registry import Draft, create
 from celadon.records import dataclass
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
@@ -69,10 +69,10 @@ class PluginChain:
                 if refusal is not None and (stands is None or stands(step.plugin, refusal)):
                     return refusal
             elif draft is not None:
-                run_plugin(draft, step.plugin)
+                create.run_plugin(draft, step.plugin)
                 changed = True
         if changed and draft is not None:
-            settle_plugins(draft)
+            create.settle_plugins(draft)
         return None
 
     def admit_again(
@@ -117,7 +117,7 @@ class PluginChain:
                 if one.mutate is not None and one.concerns(request):
                     yield _Step(name, one.mutate)
             ruled = request.operation in found[0].rules_on and not request.subresource
-            if ruled and plugin_rules(request.kind, name):
+            if ruled and create.plugin_rules(request.kind, name):
                 yield _Step(name, None)
 
     def _validating_steps(self, request: Request) -> tuple[tuple[str, Behaviour], ...]:

@@ -3,7 +3,7 @@
 Policies, bindings and webhook configurations come in as JSON: `decode_policy` gives the frozen form
 with defaults, `validate_policy` every complaint the API server would have. For the six kinds
 together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
-of `celadon.kube.writes`, which treats them like all other kinds.
+of `celadon.kube.registry`, which treats them like all other kinds.
 
 Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.

@@ -1,6 +1,6 @@
 """What is special about writes of registration objects: the strategies of the six kinds.
 
-The write path of `celadon.kube.writes` treats them like any other kind, with the rules of
+The write path of `celadon.kube.registry` treats them like any other kind, with the rules of
 `api_validation` and, once those found nothing, the question whether the writer may read the params.
 As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go`.
 """
@@ -29,8 +29,8 @@ from celadon.kube import (
     fieldpath,
     metadata,
 )
+from celadon.kube.registry import Strategy, Surroundings
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import Strategy, Surroundings
 
 _NAME: Final = FieldPath("metadata", "name")
 

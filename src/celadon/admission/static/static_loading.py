@@ -29,9 +29,9 @@ from celadon.admission.static.static_manifests import (
 from celadon.kube import GroupVersionKind, fieldpath
 from celadon.kube.go import Document, json_text, quote
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
 
 R = TypeVar("R", bound=RegistrationObject)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, StatusError, status
 from celadon.kube.go import quote
-from celadon.kube.writes import request_bodies
+from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
 AsJson = Callable[[bytes], bytes]

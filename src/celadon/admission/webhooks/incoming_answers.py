@@ -25,8 +25,8 @@ from celadon.admission.webhooks.outgoing_reviews import KNOWN_VERSIONS, Call
 from celadon.admission.webhooks.review_versions import GROUP, KIND
 from celadon.kube import GroupVersionKind, StatusError, parse_api_version
 from celadon.kube.go import media_type_complaint, parse_media_type, quote
+from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
-from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
 
 SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"

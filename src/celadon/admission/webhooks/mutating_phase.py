@@ -36,8 +36,9 @@ from celadon.admission.webhooks.outgoing_reviews import Call, begin_call
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.go import JsonSyntaxError
+from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch
+from celadon.kube.registry.patching import read_patch
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import JsonPatchError, OtherKind, apply_json_patch, read_patch
 
 IF_NEEDED: Final = "IfNeeded"
 

@@ -19,14 +19,8 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.registry import Surroundings, Target, WriteOptions, delete, write_errors
 from celadon.kube.well_known_values import NAMESPACES
-from celadon.kube.writes import (
-    Surroundings,
-    Target,
-    WriteOptions,
-    deletions,
-    write_errors,
-)
 
 
 def errors_of(
@@ -101,7 +95,7 @@ def write_options(operation: Operation, given: WriteOptions) -> dict[str, Any] |
     return options
 
 
-def deletion_options(given: deletions.DeleteOptions) -> dict[str, Any]:
+def deletion_options(given: delete.DeleteOptions) -> dict[str, Any]:
     """The options object of a deletion."""
     options: dict[str, Any] = default_options(Operation.DELETE) or {}
     members: dict[str, Any] = {

@@ -23,9 +23,9 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, JsonObject, User, metadata
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import LOOKED_UP
+from celadon.kube.registry import request_options
 from celadon.kube.selection import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
-from celadon.kube.writes import request_options
 from celadon.records import dataclass
 
 _NAMESPACE: Final = GroupKind("", "Namespace")

@@ -48,8 +48,8 @@ from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.catalogue import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
+from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.well_known_values import NAMESPACES
-from celadon.kube.writes import Target, WriteOptions
 from celadon.records import dataclass
 
 _NO_GROUP: Final = "-"

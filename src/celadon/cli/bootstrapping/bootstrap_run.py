@@ -22,7 +22,7 @@ from celadon.cli.checking.policy_set import PolicySets
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject
-from celadon.kube.writes.patching import apply_merge_patch
+from celadon.kube.registry.patching import apply_merge_patch
 from celadon.records import dataclass
 
 

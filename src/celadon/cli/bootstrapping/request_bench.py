@@ -28,7 +28,7 @@ from celadon.cli.checking.questions import Question, identity
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, User
-from celadon.kube.writes import request_options
+from celadon.kube.registry import request_options
 from celadon.records import dataclass
 
 NOW: Final = "2026-01-01T00:01:00Z"

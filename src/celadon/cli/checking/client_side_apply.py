@@ -16,14 +16,8 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, StatusError, metadata
 from celadon.kube.apply import applied_configuration, configured
+from celadon.kube.registry import Target, patch, request_options
 from celadon.kube.schemas import DecodeError
-from celadon.kube.writes import (
-    Patched,
-    Target,
-    read_patched,
-    request_options,
-    three_way_patched,
-)
 
 
 class Applied(NamedTuple):
@@ -57,14 +51,18 @@ def applied(
         result = _patched(sent.value, stored, target)
         if result is None:
             return Unchanged(stored)
-        read_patched(result, target, prepare.context, request_options.IGNORE)
+        patch.read_patched(result, target, prepare.context, request_options.IGNORE)
     except StatusError as error:
         return Problem(document.file, document.line(_steps(error)), str(error))
     return _updated(replace(document, value=result.document), result, target, stored, prepare)
 
 
 def _updated(
-    document: Document, result: Patched, target: Target, stored: dict[str, Any], prepare: Prepare
+    document: Document,
+    result: patch.Patched,
+    target: Target,
+    stored: dict[str, Any],
+    prepare: Prepare,
 ) -> Applied | Problem:
     begun = prepare.begun(document, target, stored)
     if isinstance(begun, Problem):
@@ -81,10 +79,10 @@ def _configured(document: Document, target: Target) -> Document:
     return replace(document, value=configured(value))
 
 
-def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> Patched | None:
+def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> patch.Patched | None:
     kind = target.kind
     live = {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
-    return three_way_patched(live, applied_configuration(live), wanted, target)
+    return patch.three_way_patched(live, applied_configuration(live), wanted, target)
 
 
 def _steps(error: StatusError) -> tuple[str | int, ...]:

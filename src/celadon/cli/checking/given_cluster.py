@@ -39,8 +39,8 @@ from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
 from celadon.kube.catalogue import DEFAULT_PLUGINS, known_resources
 from celadon.kube.defaulting import LOOKED_UP
+from celadon.kube.registry import request_options
 from celadon.kube.well_known_values import SYSTEM_NAMESPACES
-from celadon.kube.writes import request_options
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

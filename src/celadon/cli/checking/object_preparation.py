@@ -1,6 +1,6 @@
 """From the object in a file to the object that admission sees.
 
-`Prepare` takes documents down the write path of the API server (`celadon.kube.writes`), with the
+`Prepare` takes documents down the write path of the API server (`celadon.kube.registry`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
 cluster. Whatever is only looked up comes through the same door as what is judged, and must be
 valid: a definition that cannot be used is no "unknown kind", and a LimitRange no server would have
@@ -37,23 +37,20 @@ from celadon.kube.catalogue import (
     guessed_resource,
     known_resources,
 )
-from celadon.kube.defaulting import (
-    LOOKED_UP,
-    DefaultingContext,
+from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
+from celadon.kube.registry import (
     Draft,
-    run_plugins,
-    stored_form,
-)
-from celadon.kube.schemas import DecodeError, EmptyValue
-from celadon.kube.writes import (
     Surroundings,
     Target,
+    create,
     draft_of,
     read_mutated,
     request_bodies,
     request_options,
-    write_path,
+    stored_form,
+    update,
 )
+from celadon.kube.schemas import DecodeError, EmptyValue
 
 if TYPE_CHECKING:
     from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer, PluginDesk
@@ -171,11 +168,11 @@ class Prepare:
         try:
             if old is None:
                 draft = draft_of(document.value, target, self._context)
-                write_path.prepare_create(draft, target)
+                create.prepare_create(draft, target)
             else:
                 target = replace(target, name=metadata.name(placed))
                 draft = draft_of(placed, target, self._context)
-                write_path.begin_update(draft, target)
+                update.begin_update(draft, target)
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
@@ -187,16 +184,16 @@ class Prepare:
         if self.plugins is not None:
             return self.plugins.mutated(draft, request)
         if draft is not None and request.operation is Operation.CREATE:
-            run_plugins(draft)
+            create.run_plugins(draft)
         return None
 
     def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
         """What policies see of a draft, which is used up. It is that of `begun`, or what became of
         it."""
         if begun.old is None:
-            return write_path.finish_create(draft)
+            return create.finish_create(draft)
         placed = _placed(begun.document.value, begun.target.namespace)
-        return write_path.finish_update(draft, begun.old, begun.target, placed)
+        return update.finish_update(draft, begun.old, begun.target, placed)
 
     def created(self, document: Document, target: Target) -> Made | Problem:
         """The object of a CREATE that nobody but the plugins changes."""
@@ -323,7 +320,7 @@ class Prepare:
             custom = target.custom
             shaped = placed if custom is None else dict(custom.prepare(placed).value)
             return stored_form(shaped, target.kind, self._context)
-        made = write_path.created(value, target, self._context)
+        made = create.created(value, target, self._context)
         return _with_status(made, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:

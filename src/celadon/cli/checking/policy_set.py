@@ -38,9 +38,9 @@ from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
+from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.catalogue import Catalog
+from celadon.kube.registry import Target, WriteOptions, request_options
 from celadon.kube.schemas import EmptyValue
 from celadon.kube.well_known_values import (
     ANONYMOUS,
@@ -32,7 +33,6 @@ from celadon.kube.well_known_values import (
     SERVICE_ACCOUNT_PREFIX,
     UNAUTHENTICATED,
 )
-from celadon.kube.writes import Target, WriteOptions, request_options
 from celadon.records import dataclass
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}

@@ -1,6 +1,6 @@
 """What the API server itself remarks about an object, whatever the policies say.
 
-The warnings of `celadon.kube.writes`, in the order in which a client gets them: those about the
+The warnings of `celadon.kube.registry`, in the order in which a client gets them: those about the
 version, about fields that get lost, about the object as it was sent, what mutating webhooks have to
 say, about the object as it will be. They come before the warnings of policies and of validating
 webhooks, and all share one budget.
@@ -14,7 +14,7 @@ from celadon.admission import Operation, RecordedWarning, Verdict, recorded_warn
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.checking.questions import Asked
 from celadon.kube.catalogue import DEPRECATED
-from celadon.kube.writes import write_path
+from celadon.kube.registry import valid_warnings, write_warnings
 
 
 def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
@@ -31,10 +31,10 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     return [
         *version,
         *lost_fields(asked),
-        *write_path.write_warnings(sent, target, STRATEGIES, creates=creates),
+        *write_warnings(sent, target, STRATEGIES, creates=creates),
         *between,
         *asked.forgiven,
-        *write_path.made_warnings(request.object, old, target),
+        *valid_warnings(request.object, old, target),
     ]
 
 

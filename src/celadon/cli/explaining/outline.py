@@ -31,7 +31,7 @@ from celadon.cli.explaining.annotated_source import Snippet, annotated
 from celadon.cli.explaining.explained_objects import ExplainedObject
 from celadon.cli.explaining.value_texts import brief
 from celadon.kube.go import json_text
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 from celadon.records import dataclass
 
 

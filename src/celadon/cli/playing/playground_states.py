@@ -18,7 +18,7 @@ from celadon.admission import Operation
 from celadon.cli.checking.given.check_options import FIELD_VALIDATIONS
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS
 from celadon.kube import Json
-from celadon.kube.writes import request_options
+from celadon.kube.registry import request_options
 from celadon.records import dataclass
 
 FORMAT: Final = 1

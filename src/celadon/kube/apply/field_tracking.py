@@ -48,15 +48,15 @@ from celadon.kube.apply.typed.conformity import joined, misfits
 from celadon.kube.apply.typed.merge_types import ItemError, built_in_type
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import SERVER_OWNED, Draft
 from celadon.kube.json_copies import fresh
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.registry.create import SERVER_OWNED
+from celadon.kube.registry.decode import Incoming, draft_of
+from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.target import Target, shown_object
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
-from celadon.kube.writes import write_path
-from celadon.kube.writes.intake.incoming_objects import Incoming, draft_of
-from celadon.kube.writes.write_targets import Target
 from celadon.records import dataclass
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
@@ -235,7 +235,7 @@ class _Endpoint:
 
     def shown(self, live: JsonObject) -> dict[str, Any]:
         """A stored object as the endpoint shows it, without its managers."""
-        shown = write_path.shown(live, self._target)
+        shown = shown_object(live, self._target)
         meta = {**metadata.metadata(shown)}
         meta.pop("managedFields", None)
         return {**shown, "metadata": meta}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube.apply.typed.merge_types import MergeType
 from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers
-from celadon.kube.defaulting.write_stages import ChangedDefaulting
+from celadon.kube.registry.draft import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.schemas.typed_values import DROPPED
 

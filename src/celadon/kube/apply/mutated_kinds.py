@@ -29,24 +29,24 @@ from celadon.kube.apply.typed.merging import merged
 from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.custom.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import ChangedDefaulting, changed_defaulting, drafted
 from celadon.kube.errors import KubeError
 from celadon.kube.go.json_reader import Document
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.patch_values import PatchObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.strict_fields import strict_field_errors
-from celadon.kube.schemas.typed_objects import codec_for, decode
-from celadon.kube.schemas.typed_values import DecodeError, Mismatch
-from celadon.kube.status import StatusError
-from celadon.kube.writes.intake.mutated_objects import (
+from celadon.kube.registry.decode import (
     built_in_kind,
     require_kind,
     require_object,
     unknown_conversion,
     with_sound_metadata,
 )
-from celadon.kube.writes.intake.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.schemas.strict_fields import strict_field_errors
+from celadon.kube.schemas.typed_objects import codec_for, decode
+from celadon.kube.schemas.typed_values import DecodeError, Mismatch
+from celadon.kube.status import StatusError
 from celadon.records import dataclass
 
 

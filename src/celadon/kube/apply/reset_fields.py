@@ -16,9 +16,9 @@ from celadon.kube.apply.field_elements import FIELD
 from celadon.kube.apply.field_sets import FieldSet, field_set
 from celadon.kube.apply.typed.comparisons import Comparison
 from celadon.kube.defaulting.defaulting_rules import update_rules
-from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.writes.write_targets import Target
+from celadon.kube.registry.target import Target
+from celadon.kube.registry.update import EVERYTHING, PARTS
 from celadon.records import dataclass
 
 ITEMS: Final = "[*]"

@@ -1,10 +1,9 @@
-"""Defaulting: what an object looks like when admission sees it.
+"""Defaulting: the rules by which a server changes an object before admission sees it.
 
-A server does a lot to an object between its arrival and the moment a policy looks at it. Read
-`write_stages` for the order, `defaulting_rules` for how the rules of the data pack become
-functions, `field_functions`, `pod_defaults`, `service_defaults`, `workload_defaults` and
-`mutating_plugins` for what cannot be said in a rule, `defaulting_context` for what the caller
-decides.
+In which order a write goes through them stands in `celadon.kube.registry`. Read `defaulting_rules`
+for how the rules of the data pack become functions, `field_functions`, `pod_defaults`,
+`service_defaults`, `workload_defaults` and `mutating_plugins` for what cannot be said in a rule,
+`defaulting_context` for what the caller decides.
 """
 
 from celadon.kube.defaulting.defaulting_context import (
@@ -22,20 +21,6 @@ from celadon.kube.defaulting.mutating_plugins import (
     default_priority_class,
 )
 from celadon.kube.defaulting.tolerations import covers, merged
-from celadon.kube.defaulting.write_stages import (
-    Draft,
-    admit_form,
-    begin_create,
-    defaulted,
-    drafted,
-    finish_create,
-    finish_update,
-    plugin_rules,
-    run_plugin,
-    run_plugins,
-    settle_plugins,
-    stored_form,
-)
 from celadon.kube.json_copies import fresh
 from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
@@ -50,23 +35,11 @@ __all__ = [
     "SYSTEM_PRIORITIES",
     "TOPOLOGY_LABELS",
     "DefaultingContext",
-    "Draft",
     "ServiceNetwork",
-    "admit_form",
-    "begin_create",
     "covers",
     "default_priority_class",
-    "defaulted",
-    "drafted",
-    "finish_create",
-    "finish_update",
     "fresh",
     "merged",
-    "plugin_rules",
-    "run_plugin",
-    "run_plugins",
     "service_ca_source",
-    "settle_plugins",
-    "stored_form",
     "with_empty_values",
 ]

@@ -326,7 +326,7 @@ def _set_value(value: Any, *, force: bool) -> Action:
 
 
 def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
-    """`keep`, `bump`, `statusKeep`: paths, see `write_stages.finish_update`."""
+    """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`."""
     kind = f"{gvk.api_version}/{gvk.kind}"
     found: Mapping[str, tuple[str, ...]] = (
         packs.load("defaults")["kinds"].get(kind, {}).get("update", {})

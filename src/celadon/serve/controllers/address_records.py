@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, create, stored_object
 from celadon.serve.access.initial_objects import ADDRESS_ALLOCATOR, MANAGED_BY, address_record
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.objects.object_keys import collection_prefix
@@ -60,8 +60,8 @@ class AddressRecords:
                 await self._objects.delete(self._records, "", item, record.revision)
         elif record is None:
             target, context = Target(self._records, ""), self._new_context()
-            made = write_path.created(address_record(item, *owner), target, context)
-            kept = in_order(write_path.stored_object(made, target, context))
+            made = create.created(address_record(item, *owner), target, context)
+            kept = in_order(stored_object(made, target, context))
             await self._objects.create(self._records, "", item, kept)
 
 

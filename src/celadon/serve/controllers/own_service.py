@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, create, stored_object
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.objects.object_keys import object_key
 from celadon.serve.objects.object_store import ObjectStore
@@ -49,6 +49,6 @@ class OwnService:
     async def reconcile(self, item: str) -> None:
         if self._objects.get(self._services, self._namespace, item) is None:
             target, context = Target(self._services, self._namespace), self._new_context()
-            made = write_path.created(self._wanted, target, context)
-            kept = in_order(write_path.stored_object(made, target, context))
+            made = create.created(self._wanted, target, context)
+            kept = in_order(stored_object(made, target, context))
             await self._objects.create(self._services, self._namespace, item, kept)

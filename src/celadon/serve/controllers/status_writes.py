@@ -12,7 +12,7 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.apply import FieldWriter, track_update
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, draft_of
+from celadon.kube.registry import Target, draft_of
 from celadon.serve.controllers.controller_loops import Stale
 from celadon.serve.objects.object_keys import collection_prefix
 from celadon.serve.objects.object_store import ObjectStore, StoredObject

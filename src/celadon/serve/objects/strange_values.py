@@ -9,8 +9,8 @@ import json
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind
+from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import request_bodies
 
 _UNKNOWN: Final = GroupVersionKind("", "", "")
 

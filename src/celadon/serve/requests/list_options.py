@@ -13,6 +13,7 @@ from typing import Final
 from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.catalogue import Resource
 from celadon.kube.go import parse_int, quote
+from celadon.kube.registry import request_options
 from celadon.kube.selection import (
     FieldSelector,
     FieldTerm,
@@ -22,7 +23,6 @@ from celadon.kube.selection import (
     parse_label_selector,
     resolve_fields,
 )
-from celadon.kube.writes import request_options
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest

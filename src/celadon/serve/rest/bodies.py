@@ -1,20 +1,19 @@
 """Bodies of writes, whatever they were sent as.
 
-As k8s.io/apimachinery `pkg/runtime/serializer`: what is not JSON becomes JSON, and that is read.
-Server-side apply reads its YAML in a way of its own (k8s.io/apiserver
-`pkg/endpoints/handlers/patch.go`).
+As k8s.io/apimachinery `pkg/runtime/serializer`: what is not JSON is read as if it were. Server-side
+apply reads its YAML in a way of its own (k8s.io/apiserver `pkg/endpoints/handlers/patch.go`).
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import status
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.go import Document
 from celadon.kube.protobuf import ProtobufError, decode
+from celadon.kube.registry import Incoming, read_object, request_bodies, request_options
 from celadon.kube.schemas import json_kind
-from celadon.kube.writes import Incoming, read_object, request_bodies, request_options
 from celadon.records import dataclass
 from celadon.serve.http_messages import JSON
 from celadon.serve.requests.negotiation import BUILT_IN_TYPES, YAML
@@ -27,12 +26,18 @@ LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
 
 
+MAX_DEPTH: Final = 10_000
+"""Levels of a JSON document (Go's `encoding/json`)."""
+_DEEP_TEXT: Final = b"[" * (MAX_DEPTH + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class SentBody:
-    """`json` is what it means, `sent` the bytes that came. `noticed` is what strict reading of YAML
-    complains about, in the words for the field validation that was asked for."""
+    """`content` is what it means: JSON text, or what another format was read to. `sent` are the
+    bytes that came, `noticed` is what strict reading of YAML complains about, in the words for the
+    field validation that was asked for."""
 
-    json: bytes
+    content: bytes | Document
     sent: bytes
     noticed: tuple[str, ...] = ()
 
@@ -55,7 +60,7 @@ def read_sent(call: Call, context: DefaultingContext) -> Incoming:
     """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
     body = read_body(call, call.field_validation)
     return read_object(
-        body.json, call.target, context, call.field_validation, body.noticed, body.sent
+        body.content, call.target, context, call.field_validation, body.noticed, body.sent
     )
 
 
@@ -88,20 +93,58 @@ def _document(body: bytes) -> YamlDocument:
 
 def _from_yaml(body: bytes, field_validation: str) -> SentBody:
     document = _document(body)
-    # Members are sorted, as Go writes its maps.
-    text = json.dumps(document.value, ensure_ascii=False, sort_keys=True)
     noticed = document.repeated
     if noticed and field_validation == request_options.STRICT:
         noticed = (document.strict_error(),)
-    return SentBody(text.encode("utf-8", "replace"), body, noticed)
+    # upstream makes JSON of YAML by way of Go's maps, which are written with sorted members
+    return SentBody(_content(document.value, is_sorted=True), body, noticed)
 
 
 def _from_protobuf(body: bytes) -> SentBody:
     try:
-        text = json.dumps(decode(body), ensure_ascii=False)
+        value = decode(body)
     except ProtobufError as error:
         raise _Unreadable(str(error)) from None
-    return SentBody(text.encode("utf-8", "surrogatepass"), body)
+    return SentBody(_content(value, is_sorted=False), body)
+
+
+class _TooDeep(Exception):
+    """A value nests deeper than any JSON that is read."""
+
+
+def _content(value: object, *, is_sorted: bool) -> bytes | Document:
+    """The value for the readers of bodies; text that they refuse, where it nests too deep."""
+    try:
+        return Document(_json_value(value, is_sorted=is_sorted))
+    except _TooDeep:
+        return _DEEP_TEXT
+
+
+def _json_value(value: Any, *, is_sorted: bool, level: int = 0) -> Any:  # noqa: ANN401 - any JSON
+    """The value as reading its JSON text would give it: containers of its own (YAML shares those
+    behind aliases), plain numbers, and texts without halves of surrogate pairs."""
+    match value:
+        case dict() | list() if level == MAX_DEPTH:
+            raise _TooDeep
+        case dict():
+            keys = sorted(value) if is_sorted else value
+            return {
+                _json_text(key): _json_value(value[key], is_sorted=is_sorted, level=level + 1)
+                for key in keys
+            }
+        case list():
+            return [_json_value(item, is_sorted=is_sorted, level=level + 1) for item in value]
+        case str():
+            return _json_text(value)
+        case float():
+            return float(value)
+    return value
+
+
+def _json_text(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)

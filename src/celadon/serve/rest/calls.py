@@ -4,7 +4,8 @@ answer."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,13 +13,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import StatusError, User
 from celadon.kube.custom import CustomKind
 from celadon.kube.go import parse_media_type
-from celadon.kube.writes import (
-    APPLY_PATCH,
-    Target,
-    WriteOptions,
-    patch_type,
-    request_options,
-)
+from celadon.kube.registry import Target, WriteOptions, patch, request_options
 from celadon.serve.http_messages import JSON, HttpRequest
 from celadon.serve.remembered_properties import remembered
 from celadon.serve.requests.request_info import RequestInfo, is_true
@@ -33,6 +28,10 @@ OPTIONS = {
     "update": request_options.UPDATE,
     "patch": request_options.PATCH,
 }
+
+
+class LostRace(Exception):
+    """Somebody else has written in between: the write has to begin again."""
 
 
 @dataclass(slots=True)
@@ -54,6 +53,17 @@ class Notes:
     def annotate(self, annotations: Mapping[str, str]) -> None:
         for key, value in annotations.items():
             self.audit.setdefault(key, value)
+
+    @contextlib.contextmanager
+    def rollback_on_retry(self) -> Iterator[None]:
+        """Around one attempt of a write: takes back its warnings when a race was lost, since the
+        next attempt begins with what is there then. After all other errors they stay."""
+        count = len(self.warnings)
+        try:
+            yield
+        except LostRace:
+            del self.warnings[count:]
+            raise
 
 
 def time_left(request: HttpRequest) -> Callable[[], float]:
@@ -110,7 +120,7 @@ class Call:
     @remembered
     def patch_type(self) -> str:
         """Raises StatusError 415 for what is no type of patches."""
-        return patch_type(self.request.header("content-type"), self.target)
+        return patch.patch_type(self.request.header("content-type"), self.target)
 
     @remembered
     def options(self) -> WriteOptions:
@@ -122,7 +132,7 @@ class Call:
             field_manager=request.first("fieldManager"),
             field_validation=request.first("fieldValidation"),
             force=is_true(request, "force") if "force" in request.query else None,
-            apply=kind == request_options.PATCH and self.patch_type == APPLY_PATCH,
+            apply=kind == request_options.PATCH and self.patch_type == patch.APPLY_PATCH,
         )
         errors = request_options.write_option_errors(options, kind)
         if errors:

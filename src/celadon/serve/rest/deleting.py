@@ -7,24 +7,23 @@ An object that finalizers hold, or that is given time, is marked and stays. As k
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.kube import StatusError, metadata
-from celadon.kube.writes import (
-    deletions,
-    preconditions,
-    read_delete_options,
-    request_options,
-)
+from celadon.kube.registry import delete, request_options
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.requests.list_options import list_options
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import read_body
-from celadon.serve.rest.calls import Call
+from celadon.serve.rest.calls import Call, LostRace
 from celadon.serve.rest.object_writes import Written, in_order
 from celadon.serve.rest.reading import ObjectList, Reader
+
+_DeleteOptions: TypeAlias = delete.DeleteOptions
 
 
 class Deleter:
@@ -47,7 +46,7 @@ class Deleter:
     async def delete(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
-        return await self._deleted(call, options)
+        return await self._delete(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:
         """What was listed, and is being deleted. Raises StatusError, Denied."""
@@ -60,62 +59,60 @@ class Deleter:
                 call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
             )
             try:
-                await self._deleted(replace(call, endpoint=endpoint), options, name="")
+                await self._delete(replace(call, endpoint=endpoint), options, name="")
             except StatusError as error:
                 if error.code != 404:
                     raise
         return listed
 
-    async def evict(self, call: Call, options: deletions.DeleteOptions) -> None:
+    async def evict(self, call: Call, options: _DeleteOptions) -> None:
         """Delete without asking admission, which has been asked about the eviction. An object that
         is gone already is no error."""
         while True:
             stored = self._objects.get(
                 call.target.resource, call.target.namespace, call.target.name
             )
-            if stored is None or await self._removed(call, stored, options) is not None:
+            if stored is None:
+                return
+            with contextlib.suppress(LostRace):
+                await self._remove(call, stored, options)
                 return
 
-    async def _deleted(
-        self, call: Call, options: deletions.DeleteOptions, name: str | None = None
+    async def _delete(
+        self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> Written:
         """`name` is what admission is told instead of the object's own."""
         while True:
             stored = self._reader.existing(call.endpoint)
-            said = len(call.notes.warnings)
-            done = await self._attempt(call, stored, options, name)
-            if done is not None:
-                return done
-            del call.notes.warnings[said:]
+            with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
+                return await self._delete_once(call, stored, options, name)
 
-    async def _attempt(
-        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions, name: str | None
-    ) -> Written | None:
-        """None when somebody else has written in between."""
+    async def _delete_once(
+        self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
+    ) -> Written:
+        """Raises LostRace when somebody else has written in between."""
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
-        preconditions.require_deletable(options.preconditions, old, target)
+        delete.require_deletable(options.preconditions, old, target)
         dry_run = bool(options.dry_run)
         await self._admission.admit(
             call,
             Operation.DELETE,
             None,
             old,
-            options=writing.deletion_options(deletions.settled(options, old)),
+            options=writing.deletion_options(delete.settled(options, old)),
             dry_run=dry_run,
             name=name,
         )
-        return await self._removed(call, stored, options)
+        return await self._remove(call, stored, options)
 
-    async def _removed(
-        self, call: Call, stored: StoredObject, options: deletions.DeleteOptions
-    ) -> Written | None:
-        """Marked, or gone; None when somebody else has written in between. Who says that
-        dependents are no orphans is told that it takes time (202)."""
+    async def _remove(self, call: Call, stored: StoredObject, options: _DeleteOptions) -> Written:
+        """Marks the object, or removes it. Who says that dependents are no orphans is told that it
+        takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
         resource = target.resource
         old = self._reader.shown(stored.object, resource)
-        kept = deletions.marked(old, options, self._now())
+        kept = delete.marked(old, options, self._now())
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
@@ -125,20 +122,20 @@ class Deleter:
             kept = in_order(kept)
             changed = await self._objects.update(resource, space, target.name, kept, revision)
             if changed is None:
-                return None
-            if not deletions.goes_at_once(kept):
+                raise LostRace
+            if not delete.goes_at_once(kept):
                 return Written(code, changed.object)
             old, revision = changed.object, changed.revision
         if not dry_run:
-            gone = await self._objects.delete(resource, space, target.name, revision)
-            if gone is None:
-                return None
-        return Written(200, deletions.gone_answer(old, target))
+            removed = await self._objects.delete(resource, space, target.name, revision)
+            if removed is None:
+                raise LostRace
+        return Written(200, delete.gone_answer(old, target))
 
 
-def _options(call: Call) -> deletions.DeleteOptions:
+def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = read_delete_options(read_body(call, request_options.IGNORE).json)
-    return deletions.delete_options(given, call.request.query)
+        given = delete.read_delete_options(read_body(call, request_options.IGNORE).content)
+    return delete.delete_options(given, call.request.query)

@@ -18,7 +18,7 @@ from celadon.kube.apply import (
     track_update,
 )
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Incoming, request_options
+from celadon.kube.registry import Incoming, request_options
 from celadon.records import dataclass
 from celadon.serve.rest.bodies import read_configuration
 from celadon.serve.rest.calls import Call

@@ -1,8 +1,11 @@
-"""Creates, updates and patches: the write path of `celadon.kube.writes` around the store.
+"""Creates, updates and patches: the steps of `celadon.kube.registry` around the store.
 
-An update reads the object, works out what it shall become, and writes it if nobody else did in
-between; else it begins again with what is there then. As k8s.io/apiserver
-`pkg/registry/generic/registry/store.go` and `pkg/endpoints/handlers/{create,update,patch}.go`.
+A create reads the body (`_read_new`), lets mutating admission work, finishes and validates the
+object (`_finish_new`), asks validating admission, and stores it. An update or a patch reads the
+stored object, works out what it shall become (`_read_change`), goes through the same
+(`_finish_change`), and is written if nobody else wrote in between; else it begins again with what
+is there then. As k8s.io/apiserver `pkg/registry/generic/registry/store.go` and
+`pkg/endpoints/handlers/{create,update,patch}.go`.
 """
 
 from __future__ import annotations
@@ -10,33 +13,37 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES, ordered
 from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
-from celadon.kube.defaulting import DefaultingContext, Draft
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
-from celadon.kube.writes import (
+from celadon.kube.registry import (
+    Draft,
     Incoming,
     Surroundings,
     Target,
-    deletions,
-    patched,
-    preconditions,
-    read_patched,
+    create,
+    delete,
+    patch,
     require_version,
+    shown_object,
+    stored_object,
     strategy_of,
-    write_path,
+    update,
+    valid_warnings,
+    write_warnings,
 )
 from celadon.records import dataclass
 from celadon.serve.access.claim_status_access import GATE, SINCE
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission
 from celadon.serve.rest.bodies import checked_body, read_sent
-from celadon.serve.rest.calls import Call, raise_refusal
+from celadon.serve.rest.calls import Call, LostRace, raise_refusal
 from celadon.serve.rest.field_managers import FieldManagers
 from celadon.serve.rest.reading import Reader
 from celadon.serve.views.service_network_view import LiveNetwork, ServiceNetworkView
@@ -46,7 +53,6 @@ from celadon.store import Condition
 SCALE: Final = "scale"
 NAME_ATTEMPTS: Final = 8
 """How often another name is generated when there is an object of that name."""
-
 
 SERVICES: Final = GroupResource("", "services")
 
@@ -59,12 +65,26 @@ class Written:
     object: JsonObject
 
 
-_IncomingOf: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
-"""What becomes of an object by an update or a patch."""
+class _NewObject(NamedTuple):
+    """What a create is about to store, what it claims for it, and whether its name was
+    generated."""
+
+    object: dict[str, Any]
+    claims: Collection[Condition]
+    has_generated_name: bool
 
 
-class _Stale(Exception):
-    """Somebody else has written in between."""
+ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
+"""What an update or a patch makes of the stored object."""
+
+
+class _NameTaken(Exception):
+    """There is an object of the name that a new one was to have."""
+
+    def __init__(self, name: str, *, is_generated: bool) -> None:
+        super().__init__(name)
+        self.name = name
+        self.is_generated = is_generated
 
 
 class Writer:
@@ -99,224 +119,223 @@ class Writer:
     async def create(self, call: Call) -> Written:
         """POST. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        return await self._created(call)
+        return await self._create(call)
 
     async def update(self, call: Call) -> Written:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = await call.work.step(self._read_update, call, self._context(call))
+        incoming = await call.work.step(self._read_update, call, self._context(call))
         creates = strategy_of(call.target, STRATEGIES).created_by_update
         if creates and not call.target.subresource and self._stored(call) is None:
-            _require_uid(call, read, None)
-            return await self._created(call)
-        return await self._changed(call, self._updating, is_patch=False)
+            _require_uid(call, incoming, None)
+            return await self._create(call)
+        return await self._change(call, self._read_update_again, is_patch=False)
 
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         if call.options.apply and self._stored(call) is None and not call.target.subresource:
-            return await self._created(call)
-        return await self._changed(call, self._patched, is_patch=True)
+            return await self._create(call)
+        return await self._change(call, self._read_patch, is_patch=True)
 
     # --- create ---
 
-    async def _created(self, call: Call) -> Written:
-        names, said = 0, len(call.notes.warnings)
+    async def _create(self, call: Call) -> Written:
+        names_taken = 0
         while True:
-            kept, generated, claims = await self._prepared(call)
-            name = metadata.name(kept)
-            exists = self._stored(call, name)
-            for_good = exists is None and not call.dry_run
-            charged = self._admission.charged(call, Operation.CREATE, kept, for_good=for_good)
-            with contextlib.suppress(_Stale):
-                async with charged:
-                    return await self._stored_new(call, kept, name, claims)
-            if claims and self._stored(call, name) is None:  # somebody else has what this was given
-                del call.notes.warnings[said:]
+            try:
+                with call.notes.rollback_on_retry():
+                    return await self._create_once(call)
+            except LostRace:
                 continue
-            names += 1
-            if not generated:
-                raise self._exists(call, name)
-            if names == NAME_ATTEMPTS:
+            except _NameTaken as taken:
+                name, is_generated = taken.name, taken.is_generated
+            if not is_generated:
+                raise self._already_exists(call, name)
+            names_taken += 1
+            if names_taken == NAME_ATTEMPTS:
                 raise status.generated_name_exists(call.target.group_resource, name)
 
-    async def _stored_new(
-        self, call: Call, kept: JsonObject, name: str, claims: Collection[Condition]
-    ) -> Written:
-        """Raises _Stale when there is an object of that name, or a claim does not hold."""
-        target = call.target
-        if call.dry_run:
-            return Written(201, self._dry(call, kept, name))
-        made = await self._objects.create(target.resource, target.namespace, name, kept, claims)
-        if made is None:
-            raise _Stale
-        return Written(201, self._reader.shown(made.object, target.resource))
+    async def _create_once(self, call: Call) -> Written:
+        """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
+        new = await self._admitted_new(call)
+        target, name = call.target, metadata.name(new.object)
+        for_good = self._stored(call, name) is None and not call.dry_run
+        async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
+            if call.dry_run:
+                if self._stored(call, name) is not None:
+                    raise self._already_exists(call, name)
+                return Written(201, new.object)
+            created = await self._objects.create(
+                target.resource, target.namespace, name, new.object, new.claims
+            )
+            if created is None:
+                if new.claims and self._stored(call, name) is None:
+                    raise LostRace
+                raise _NameTaken(name, is_generated=new.has_generated_name)
+        return Written(201, self._reader.shown(created.object, target.resource))
 
-    async def _prepared(self, call: Call) -> tuple[dict[str, Any], bool, Collection[Condition]]:
-        """What shall be stored, whether its name was generated, what it claims."""
-        target, notes = call.target, call.notes
+    async def _admitted_new(self, call: Call) -> _NewObject:
+        """The object that a create may store: read, mutated, validated, admitted."""
+        target = call.target
         context = self._context(call)
-        read, warnings = await call.work.step(self._new, call, context)
-        draft = await self._admission.mutate(call, Operation.CREATE, read.draft)
-        if draft is not read.draft:
-            warnings += write_path.resume(draft, target, creates=True)
-        generated = not metadata.name(draft.made)
+        incoming, warnings = await call.work.step(self._read_new, call, context)
+        draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
+        if draft is not incoming.draft:
+            warnings += create.resume(draft, target)
+        has_generated_name = not metadata.name(draft.made)
         kind = target.kind, "create"
-        made, said = await self._pace.step(
-            call.work, kind, target.schema, self._finished, call, draft
+        made, more_warnings = await self._pace.step(
+            call.work, kind, target.schema, self._finish_new, call, draft
         )
-        notes.warnings += [*warnings, *said]
+        call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         await self._admission.admit(call, Operation.CREATE, made, None)
-        preconditions.require_unversioned(made, dry_run=call.dry_run)
+        create.require_unversioned(made, dry_run=call.dry_run)
         made["metadata"].pop("resourceVersion", None)
-        kept = await call.work.step(_stored_new, draft, made, target)
-        return kept, generated, _claims(context)
+        stored = await call.work.step(_stored_new, draft, made, target)
+        return _NewObject(stored, _claims(context), has_generated_name)
 
-    def _new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
+    def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
         """What was sent, as mutating admission is going to see it, and the warnings of that."""
         target = call.target
         if call.options.apply:
-            read = self._managers.applied(call, None, context)
-            write_path.begin_update(read.draft, target)
+            incoming = self._managers.applied(call, None, context)
+            update.begin_update(incoming.draft, target)
         else:
-            read = self._read(call, context)
-            self._managers.created(call, read)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
-        write_path.prepare_create(read.draft, target)
-        return read, warnings
+            incoming = self._read(call, context)
+            self._managers.created(call, incoming)
+        warnings = write_warnings(incoming.draft.made, target, STRATEGIES, creates=True)
+        create.prepare_create(incoming.draft, target)
+        return incoming, warnings
 
-    def _finished(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
+    def _finish_new(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
         """What validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
-        made = write_path.finish_create(draft)
+        made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
-        return made, write_path.made_warnings(made, None, target)
+        return made, valid_warnings(made, None, target)
 
-    def _dry(self, call: Call, kept: JsonObject, name: str) -> JsonObject:
-        if self._stored(call, name) is not None:
-            raise self._exists(call, name)
-        return kept
+    def _already_exists(self, call: Call, name: str) -> StatusError:
+        stored = self._stored(call, name)
+        is_deleted = stored is not None and bool(metadata.deletion_timestamp(stored.object))
+        return status.already_exists(call.target.group_resource, name, being_deleted=is_deleted)
 
-    def _exists(self, call: Call, name: str) -> StatusError:
-        found = self._stored(call, name)
-        deleted = found is not None and bool(metadata.deletion_timestamp(found.object))
-        return status.already_exists(call.target.group_resource, name, being_deleted=deleted)
+    # --- update and patch ---
 
-    # --- update ---
-
-    def _read_update(
-        self, call: Call, context: DefaultingContext, *, again: bool = False
-    ) -> Incoming:
-        read = self._read(call, context, again=again)
-        write_path.begin_update(read.draft, call.target)
-        return read
-
-    def _updating(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
-        return self._read_update(call, context, again=True)
-
-    def _patched(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
-        if call.options.apply:
-            read = self._managers.applied(call, old, context)
-            write_path.begin_update(read.draft, call.target)
-            return read
-        shown = write_path.shown(old, call.target)
-        body = checked_body(call)
-        result = patched(shown, body, call.patch_type, call.target, call.field_validation)
-        read = read_patched(result, call.target, context, call.field_validation)
-        call.notes.warnings += read.warnings
-        write_path.begin_update(read.draft, call.target)
-        return read
-
-    async def _changed(self, call: Call, incoming: _IncomingOf, *, is_patch: bool) -> Written:
+    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> Written:
+        endpoint = call.endpoint
         while True:
-            stored = self._reader.existing(call.endpoint)
-            at = call.endpoint
-            if self._objects.size(at.resource, at.namespace, at.name) > LARGE_BYTES:
+            stored = self._reader.existing(endpoint)
+            size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
+            if size > LARGE_BYTES:
                 call.work.is_large = True
-            said = len(call.notes.warnings)
-            try:
-                return await self._attempt(call, stored, incoming, is_patch=is_patch)
-            except _Stale:
-                del call.notes.warnings[said:]
+            with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
+                return await self._change_once(call, stored, read, is_patch=is_patch)
 
-    async def _attempt(
-        self,
-        call: Call,
-        stored: StoredObject,
-        incoming: _IncomingOf,
-        *,
-        is_patch: bool,
+    async def _change_once(
+        self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
     ) -> Written:
+        """Raises LostRace when somebody else has written in between."""
         target = call.target
         old = self._reader.shown(stored.object, target.resource)
-        read = await call.work.step(
-            self._incoming, call, incoming, old, self._context(call), is_patch
+        incoming = await call.work.step(
+            self._read_change, call, read, old, self._context(call), is_patch
         )
-        before = write_path.shown(old, target)
-        managers = _set_aside(read.draft.made) if target.subresource == SCALE else None
-        draft = await self._admission.mutate(call, Operation.UPDATE, read.draft, before)
-        if draft is not read.draft:
-            call.notes.warnings += write_path.resume(draft, target, creates=False)
-        if managers is not None:
-            draft.made["metadata"]["managedFields"] = managers
-        read = replace(read, draft=draft)
+        before = shown_object(old, target)
+        incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
         made, kept = await self._pace.step(
-            call.work, kind, target.schema, self._updated, call, old, read
+            call.work, kind, target.schema, self._finish_change, call, old, incoming
         )
-        if managers is not None:
-            _set_aside(made)
+        if target.subresource == SCALE:
+            _take_managers(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)
-        if deletions.is_released(made, old):
+        if delete.is_released(made, old):
             if not call.dry_run:
                 await self._remove(call, stored)
-            return Written(200, write_path.shown(kept, target))
-        resource, namespace, revision = target.resource, target.namespace, stored.revision
+            return Written(200, shown_object(kept, target))
         for_good = not call.dry_run
         async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
             if call.dry_run:
-                return Written(200, write_path.shown(kept, target))
-            claims = _claims(read.draft.run.context)
-            done = await self._objects.update(
-                resource, namespace, target.name, kept, revision, claims
+                return Written(200, shown_object(kept, target))
+            claims = _claims(incoming.draft.run.context)
+            written = await self._objects.update(
+                target.resource, target.namespace, target.name, kept, stored.revision, claims
             )
-            if done is None:
-                raise _Stale
-        return Written(200, write_path.shown(self._reader.shown(done.object, resource), target))
+            if written is None:
+                raise LostRace
+        return Written(
+            200, shown_object(self._reader.shown(written.object, target.resource), target)
+        )
 
-    def _incoming(
+    async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
+        """The change as mutating admission leaves it, which does not see the managers that a scale
+        has of the object it belongs to."""
+        target, draft = call.target, incoming.draft
+        managers = _take_managers(draft.made) if target.subresource == SCALE else None
+        mutated = await self._admission.mutate(call, Operation.UPDATE, draft, before)
+        if mutated is not draft:
+            call.notes.warnings += update.resume(mutated, target)
+        if managers is not None:
+            mutated.made["metadata"]["managedFields"] = managers
+        return replace(incoming, draft=mutated)
+
+    def _read_change(
         self,
         call: Call,
-        incoming: _IncomingOf,
+        read: ReadChange,
         old: JsonObject,
         context: DefaultingContext,
         is_patch: bool,  # noqa: FBT001 - steps have no keywords
     ) -> Incoming:
         """What is to become of the object, with its managers. Raises StatusError."""
-        read = incoming(call, old, context)
+        incoming = read(call, old, context)
         if not is_patch:
-            _require_uid(call, read, old)
-        self._managers.updated(call, read, old)
-        return read
+            _require_uid(call, incoming, old)
+        self._managers.updated(call, incoming, old)
+        return incoming
 
-    def _updated(
-        self, call: Call, old: JsonObject, read: Incoming
+    def _read_update(
+        self, call: Call, context: DefaultingContext, *, again: bool = False
+    ) -> Incoming:
+        incoming = self._read(call, context, again=again)
+        update.begin_update(incoming.draft, call.target)
+        return incoming
+
+    def _read_update_again(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+        return self._read_update(call, context, again=True)
+
+    def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
+        if call.options.apply:
+            incoming = self._managers.applied(call, old, context)
+        else:
+            current = shown_object(old, call.target)
+            body = checked_body(call)
+            result = patch.patched(
+                current, body, call.patch_type, call.target, call.field_validation
+            )
+            incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            call.notes.warnings += incoming.warnings
+        update.begin_update(incoming.draft, call.target)
+        return incoming
+
+    def _finish_change(
+        self, call: Call, old: JsonObject, incoming: Incoming
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What validating admission sees, and what shall be stored."""
-        target = call.target
-        before = write_path.shown(old, target)
+        """What validating admission sees, and what shall be stored. Raises StatusError."""
+        target, draft = call.target, incoming.draft
+        context = draft.run.context
+        before = shown_object(old, target)
         needs_version = strategy_of(target, STRATEGIES).needs_version
-        preconditions.require_state(read.draft.made, before, target, needs_version=needs_version)
-        warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
-        context = read.draft.run.context
-        made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
-        surroundings = self._surroundings(call)
+        update.require_state(draft.made, before, target, needs_version=needs_version)
+        warnings = write_warnings(draft.made, target, STRATEGIES)
+        made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
         self._admission.check_roles(call, made, before)
-        draft = read.draft
+        surroundings = self._surroundings(call)
         refusal = writing.refusal(
             target,
             draft.validated(made),
@@ -326,21 +345,21 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        changed = write_path.stored_update(made, old, target, context)
+        changed = update.stored_update(made, old, target, context)
         parent = replace(target, subresource="")
         if target.subresource == SCALE:
             raise_refusal(writing.refusal(parent, changed, old, surroundings))
-        call.notes.warnings += [*warnings, *write_path.made_warnings(made, before, target)]
-        kept = write_path.stored_object(changed, parent, context)
+        call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
+        kept = stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target
-        done = await self._objects.delete(
+        removed = await self._objects.delete(
             target.resource, target.namespace, target.name, stored.revision
         )
-        if done is None:
-            raise _Stale
+        if removed is None:
+            raise LostRace
 
     # --- what all need ---
 
@@ -356,11 +375,11 @@ class Writer:
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
         """The body. It is read anew for every attempt, and complained about once."""
-        read = read_sent(call, context)
+        incoming = read_sent(call, context)
         if not again:
-            call.notes.warnings += read.warnings
-        require_version(read, call.target)
-        return read
+            call.notes.warnings += incoming.warnings
+        require_version(incoming, call.target)
+        return incoming
 
     def _claim_status_errors(
         self, call: Call, new: JsonObject, old: JsonObject
@@ -376,7 +395,7 @@ class Writer:
 
 
 def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
-    return in_order(write_path.stored_new(draft, made, target))
+    return in_order(create.stored_new(draft, made, target))
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:
@@ -385,13 +404,13 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
     return network.claims if isinstance(network, LiveNetwork) else ()
 
 
-def _require_uid(call: Call, read: Incoming, old: JsonObject | None) -> None:
-    uid = metadata.uid(read.sent)
-    preconditions.require_uid(uid, old, call.target, dry_run=call.dry_run)
+def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:
+    uid = metadata.uid(incoming.sent)
+    update.require_uid(uid, old, call.target, dry_run=call.dry_run)
 
 
-def _set_aside(scale: dict[str, Any]) -> object:
-    """The managers that a scale has of the object it belongs to: admission does not see them."""
+def _take_managers(scale: dict[str, Any]) -> object:
+    """Takes the managers out of a scale and returns them."""
     return scale["metadata"].pop("managedFields", None)
 
 

@@ -25,10 +25,10 @@ from celadon.kube import (
 )
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
+from celadon.kube.registry import create, delete, require_version
 from celadon.kube.selection import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.well_known_values import PODS
-from celadon.kube.writes import deletions, preconditions, require_version, write_path
 from celadon.records import dataclass
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.rest.admitting.admission_chain import Admission
@@ -88,9 +88,9 @@ class PodOperations:
             require_version(read, call.target)
         self.managers.created(call, read)
         target = replace(call.target, name="")
-        write_path.prepare_create(read.draft, target)
+        create.prepare_create(read.draft, target)
         draft = await self.admission.mutate(call, Operation.CREATE, read.draft)
-        return read.sent, write_path.finish_create(draft)
+        return read.sent, create.finish_create(draft)
 
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
@@ -156,10 +156,10 @@ class PodOperations:
     async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
         name, namespace = call.target.name, call.target.namespace
         resource, stored = self._pod(namespace, name)
-        options = deletions.delete_options(eviction.get("deleteOptions") or {}, {})
+        options = delete.delete_options(eviction.get("deleteOptions") or {}, {})
         await self.admission.admit(call, Operation.CREATE, eviction, None)
         dry_run = call.dry_run or bool(options.dry_run)
-        preconditions.require_deletable(
+        delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
         if not _may_go_without_budget(stored.object):

@@ -9,8 +9,8 @@ from typing import Final
 from celadon.admission import Operation
 from celadon.kube import AuthorizerBackend, GroupResource, JsonObject, User
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import create, require_version
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
-from celadon.kube.writes import require_version, write_path
 from celadon.records import dataclass
 from celadon.serve.access.access_reviews import (
     local_subject_access_review,
@@ -61,7 +61,7 @@ class Reviewer:
         await call.work.step(self.managers.created, call, read)
         draft = read.draft
         if call.target.subresource:
-            write_path.prepare_create(draft, call.target)
+            create.prepare_create(draft, call.target)
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review = draft.form()
         await self.admission.admit(call, Operation.CREATE, review, None)

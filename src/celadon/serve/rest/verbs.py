@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube import name_rules, status
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
-from celadon.kube.writes import write_path
+from celadon.kube.registry import shown_object
 from celadon.records import dataclass
 from celadon.serve.access.authentication import Credentials
 from celadon.serve.access.standings import Standings
@@ -81,7 +81,7 @@ class Verbs:
                 found = await self.reader.get(endpoint, call.request)
                 if forms.is_plain:
                     return _plain(200, self.texts.whole(found, endpoint.resource))
-                return _shown(Written(200, write_path.shown(found, call.target)), forms)
+                return _shown(Written(200, shown_object(found, call.target)), forms)
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 found_all = await self.reader.collection(endpoint, options, call.work)

@@ -26,8 +26,8 @@ from celadon.admission.registration import (
 )
 from celadon.goyaml import UnreadableError, read_yaml
 from celadon.kube import GroupKind, JsonObject, metadata, status
+from celadon.kube.registry import request_bodies
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.writes import request_bodies
 from celadon.records import dataclass
 
 Documents = Mapping[str, Sequence[JsonObject]]

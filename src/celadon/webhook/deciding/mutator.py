@@ -15,8 +15,8 @@ from celadon.admission.chain import Admitters, Chain
 from celadon.admission.mutating import MutationNotes, PolicyRounds
 from celadon.kube import JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
-from celadon.kube.defaulting import DefaultingContext, Draft
-from celadon.kube.writes import patch_between
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Draft, patch_between
 from celadon.webhook.deciding.decider import Finding
 from celadon.webhook.deciding.original_requests import original_request
 from celadon.webhook.deciding.rulebook import MutationRules

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.admission.webhooks import REVIEW_KIND
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.denials import Denied
 from celadon.webhook.handlers.handler_requests import Request, handler_request

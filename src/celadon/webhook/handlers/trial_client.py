@@ -28,7 +28,7 @@ from celadon.admission.webhooks import (
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
 from celadon.kube.catalogue import guessed_resource
-from celadon.kube.defaulting import Draft
+from celadon.kube.registry import Draft
 from celadon.records import dataclass
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.generated_configurations import decoded

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from celadon.kube import GroupVersionKind
-from celadon.kube.defaulting import admit_form
 from celadon.kube.protobuf import encode
+from celadon.kube.registry import create
 from tests.cli.auditing.dumps import Json
 
 WIDGET: Json = {
@@ -49,7 +49,7 @@ def admitted(kind: str, name: str, namespace: str = "shop", **members: Any) -> J
     about: Json = {"name": name, **members.pop("metadata", {})}
     if namespace:
         about["namespace"] = namespace
-    made = admit_form(
+    made = create.admit_form(
         {"metadata": about, **members}, GroupVersionKind(group, number or "v1", short)
     )
     made["metadata"]["uid"] = f"u-{namespace}-{name}"

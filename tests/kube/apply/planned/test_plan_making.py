@@ -19,7 +19,7 @@ from celadon.kube.apply.planned.merge_plans import Plan, Unplanned
 from celadon.kube.apply.planned.plan_making import EveryItem, merge_plan
 from celadon.kube.apply.typed.conformity import misfits
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import changed_defaulting, drafted
+from celadon.kube.registry.draft import changed_defaulting, drafted
 from celadon.kube.schemas import DecodeError
 from tests.kube.apply.random_configurations import LIVE, Json, configurations
 from tests.kube.apply.test_merged_parts import from_scratch

@@ -13,8 +13,8 @@ from celadon.kube.custom.definitions.definition_validation import (
     definition_update_errors,
 )
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.write_stages import admit_form
 from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.registry.create import admit_form
 from celadon.kube.status import invalid
 from tests.paths import shared
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.write_stages import admit_form, drafted, finish_update
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.status import StatusError
 
 SERVICE = GroupVersionKind("", "v1", "Service")
@@ -54,13 +56,13 @@ def service(**spec: Any) -> dict[str, Any]:
 )
 def test_fields(before: dict[str, Any], after: dict[str, Any], want: dict[str, Any]) -> None:
     old = admit_form(service(ports=PORTS, **before), SERVICE)
-    new = finish_update(drafted(service(ports=PORTS, **after), SERVICE), old)
+    new = prepare_for_update(drafted(service(ports=PORTS, **after), SERVICE), old)
     assert {key: new["spec"].get(key) for key in want} == want
 
 
 def node_ports(before: dict[str, Any], after: dict[str, Any]) -> list[int | None]:
     old = admit_form(service(**before), SERVICE)
-    new = finish_update(drafted(service(**after), SERVICE), old)
+    new = prepare_for_update(drafted(service(**after), SERVICE), old)
     return [port.get("nodePort") for port in new["spec"]["ports"]]
 
 
@@ -85,7 +87,7 @@ def test_node_ports_go_with_the_type() -> None:
 def test_an_address_that_was_changed_alone_is_the_whole_list() -> None:
     old = admit_form(service(ports=PORTS), SERVICE)
     sent = {**old, "spec": {**old["spec"], "clusterIP": "10.1.1.1"}}
-    assert finish_update(drafted(sent, SERVICE), old)["spec"]["clusterIPs"] == ["10.1.1.1"]
+    assert prepare_for_update(drafted(sent, SERVICE), old)["spec"]["clusterIPs"] == ["10.1.1.1"]
 
 
 def test_a_protocol_cannot_have_a_node_port_twice() -> None:
@@ -94,5 +96,5 @@ def test_a_protocol_cannot_have_a_node_port_twice() -> None:
     sent = {**old, "spec": {**old["spec"], "ports": [dict(one) for one in old["spec"]["ports"]]}}
     sent["spec"]["ports"][0]["protocol"] = "UDP"
     with pytest.raises(StatusError) as refused:
-        finish_update(drafted(sent, SERVICE), old)
+        prepare_for_update(drafted(sent, SERVICE), old)
     assert (refused.value.code, str(refused.value)) == (500, "duplicate nodePort: {UDP 32769}")

@@ -148,6 +148,40 @@ def test_addresses_of_services_stay() -> None:
     assert update_complaints(service(type="ExternalName", externalName="x"), old) == []
 
 
+CLASSES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
+    ({}, {"type": "LoadBalancer", "loadBalancerClass": "a/b"}, []),
+    ({"type": "NodePort"}, {"type": "LoadBalancer", "loadBalancerClass": "a/b"}, []),
+    ({"type": "LoadBalancer", "loadBalancerClass": "a/b"}, {}, []),
+    (
+        {"type": "LoadBalancer", "loadBalancerClass": "a/b"},
+        {"type": "LoadBalancer", "loadBalancerClass": "a/b"},
+        [],
+    ),
+    (
+        {"type": "LoadBalancer", "loadBalancerClass": "a/b"},
+        {"type": "LoadBalancer", "loadBalancerClass": "a/c"},
+        ['spec.loadBalancerClass: Invalid value: "a/c": may not change once set'],
+    ),
+    (
+        {"type": "LoadBalancer"},
+        {"type": "LoadBalancer", "loadBalancerClass": "a/c"},
+        ['spec.loadBalancerClass: Invalid value: "a/c": may not change once set'],
+    ),
+    (
+        {"type": "LoadBalancer", "loadBalancerClass": "a/b"},
+        {"type": "LoadBalancer"},
+        ["spec.loadBalancerClass: Invalid value: null: may not change once set"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CLASSES)
+def test_the_class_of_a_load_balancer_may_be_chosen_when_it_becomes_one(
+    old: dict[str, Any], new: dict[str, Any], expected: list[str]
+) -> None:
+    assert update_complaints(service(**new), service(**old)) == expected
+
+
 def test_endpoints() -> None:
     value = obj("v1", "Endpoints", subsets=[{"ports": [{"port": 0}]}, {"addresses": [{"ip": "x"}]}])
     assert complaints(value) == [

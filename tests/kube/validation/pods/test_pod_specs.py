@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import name_rules
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.validation.validated_kinds import validate_create
 from tests.kube.validation.objects import complaints, container, pod, update_complaints
 
 LABEL = name_rules.dns1123_label("A_")[0]
@@ -540,6 +542,36 @@ def test_host_ports_on_the_host_network() -> None:
     assert complaints(pod(container(ports=ports), hostNetwork=True)) == [
         f"{C}.ports[0].hostPort: Invalid value: 81: {message}"
     ]
+
+
+HOST_PORTS: list[tuple[dict[str, Any], bool, list[str]]] = [
+    ({"containerPort": 80, "hostPort": 80}, True, []),
+    ({"containerPort": 80}, True, ["0"]),
+    ({"containerPort": 80, "hostPort": 0}, True, ["0"]),
+    ({"containerPort": 80, "hostPort": 81}, True, ["81"]),
+    ({"containerPort": 80}, False, []),
+    ({"containerPort": 80, "hostPort": 0}, False, []),
+    ({"containerPort": 80, "hostPort": 81}, False, ["81"]),
+]
+
+
+@pytest.mark.parametrize(("port", "in_pod", "values"), HOST_PORTS)
+def test_ports_on_the_host_network_that_nothing_was_filled_in_for(
+    port: dict[str, Any], in_pod: bool, values: list[str]
+) -> None:
+    """A template may leave the port of the host out. A pod may not: defaulting would have filled it
+    in, so what comes without one (a static pod, an old object) is refused."""
+    spec = {"hostNetwork": True, "containers": [container(ports=[port])]}
+    if in_pod:
+        value = {"metadata": {"name": "p", "namespace": "n"}, "spec": spec}
+        kind = GroupVersionKind("", "v1", "Pod")
+    else:
+        template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+        value = {"metadata": {"name": "p", "namespace": "n"}, "template": template}
+        kind = GroupVersionKind("", "v1", "PodTemplate")
+    errors = [one for one in validate_create(value, kind) if str(one.path).endswith(".hostPort")]
+    message = "must match `containerPort` when `hostNetwork` is true"
+    assert [(str(one.value), one.detail) for one in errors] == [(v, message) for v in values]
 
 
 def test_mounts_of_a_volume() -> None:

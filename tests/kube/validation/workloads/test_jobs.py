@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.write_stages import drafted, finish_update
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import admitted, complaints, container, job, pod_spec
 
@@ -38,7 +39,7 @@ def changed(old: Json, change: Callable[[Json], object]) -> list[str]:
     new = copy.deepcopy(old)
     change(new["spec"])
     kind = metadata.gvk(old)
-    made = finish_update(drafted(new, kind), old)
+    made = prepare_for_update(drafted(new, kind), old)
     return list(dict.fromkeys(str(error) for error in validate_update(made, old, kind)))
 
 
@@ -137,7 +138,7 @@ def test_a_changed_job_is_looked_at_as_a_new_one() -> None:
     new = copy.deepcopy(old)
     new["spec"]["parallelism"] = -1
     kind = metadata.gvk(old)
-    found = validate_update(finish_update(drafted(new, kind), old), old, kind)
+    found = validate_update(prepare_for_update(drafted(new, kind), old), old, kind)
     assert [str(one.path) for one in found] == ["spec.parallelism"] * 2
 
 

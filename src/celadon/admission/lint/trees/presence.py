@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.admission.lint.model.access_facts import ITEM, Path
 from celadon.kube import GroupVersionKind
-from celadon.kube.defaulting import admit_form
+from celadon.kube.registry import create
 from celadon.kube.schemas import (
     ABSENT,
     DecodeError,
@@ -142,7 +142,7 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
     obj = _least(schema, path[:-1], 0)
     obj["metadata"] = {"name": "x", "namespace": "default"}
     try:
-        made: Any = admit_form(obj, kind)
+        made: Any = create.admit_form(obj, kind)
     except DecodeError:
         return True  # the least object is not good enough to tell
     for step in path[:-1]:

@@ -24,9 +24,8 @@ from celadon.admission.world import ObjectWorld
 from celadon.cel.syntax import Expr
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds
-from celadon.kube.defaulting import drafted
+from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
-from celadon.kube.writes import patch_between
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

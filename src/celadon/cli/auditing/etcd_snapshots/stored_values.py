@@ -20,8 +20,8 @@ from celadon.cli.auditing.audit_blocks import Head, is_sound_metadata
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
 from celadon.kube import metadata
-from celadon.kube.defaulting import stored_form
 from celadon.kube.protobuf import MAGIC, ProtobufError, decode, open_envelope
+from celadon.kube.registry import stored_form
 from celadon.kube.schemas import DecodeError
 
 _ENCRYPTED: Final = b"k8s:enc:"

@@ -28,7 +28,7 @@ from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.questions import Asked
 from celadon.cli.checking.refusals import Refusal, strictly_refused
 from celadon.kube import StatusError
-from celadon.kube.writes import write_path
+from celadon.kube.registry import create, update
 from celadon.records import dataclass
 
 if TYPE_CHECKING:  # most inputs have neither webhooks nor mutating policies, and some no plugins
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # most inputs have neither webhooks nor mutating policies, an
     )
     from celadon.cli.checking.mutation.object_mutation import Mutators, PolicyMutation
     from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer
-    from celadon.kube.defaulting import Draft
+    from celadon.kube.registry import Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class ObjectChain(Admitters, NoteTaker):
             if chain.draft is draft:
                 return self.unmutated()
             creates = sent.begun is None or sent.begun.old is None
-            said.warnings += write_path.resume(chain.draft, sent.target, creates=creates)
+            said.warnings += (create if creates else update).resume(chain.draft, sent.target)
             return self._finished(chain.draft)
         except StatusError as error:
             if self.early_refusal is None:

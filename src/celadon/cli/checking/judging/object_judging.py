@@ -51,7 +51,7 @@ from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Status, StatusError
-from celadon.kube.writes import request_options
+from celadon.kube.registry import request_options
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celadon.cli.checking.check_report import Mutated, MutationStep, Notice, Silence, Violation
 from celadon.cli.checking.policy_set import PolicySet
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 
 if TYPE_CHECKING:
     from celadon.admission.mutating import Change, MutationFailure

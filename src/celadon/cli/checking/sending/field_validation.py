@@ -2,7 +2,7 @@
 
 An API server drops the ones and takes the last of the others, and says so if it is asked to: with
 `Strict`, which is what kubectl asks for, it refuses the document, with `Warn` it warns. The texts
-are those of `celadon.kube.writes`; here they get the lines of the file.
+are those of `celadon.kube.registry`; here they get the lines of the file.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from celadon.goyaml import RepeatedKey, strict_error
 from celadon.kube import StatusError
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
+from celadon.kube.registry import Target, patch, request_bodies, stray_fields
 from celadon.kube.schemas import StrayField
-from celadon.kube.writes import Patched, Target, request_bodies, stray_fields
 from celadon.records import dataclass
 
 
@@ -32,7 +32,7 @@ class StrayFields:
     fields: Sequence[StrayField]
     keys: Sequence[RepeatedKey]
     is_refused: bool
-    patched: Patched | None = None
+    patched: patch.Patched | None = None
 
     def warnings(self) -> list[str]:
         """What is said under `Warn`."""

@@ -33,13 +33,8 @@ from celadon.kube import (
     StatusError,
     metadata,
 )
-from celadon.kube.defaulting import (
-    PRIORITY_CLASSES,
-    RUNTIME_CLASSES,
-    STORAGE_CLASSES,
-    Draft,
-    fresh,
-)
+from celadon.kube.defaulting import PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, fresh
+from celadon.kube.registry import Draft
 from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 

@@ -30,7 +30,7 @@ from celadon.cli.explaining.annotated_source import Loop, Mark, Round, Snippet, 
 from celadon.cli.explaining.explained_objects import ExplainedObject
 from celadon.cli.explaining.value_texts import brief
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 
 _ROOM: Final = 4_000
 """Characters of a value."""

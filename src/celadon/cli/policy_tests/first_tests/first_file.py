@@ -11,7 +11,7 @@ from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.policy_tests.first_tests.case_search import Found, Tried
 from celadon.cli.policy_tests.first_tests.first_policy import MADE, FirstPolicy
 from celadon.cli.policy_tests.written_tests.file_format import KIND
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 
 
 def first_file(found: Found, given: FirstPolicy, folder: str) -> str:

@@ -22,7 +22,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_places import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
 
 _TEMPLATES: Final = os.path.join("..", "..", "test-resources")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from celadon.cli.checking.check_report import ClientWarning, Place, Violation
 from celadon.cli.policy_tests.case_results import CaseOutcome, Mismatch
 from celadon.cli.policy_tests.expectations import CaseVerdict, Expectation, TextMatch
-from celadon.kube.writes import JsonPatchError, apply_json_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 ADMITTING: Final = frozenset(
     {CaseVerdict.ADMIT, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.NO_MATCH}

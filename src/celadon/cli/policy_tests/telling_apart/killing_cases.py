@@ -34,7 +34,7 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.sources import Text
 from celadon.kube import Ruling, metadata
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 
 _OF_REQUESTS: Final = ("name", "expect", "skip", "operation", "patch", "oldPatch")
 """dict[str, Any] of a case that are written anew."""

@@ -9,7 +9,7 @@ from typing import Any
 from celadon.admission import VALIDATION_FAILURE
 from celadon.cli.policy_tests.case_results import CaseOutcome
 from celadon.cli.policy_tests.expectations import CaseVerdict
-from celadon.kube.writes import patch_between
+from celadon.kube.registry import patch_between
 
 
 def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[str | dict[str, Any]]:

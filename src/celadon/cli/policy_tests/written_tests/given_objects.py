@@ -19,8 +19,8 @@ from celadon.cli.reading.object_shape import shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.suggestions import did_you_mean
 from celadon.kube import metadata
-from celadon.kube.writes import JsonPatchError, apply_json_patch
-from celadon.kube.writes.patching import apply_merge_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch
+from celadon.kube.registry.patching import apply_merge_patch
 
 Patch = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """A merge patch or a JSON patch."""

@@ -34,8 +34,8 @@ from celadon.kube.apply.planned.merge_plans import (
 )
 from celadon.kube.apply.typed.merge_types import ItemError, MergeType
 from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers
-from celadon.kube.defaulting.write_stages import ChangedDefaulting
 from celadon.kube.json_types import JsonObject
+from celadon.kube.registry.draft import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import StructCodec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 

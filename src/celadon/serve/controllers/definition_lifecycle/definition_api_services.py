@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, create, stored_object
 from celadon.serve.access.api_service_objects import ALWAYS, MANAGED, custom_api_service
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.status_writes import StatusWrites
@@ -69,8 +69,8 @@ class DefinitionApiServices:
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()
-        made = write_path.created(service, target, context)
-        kept = in_order(write_path.stored_object(made, target, context))
+        made = create.created(service, target, context)
+        kept = in_order(stored_object(made, target, context))
         await self._objects.create(self._services, "", metadata.name(service), kept)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.catalogue import Resource
-from celadon.kube.writes import deletions
+from celadon.kube.registry import delete
 from celadon.serve.controllers.conditions import condition, with_condition
 from celadon.serve.controllers.controller_loops import Change, Stale
 from celadon.serve.controllers.server_requests import ServerRequests, resource_path
@@ -18,7 +18,7 @@ from celadon.serve.controllers.status_writes import StatusWrites
 from celadon.serve.objects.object_store import ObjectStore, StoredObject
 from celadon.serve.views.served_resources import Served
 
-FINALIZER: Final = deletions.DEFINITION_CLEANUP
+FINALIZER: Final = delete.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"
 _IN_PROGRESS: Final = condition(
     _TERMINATING, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"

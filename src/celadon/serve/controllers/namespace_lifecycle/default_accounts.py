@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from celadon.kube import metadata
 from celadon.kube.catalogue import Resource
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.writes import Target, write_path
+from celadon.kube.registry import Target, create, stored_object
 from celadon.serve.access.initial_objects import default_service_account
 from celadon.serve.controllers.controller_loops import Change
 from celadon.serve.controllers.status_writes import StatusWrites
@@ -54,6 +54,6 @@ class DefaultAccounts:
         name = metadata.name(account)
         if self._objects.get(self._accounts, item, name) is None:
             target, context = Target(self._accounts, item), self._new_context()
-            made = write_path.created(account, target, context)
-            kept = write_path.stored_object(made, target, context)
+            made = create.created(account, target, context)
+            kept = stored_object(made, target, context)
             await self._objects.create(self._accounts, item, name, kept)

@@ -16,7 +16,7 @@ from celadon.admission import Operation, Request, Verdict, writing
 from celadon.admission.chain import Chain
 from celadon.kube import AuthorizerBackend, FieldError, GroupResource, JsonObject
 from celadon.kube.apply import entries_problem
-from celadon.kube.defaulting import Draft
+from celadon.kube.registry import Draft
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
 from celadon.serve.access.access_decisions import check_access, request_attributes

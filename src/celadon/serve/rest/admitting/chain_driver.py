@@ -19,8 +19,8 @@ from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, 
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.apply import MutatedKinds, renews
 from celadon.kube.custom import CustomKind
-from celadon.kube.defaulting import DefaultingContext, Draft
-from celadon.kube.writes import read_mutated
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Draft, read_mutated
 from celadon.records import dataclass
 from celadon.serve.calling.webhook_phases import Webhooks
 from celadon.serve.operation.policy_timer import MutationTimer, PolicyTimer

@@ -10,7 +10,7 @@ from typing import Any
 
 from celadon.admission import Operation, World
 from celadon.kube import JsonObject, StatusError, status
-from celadon.kube.writes import connect_options
+from celadon.kube.registry import request_options
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.requests.request_info import RequestInfo
@@ -54,7 +54,9 @@ class Connector:
 
 def _options(call: Call) -> dict[str, Any]:
     try:
-        return connect_options(call.target.kind, call.request.query, _path_behind(call.info))
+        return request_options.connect_options(
+            call.target.kind, call.request.query, _path_behind(call.info)
+        )
     except ValueError as error:
         raise status.bad_request(str(error)) from None
 

@@ -1,1 +1,0 @@
-"""What an update may change: parts by subresource, and fields whose feature gate is off."""

@@ -1,0 +1,67 @@
+"""Writes: what happens to an object between a client's bytes and admission, and after.
+
+`create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
+they have in common: `target` (where a write goes), `request_bodies` and `decode` (a body to a
+draft), `draft` (decoded, with defaults), `strategy` (what is special about a kind: validation,
+warnings), `request_options`; `patching` has the kinds of patches.
+
+All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
+time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
+`celadon.serve.rest.object_writes`, the commands judge by it.
+"""
+
+from celadon.kube.registry import create, delete, patch, request_bodies, request_options, update
+from celadon.kube.registry.decode import (
+    Incoming,
+    OtherKind,
+    draft_of,
+    read_mutated,
+    read_object,
+    require_version,
+    stray_fields,
+)
+from celadon.kube.registry.draft import Draft, drafted, stored_form
+from celadon.kube.registry.patching.patch_making import patch_between
+from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch
+from celadon.kube.registry.request_options import WriteOptions
+from celadon.kube.registry.strategy import (
+    Strategy,
+    Surroundings,
+    strategy_of,
+    valid_warnings,
+    write_errors,
+    write_warnings,
+)
+from celadon.kube.registry.target import Target, shown_object, stored_object
+
+__all__ = [
+    "Draft",
+    "Incoming",
+    "JsonPatchError",
+    "OtherKind",
+    "Strategy",
+    "Surroundings",
+    "Target",
+    "WriteOptions",
+    "apply_json_patch",
+    "create",
+    "delete",
+    "draft_of",
+    "drafted",
+    "patch",
+    "patch_between",
+    "read_mutated",
+    "read_object",
+    "request_bodies",
+    "request_options",
+    "require_version",
+    "shown_object",
+    "stored_form",
+    "stored_object",
+    "strategy_of",
+    "stray_fields",
+    "update",
+    "valid_warnings",
+    "write_errors",
+    "write_warnings",
+]

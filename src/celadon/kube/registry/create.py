@@ -1,0 +1,229 @@
+"""A create, step by step, from an object that was read to what is stored and answered.
+
+    draft = begin_create(draft, target)          its place, wiped metadata, the built-in plugins
+    draft = draft.replaced(mutated)              if other mutators changed `draft.form()`,
+    warnings = resume(draft, target)             and what a server sets again after them
+    made = finish_create(draft)                  identity, name, status, allocated fields
+    strategy.write_errors(target, made, None, surroundings)     why it is refused with 422
+    require_unversioned(made, dry_run=...)       when it reaches the store
+    stored_new(draft, made, target)              what is kept and answered
+
+`created` does the first and the last half at once, for those who have no other mutators;
+`admit_form` does it for an object of which only the kind is known. Time, uid and random text are in
+the `DefaultingContext`; the cluster is asked through its `Lookups`. As k8s.io/apiserver
+`pkg/endpoints/handlers/create.go`, `pkg/registry/rest/create.go` (BeforeCreate) and
+`pkg/registry/generic/registry/store.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.defaulting_rules import compiled
+from celadon.kube.defaulting.dropped_fields import drop_empties
+from celadon.kube.defaulting.lasting_defaults import outlasts_creation
+from celadon.kube.go.go_strconv import parse_uint
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.decode import draft_of
+from celadon.kube.registry.draft import CONVERT, Draft, apply_phase, drafted, gates_of, has_identity
+from celadon.kube.registry.strategy import repeated_owner_warnings, without_repeated_owners
+from celadon.kube.registry.target import Target, name_below, require_namespace, stored_object
+from celadon.kube.schemas.typed_objects import codec_for
+
+PLUGINS: Final = "plugins"
+"""The phase of mutating admission plugins."""
+CREATE: Final = "create"
+"""The phase in which a resource prepares new objects (`PrepareForCreate`)."""
+
+SERVER_OWNED: Final = (
+    "creationTimestamp",
+    "uid",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+)
+"""Metadata that a create wipes, whatever the client sent."""
+
+MAX_GENERATED_BASE: Final = 58
+"""Bytes of a `generateName` that are kept before the five random characters."""
+
+_PLAIN: Final = DefaultingContext()
+
+
+def created(value: JsonObject, target: Target, context: DefaultingContext) -> dict[str, Any]:
+    """The object as validating admission sees it: all steps from what was sent. DecodeError when a
+    value does not fit the kind, StatusError as `begin_create`."""
+    return finish_create(begin_create(draft_of(value, target, context), target))
+
+
+def admit_form(
+    obj: Mapping[str, Any],
+    gvk: GroupVersionKind,
+    context: DefaultingContext = _PLAIN,
+    *,
+    namespace: str | None = None,
+) -> dict[str, Any]:
+    """The same, in the version of `gvk`, for an object that no URL says the place of. `namespace`
+    is the one it shall have, empty for none; None leaves its own.
+
+    Options of connect requests (kinds of the core group that are not built in) stay as they are.
+    DecodeError when a value does not fit the kind.
+    """
+    if not gvk.group and codec_for(gvk) is None:
+        return dict(obj)
+    draft = drafted(obj, gvk, context)
+    wipe_metadata(draft, namespace)
+    run_plugins(draft)
+    return finish_create(draft)
+
+
+# --- before mutating admission ---
+
+
+def begin_create(draft: Draft, target: Target) -> Draft:
+    """What mutating admission sees of a new object, the built-in plugins behind it. StatusError
+    (400) when it belongs elsewhere."""
+    prepare_create(draft, target)
+    run_plugins(draft)
+    return draft
+
+
+def prepare_create(draft: Draft, target: Target) -> None:
+    """`begin_create` without the plugins, for those who ask them one by one."""
+    _put_in_place(draft, target)
+    wipe_metadata(draft)
+
+
+def _put_in_place(draft: Draft, target: Target) -> None:
+    require_namespace(draft, target)
+    if target.subresource:
+        name_below(draft, target)
+    if target.schema is not None and target.schema.has_status:
+        draft.made.pop("status", None)
+
+
+def wipe_metadata(draft: Draft, namespace: str | None = None) -> None:
+    """Takes away what a new object may not say of itself, and gives it its namespace: none, where
+    that is empty, and its own, where it is None."""
+    meta = draft.meta
+    if meta is None:
+        return
+    for key in SERVER_OWNED:
+        meta.pop(key, None)
+    if namespace:
+        meta["namespace"] = namespace
+    elif namespace is not None:
+        meta.pop("namespace", None)
+    without_repeated_owners(meta)
+
+
+# --- mutating admission ---
+
+
+def run_plugins(draft: Draft) -> None:
+    """Lets the built-in mutating plugins change the draft, in their order."""
+    run = draft.run
+    rules = compiled(draft.gvk, PLUGINS, run.gates, run.context.plugins)
+    if not rules:
+        return
+    run.is_disturbed = True
+    for rule in rules:
+        rule(run.root, run)
+    settle_plugins(draft)
+
+
+def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
+    """Whether a plugin has something to do with objects of a kind that rules can say."""
+    return bool(compiled(gvk, PLUGINS, gates_of(_PLAIN), frozenset({name})))
+
+
+def run_plugin(draft: Draft, name: str) -> None:
+    """Applies the rules of one plugin. `settle_plugins` comes after the last one."""
+    run = draft.run
+    run.is_disturbed = True
+    for rule in compiled(draft.gvk, PLUGINS, run.gates, frozenset({name})):
+        rule(run.root, run)
+
+
+def settle_plugins(draft: Draft) -> None:
+    """Converts again, which follows from the changes that plugins have made."""
+    apply_phase(draft.run, draft.gvk, CONVERT)
+
+
+def resume(draft: Draft, target: Target) -> list[str]:
+    """Sets again what a server sets, after somebody else's mutation, and returns the warnings about
+    it. What a client may not say of a new object, mutators may. StatusError (400) when the object
+    belongs elsewhere now."""
+    warnings = repeated_owner_warnings(draft.made, mutated=True)
+    _put_in_place(draft, target)
+    if draft.meta is not None:
+        without_repeated_owners(draft.meta)
+    return warnings
+
+
+# --- before validating admission ---
+
+
+def finish_create(draft: Draft) -> dict[str, Any]:
+    """The object as validating admission sees it; the draft is used up."""
+    _identify(draft)
+    apply_phase(draft.run, draft.gvk, CREATE)
+    drop_empties(draft.gvk, draft.run)
+    if not is_settled(draft):
+        apply_phase(draft.run, draft.gvk, CONVERT)
+    draft.complete()
+    return draft.made
+
+
+def _identify(draft: Draft) -> None:
+    """Gives the object its uid, time, name and first generation."""
+    meta, context = draft.meta, draft.run.context
+    if meta is None or not has_identity(draft.gvk):
+        return
+    meta["uid"] = context.uid
+    meta["creationTimestamp"] = context.now
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = generated_name(meta["generateName"], context.suffix)
+    if draft.is_custom:
+        meta["generation"] = 1
+
+
+def generated_name(base: str, suffix: str) -> str:
+    """The base, cut if it is too long, and the random characters."""
+    cut = base.encode("utf-8", "surrogatepass")[:MAX_GENERATED_BASE]
+    return cut.decode("utf-8", "replace") + suffix
+
+
+# --- the store ---
+
+
+def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
+    """StatusError (500) for a new object with a version. A dry run does not get as far as to
+    notice, and what is no number goes unnoticed, too."""
+    version = metadata.resource_version(made)
+    try:
+        is_versioned = bool(version) and bool(parse_uint(version))
+    except ValueError:
+        return
+    if is_versioned and not dry_run:
+        raise status.plain_error("resourceVersion should not be set on objects to be created")
+
+
+def stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+    """What is kept and answered of the new object `made`, which `finish_create` made of the draft:
+    `made` itself, where reading it back would give it again."""
+    if target.schema is None and is_settled(draft):
+        return made
+    return stored_object(made, target, draft.run.context)
+
+
+def is_settled(draft: Draft) -> bool:
+    """Whether a new object that `finish_create` has finished is as it would be read back after it
+    was stored. Defaulting of what is defaulted changes nothing, so it is, unless something has
+    happened since then that defaulting looks at."""
+    run = draft.run
+    return draft.is_exact and not run.is_disturbed and outlasts_creation(draft.gvk, run.gates)

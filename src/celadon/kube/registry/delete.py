@@ -1,0 +1,299 @@
+"""A deletion, step by step: what its options say, and whether the object goes or is only marked.
+
+    options = delete_options(read_delete_options(body), query)   from the body, else the query
+    require_deletable(options.preconditions, old, target)        is it the object that is meant?
+    settled(options, old)                                        the options as admission sees them
+    marked(old, options, now)                                    as it waits for its finalizers
+    goes_at_once(kept)                                           whether it waits for anything
+    gone_answer(old, target)                                     what a client gets for it
+
+An update that takes the last finalizer from a marked object ends it, too (`is_released`). As
+k8s.io/apiserver `pkg/endpoints/handlers/delete.go`, `pkg/registry/rest/delete.go` (BeforeDelete)
+and `pkg/registry/generic/registry/store.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.go.go_strconv import parse_int
+from celadon.kube.go.json_reader import Document
+from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupResource, GroupVersionKind
+from celadon.kube.registry import request_bodies, request_options
+from celadon.kube.registry.request_options import flag
+from celadon.kube.registry.target import Target
+from celadon.kube.schemas.typed_objects import decode, struct_codec
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.records import dataclass
+
+POD: Final = GroupVersionKind("", "v1", "Pod")
+DEFAULT_GRACE: Final = 30
+"""Seconds a pod gets that says nothing of it."""
+
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
+DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+"""The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
+_WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
+
+_EXPECTED: Final = GroupVersionKind("", "v1", "DeleteOptions")
+_COMPONENT: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+_SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+
+SHOWN_WHEN_GONE: Final = frozenset(
+    {
+        "Namespace",
+        "Pod",
+        "Service",
+        "ServiceAccount",
+        "PodTemplate",
+        "ResourceQuota",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSIDriver",
+        "CSINode",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+        "DeviceClass",
+        "DeviceTaintRule",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+    }
+)
+"""Kinds whose deletion is answered with the last state of the object, not with a Status."""
+
+
+# --- options ---
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """`orphan` is `orphanDependents`, None when it was not given; so is `grace`, in seconds."""
+
+    dry_run: tuple[str, ...] = ()
+    propagation: str | None = None
+    orphan: bool | None = None
+    grace: int | None = None
+    preconditions: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_delete_options(body: bytes | Document) -> dict[str, Any]:
+    """The members of a body, which is not read strictly and may be of any group version.
+    StatusError (400), in the words of the decoder alone, when it cannot be read as delete
+    options."""
+    try:
+        found, document = request_bodies.interpreted(body, _EXPECTED)
+    except request_bodies.Uninterpretable as error:
+        raise status.bad_request(str(error)) from None
+    if found.kind != _EXPECTED.kind:
+        raise _not_registered(found)
+    try:
+        return decode(struct_codec(_COMPONENT), document.value)
+    except DecodeError as error:
+        raise status.bad_request(str(error)) from error
+
+
+def _not_registered(found: GroupVersionKind) -> StatusError:
+    return status.bad_request(
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{_SCHEME}"'
+    )
+
+
+def delete_options(
+    given: Mapping[str, Any] | None, query: Mapping[str, Sequence[str]]
+) -> DeleteOptions:
+    """From a body, or from the query when there is none. StatusError when they are wrong."""
+    if given is None:
+        given = _members_of(query)
+    grace = given.get("gracePeriodSeconds")
+    options = DeleteOptions(
+        dry_run=tuple(given.get("dryRun") or ()),
+        propagation=given.get("propagationPolicy"),
+        orphan=given.get("orphanDependents"),
+        grace=None if grace is None else grace if grace >= 0 else 1,
+        preconditions=given.get("preconditions") or {},
+    )
+    errors = request_options.delete_option_errors(
+        options.dry_run, options.propagation, orphan_dependents=options.orphan
+    )
+    if errors:
+        raise request_options.invalid_options(request_options.DELETE, errors)
+    return options
+
+
+def _members_of(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """As a body would have them."""
+    found: dict[str, Any] = {"dryRun": query.get("dryRun")}
+    for name, convert in _PARAMETERS.items():
+        if query.get(name):
+            found[name] = convert(query[name][0])
+    return found
+
+
+def _seconds(text: str) -> int:
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise status.bad_request(str(error)) from None
+
+
+_PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "gracePeriodSeconds": _seconds,
+    "orphanDependents": flag,
+    "propagationPolicy": str,
+}
+
+
+# --- before the store ---
+
+
+def require_deletable(preconditions: Mapping[str, Any], old: JsonObject, target: Target) -> None:
+    """The `preconditions` of DeleteOptions; the message names the kind, not the resource."""
+    kind = target.resource.gvk
+    named = GroupResource(kind.group, kind.kind)
+    name = metadata.name(old)
+    uid, version = preconditions.get("uid"), preconditions.get("resourceVersion")
+    if uid is not None and uid != metadata.uid(old):
+        reason = (
+            f"the UID in the precondition ({uid}) does not match the UID in record "
+            f"({metadata.uid(old)}). The object might have been deleted and then recreated"
+        )
+        raise status.conflict(named, name, reason)
+    present = metadata.resource_version(old)
+    if version is not None and version != present:
+        reason = (
+            f"the ResourceVersion in the precondition ({version}) does not match the "
+            f"ResourceVersion in record ({present}). The object might have been modified"
+        )
+        raise status.conflict(named, name, reason)
+
+
+def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list[str]:
+    """Who still has to agree: those of the object, with what the options choose for dependents."""
+    finalizers = list(metadata.finalizers(old))
+    wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
+    decided = bool(wanted) or options.orphan is not None or options.propagation is not None
+    if decided:
+        finalizers = [one for one in finalizers if one == wanted or one not in _WANTED.values()]
+    if wanted and wanted not in finalizers:
+        finalizers.append(wanted)
+    return finalizers
+
+
+def settled(options: DeleteOptions, old: Mapping[str, Any]) -> DeleteOptions:
+    """The options as admission sees them: those of a pod say how long it has."""
+    if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
+        return options
+    return replace(options, grace=_given_grace(old, options))
+
+
+def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str, Any] | None:
+    """The object as it waits for its finalizers; None when nothing keeps it. An object that is
+    marked already only changes its finalizers."""
+    if old.get("kind") == "CustomResourceDefinition" and not metadata.deletion_timestamp(old):
+        return _marked_definition(old, now)
+    finalizers = remaining_finalizers(old, options)
+    is_pod = metadata.gvk(old) == POD
+    waits = finalizers or (old.get("spec") or {}).get("finalizers")
+    if not waits and not is_pod:
+        return None
+    made: dict[str, Any] = fresh(old)
+    meta = made["metadata"]
+    if finalizers:
+        meta["finalizers"] = finalizers
+    if is_pod and metadata.deletion_timestamp(old):
+        _shorten(meta, options.grace)
+    if not metadata.deletion_timestamp(old):
+        grace = _given_grace(old, options) if is_pod else 0
+        meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
+        if metadata.generation(old):
+            meta["generation"] = metadata.generation(old) + 1
+        if made.get("kind") == "Namespace":
+            meta.pop("deletionGracePeriodSeconds")
+            made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
+    return made
+
+
+def _marked_definition(old: Mapping[str, Any], now: str) -> dict[str, Any]:
+    """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
+    `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
+    made: dict[str, Any] = fresh(old)
+    kept = [one for one in metadata.finalizers(old) if one != DEFINITION_CLEANUP]
+    made["metadata"].update(deletionTimestamp=now, finalizers=[*kept, DEFINITION_CLEANUP])
+    pending = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; "
+        "CustomResource deletion will begin soon",
+    }
+    said = made.get("status") or {}
+    made["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
+    return made
+
+
+def _given_grace(pod: Mapping[str, Any], options: DeleteOptions) -> int:
+    """How many seconds a pod has to end; none if nobody runs it."""
+    spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
+    if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
+        return 0
+    own = spec.get("terminationGracePeriodSeconds")
+    seconds = options.grace if options.grace is not None else own
+    seconds = DEFAULT_GRACE if seconds is None else seconds
+    return seconds if seconds >= 0 else 1
+
+
+def _shorten(meta: dict[str, Any], grace: int | None) -> None:
+    """The time that a pod has left can only get shorter."""
+    present = meta.get("deletionGracePeriodSeconds") or 0
+    if grace is not None and grace < present:
+        meta["deletionTimestamp"] = _later(meta["deletionTimestamp"], grace - present)
+        meta["deletionGracePeriodSeconds"] = grace
+
+
+def _later(time: str, seconds: int) -> str:
+    moved = datetime.strptime(time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=seconds)
+    return moved.strftime(_TIME)
+
+
+# --- the store ---
+
+
+def goes_at_once(kept: Mapping[str, Any]) -> bool:
+    """Whether a marked object has neither time nor anybody to wait for: pods are marked in any
+    case, so that those who watch them see it."""
+    if metadata.gvk(kept) != POD or metadata.finalizers(kept):
+        return False
+    return not metadata.metadata(kept).get("deletionGracePeriodSeconds")
+
+
+def is_released(made: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether an update takes the last finalizer from an object that is to be deleted."""
+    grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
+    held = metadata.finalizers(made) or (made.get("spec") or {}).get("finalizers")
+    return bool(metadata.deletion_timestamp(old)) and not grace and not held
+
+
+def gone_answer(old: Mapping[str, Any], target: Target) -> dict[str, Any]:
+    """What a client gets for an object that is gone."""
+    resource = target.resource
+    if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
+        return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}
+    details = {"name": metadata.name(old), "kind": resource.gvr.resource}
+    if resource.gvr.group:
+        details = {"name": details["name"], "group": resource.gvr.group, "kind": details["kind"]}
+    if metadata.uid(old):
+        details["uid"] = metadata.uid(old)
+    done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return {**done, "details": details}

@@ -1,0 +1,246 @@
+"""A `Draft` is an object on its way in: decoded, with its defaults, converted.
+
+`drafted` makes one of what a client sent. Every stored object has been through these three, so
+`stored_form` repeats them for an object that is read back. What comes after them differs between a
+create (`create`) and an update (`update`). Whoever mutates objects besides the built-in plugins is
+shown `form` and gives back what `replaced` takes. Objects given in are never changed.
+
+The rules themselves stand in `celadon.kube.defaulting`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Container, Mapping
+from typing import Any, Final, NamedTuple
+
+from celadon.kube.catalogue.resources import known_resources
+from celadon.kube.defaulting.default_triggers import Triggers, triggers
+from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
+from celadon.kube.defaulting.defaulting_rules import (
+    SharingRules,
+    compiled,
+    enabled_gates,
+    sharing_rules,
+)
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_copies import fresh
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.typed_objects import (
+    EmptyValue,
+    Inexact,
+    Reading,
+    StructCodec,
+    codec_for,
+    decode,
+    empty_values,
+    struct_codec,
+    with_empty_values,
+)
+from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
+from celadon.records import dataclass
+
+DEFAULT: Final = "default"
+"""The phase in which absent fields get their values, as the scheme does."""
+CONVERT: Final = "convert"
+
+TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+
+_PLAIN: Final = DefaultingContext()
+
+
+# House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
+# frozen one takes four times as long.
+@dataclass(slots=True)
+class Draft:
+    """An object on its way in. `made` belongs to the draft: the steps change it in place."""
+
+    gvk: GroupVersionKind
+    made: dict[str, Any]
+    codec: StructCodec
+    run: Run
+    is_exact: bool = False
+    """Whether all fields that were sent are fields of the kind, and none was empty; no says that
+    nobody knows."""
+
+    @property
+    def meta(self) -> dict[str, Any] | None:
+        """None for kinds without metadata."""
+        meta = self.made.get("metadata")
+        return meta if isinstance(meta, dict) else None
+
+    @property
+    def is_custom(self) -> bool:
+        """Of a kind that only a CustomResourceDefinition can define."""
+        return self.codec.name == schema_model.OBJECT_META
+
+    def complete(self, obj: dict[str, Any] | None = None) -> None:
+        """Adds the fields that are always written to the draft, or to an object of its kind: they
+        are zero, and so as good as absent."""
+        _complete(self.made if obj is None else obj, self.codec)
+
+    def form(self) -> dict[str, Any]:
+        """What the object looks like at this point, as a copy that belongs to the caller."""
+        shown: dict[str, Any] = fresh(self.made)
+        _complete(shown, self.codec)
+        return shown
+
+    def validated(self, made: dict[str, Any]) -> dict[str, Any]:
+        """What validation sees of `made`, the object that `finish_create` or `finish_update` made
+        of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
+        validates its structs; admission and the store get them encoded. Of the object before an
+        update it sees the same, as upstream takes empty and absent for equal."""
+        return with_empty_values(made, self.run.empties) if self.run.empties else made
+
+    def replaced(self, obj: Mapping[str, Any]) -> Draft:
+        """The draft as somebody has left it who was shown `form`: defaulted once more."""
+        return drafted(obj, self.gvk, self.run.context)
+
+
+def drafted(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> Draft:
+    """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    made, codec, is_exact, empties = _decoded(obj, gvk)
+    run = Run(made, context, gates_of(context), empties=empties)
+    _default(run, gvk)
+    return Draft(gvk, made, codec, run, is_exact)
+
+
+def defaulted(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> dict[str, Any]:
+    """The object decoded and defaulted, with everything else as it was sent."""
+    draft = drafted(obj, gvk, context)
+    draft.complete()
+    return draft.made
+
+
+def stored_form(
+    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+) -> dict[str, Any]:
+    """The object as it is read back after a write: without empty lists, defaulted once more.
+
+    For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
+    """
+    codec, stored = codec_for(gvk), codec_for(gvk, Reading.STORED)
+    if codec is None or stored is None:
+        return dict(obj)
+    made = decode(stored, obj)
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
+    _default(Run(made, context, gates_of(context)), gvk)
+    _complete(made, codec)
+    return made
+
+
+def _default(run: Run, gvk: GroupVersionKind) -> None:
+    apply_phase(run, gvk, DEFAULT)
+    apply_phase(run, gvk, CONVERT)
+
+
+def apply_phase(run: Run, gvk: GroupVersionKind, phase: str) -> None:
+    """Lets the rules of one phase change the object of the run in place."""
+    for rule in compiled(gvk, phase, run.gates, run.context.plugins):
+        rule(run.root, run)
+
+
+def gates_of(context: DefaultingContext) -> frozenset[str]:
+    """The feature gates that are on, by default or because the context says so."""
+    return _gates(tuple(sorted(context.gates.items())))
+
+
+@functools.lru_cache(maxsize=64)
+def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
+    return enabled_gates(dict(overrides))
+
+
+@functools.lru_cache(maxsize=1024)
+def has_identity(gvk: GroupVersionKind) -> bool:
+    """Whether created objects get a uid and a time: those that are stored, and token requests."""
+    resource = known_resources(all_versions=True).by_gvk(gvk)
+    is_builtin = codec_for(gvk) is not None
+    is_stored = resource is not None and resource.storage_version != ""
+    return is_stored or not is_builtin or gvk == TOKEN_REQUEST
+
+
+# --- decoding ---
+
+
+def _decoded(
+    obj: Mapping[str, Any], gvk: GroupVersionKind
+) -> tuple[dict[str, Any], StructCodec, bool, tuple[EmptyValue, ...]]:
+    """The third says that no field is unknown, and none empty; of custom resources that is not
+    known. The last are the values that came empty and are left out."""
+    codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
+    if codec is None or exact is None:
+        return *_decoded_custom(obj), False, ()
+    empties: tuple[EmptyValue, ...] = ()
+    try:
+        made, is_exact = decode(exact, obj), True
+    except Inexact:
+        made, is_exact = decode(codec, obj), False
+        empties = empty_values(codec, obj)
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
+    return made, codec, is_exact, empties
+
+
+def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
+    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
+
+    It is shared with the object given in: nothing changes it afterwards.
+    """
+    codec = struct_codec(schema_model.OBJECT_META)
+    made = {key: value for key, value in obj.items() if key != "metadata"}
+    meta = obj.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
+        raise DecodeError(reason, FieldPath("metadata"))
+    try:
+        made["metadata"] = decode(codec, meta or {})
+    except DecodeError as error:
+        locate(error, "metadata")
+        raise
+    return made, codec
+
+
+def _complete(made: dict[str, Any], codec: StructCodec) -> None:
+    codec.complete(made["metadata"] if codec.name == schema_model.OBJECT_META else made)
+
+
+# --- defaulting again ---
+
+
+class ChangedDefaulting(NamedTuple):
+    """Defaulting an object of a kind again, where little was changed. `triggers` say by component
+    what changes may have consequences."""
+
+    gvk: GroupVersionKind
+    context: DefaultingContext
+    gates: frozenset[str]
+    rules: SharingRules
+    triggers: Mapping[str, Triggers]
+
+    def run(self, made: dict[str, Any]) -> Run:
+        """The object on its way through the rules."""
+        return Run(made, self.context, self.gates)
+
+    def default(self, run: Run, settled: Container[int]) -> None:
+        """The defaults of what was changed; parts with these identities are left alone."""
+        codec = codec_for(self.gvk)
+        assert codec is not None, f"{self.gvk} is built in"
+        run.settled = settled
+        for rule in self.rules.rules:
+            rule(run.root, run)
+        codec.complete(run.root, settled)
+
+
+def changed_defaulting(
+    gvk: GroupVersionKind, context: DefaultingContext
+) -> ChangedDefaulting | None:
+    """None for a built-in kind of which all must be defaulted again whatever was changed."""
+    gates = gates_of(context)
+    rules = sharing_rules(gvk, gates)
+    if rules is None:
+        return None
+    return ChangedDefaulting(gvk, context, gates, rules, triggers(gvk, gates))

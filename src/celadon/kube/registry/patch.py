@@ -1,0 +1,348 @@
+"""A patch, from its body to a draft of the new object, which then takes the way of an update.
+
+A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
+three plain types, `three_way_patched` the patch of a client-side apply; `read_patched` reads the
+result as `decode` reads a body, with the refusals of patches (422 about a field `patch`).
+Server-side apply is another way from the old object to the new one (`kube.apply`). As
+k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from celadon.kube import fieldpath, metadata, status
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_text import json_text, plain_text
+from celadon.kube.go.go_types import go_type
+from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupKind
+from celadon.kube.registry import request_bodies
+from celadon.kube.registry.decode import (
+    Incoming,
+    draft_of,
+    stray_fields,
+    structure_of,
+)
+from celadon.kube.registry.patching.merge_strategies import MergeError
+from celadon.kube.registry.patching.patches import (
+    JsonPatchError,
+    apply_json_patch,
+    apply_merge_patch,
+    read_patch,
+)
+from celadon.kube.registry.patching.strategic_merge import merge_into
+from celadon.kube.registry.patching.three_way_merge import ThreeWays
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.target import Target, undeterminable
+from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.schemas.strict_fields import repeated_fields
+from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
+from celadon.kube.status import Status, StatusDetails, StatusError
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
+from celadon.records import dataclass
+
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+"""The media type of server-side apply."""
+
+BUILT_IN_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+CUSTOM_TYPES: Final = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+
+MAX_OPERATIONS: Final = 10_000
+OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})
+BAD_MERGE_PATCH: Final = "Invalid JSON Patch"
+_DECODING: Final = "error decoding patch: "
+_GO_MAP: Final = "map[string]interface {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """`show` makes what a refusal of the result prints; `complaints` are about the patch itself."""
+
+    document: Any
+    show: Callable[[], str]
+    complaints: tuple[str, ...] = ()
+    is_strategic: bool = False
+
+    def refusal(self, why: str) -> StatusError:
+        """422 for a result that is not taken."""
+        error = fieldpath.invalid(FieldPath("patch"), self.show(), why)
+        return status.invalid(GroupKind("", ""), "", [error])
+
+
+def patch_type(content_type: str, target: Target) -> str:
+    """The media type of a patch, from the header as it was sent: to the letter. 415 for a type that
+    the kind does not have, in the words of the router or, behind it, of the handler."""
+    found = content_type.partition(";")[0]
+    types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
+    if found in types:
+        return found
+    given = (one.partition(";")[0].strip() for one in content_type.split(","))
+    if target.resource.custom or any(one in types for one in given):
+        raise status.unsupported_media_type(types)
+    message = "415: Unsupported Media Type"
+    failed = Status(
+        message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
+    )
+    raise StatusError(failed)
+
+
+def patched(
+    current: Mapping[str, Any],
+    body: bytes,
+    media_type: str,
+    target: Target,
+    field_validation: str = WARN,
+) -> Patched:
+    """`current` is the object as the endpoint shows it, `media_type` as `patch_type` found it.
+    StatusError when the patch cannot be read or does not apply."""
+    is_strict = field_validation != IGNORE
+    if media_type == STRATEGIC_PATCH:
+        return _strategic(current, _read(body, ""), target, is_strict=is_strict)
+    try:
+        if media_type == JSON_PATCH:
+            return _operated(current, body, is_strict=is_strict)
+        return _merged(current, body, is_strict=is_strict)
+    except JsonPatchError:
+        raise _rejected() from None
+
+
+def _rejected() -> StatusError:
+    """422 without a word about why."""
+    message = "the server rejected our request due to an error in our request"
+    failed = Status(message=message, reason="Invalid", details=StatusDetails(), code=422)
+    return StatusError(failed)
+
+
+def _read(body: bytes, prefix: str, read: Callable[[str], Document] = read_json) -> Document:
+    try:
+        return read(body.decode("utf-8", "replace"))
+    except JsonSyntaxError as error:
+        raise status.bad_request(f"{prefix}{error}") from None
+
+
+def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING) -> None:
+    if value is not None and not isinstance(value, wanted):
+        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
+        raise status.bad_request(f"{prefix}{why}")
+
+
+def _merged(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
+    """Without field validation only the library reads the patch, and says less about it."""
+    try:
+        patch = _read(body, _DECODING)
+    except StatusError:
+        if is_strict:
+            raise
+        raise status.bad_request(BAD_MERGE_PATCH) from None
+    if is_strict:
+        _require(patch.value, dict, _GO_MAP)
+    if not isinstance(patch.value, dict | list):
+        raise status.bad_request(BAD_MERGE_PATCH)
+    made = apply_merge_patch(dict(current), patch.value, as_written=True)
+    complaints = tuple(one.text for one in repeated_fields(patch)) if is_strict else ()
+    return Patched(made, partial(json_text, made), complaints)
+
+
+def _operated(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
+    patch = _read(body, _DECODING if is_strict else "", read_patch)
+    complaints = _complaints_of(patch) if is_strict else []
+    _require(patch.value, list, "jsonpatch.Patch", "")
+    operations = patch.value or []
+    for operation in operations:
+        _require(operation, dict, "jsonpatch.Operation", "")
+    if len(operations) > MAX_OPERATIONS:
+        raise status.request_entity_too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
+            f"{len(operations)}"
+        )
+    named = [one or {} for one in operations]
+    made = apply_json_patch(dict(current), named, as_written=True)
+    return Patched(made, partial(json_text, made), tuple(complaints))
+
+
+def _complaints_of(patch: Document) -> list[str]:
+    """Members of operations that there are not, or that come twice. StatusError (400) for what does
+    not fit Go's type of operations."""
+    _require(patch.value, list, "[]handlers.jsonPatchOp")
+    found = []
+    repeated = repeated_fields(patch)
+    for i, operation in enumerate(patch.value or ()):
+        _require(operation, dict, "handlers.jsonPatchOp")
+        for key, value in (operation or {}).items():
+            if key not in OPERATION_MEMBERS:
+                found.append(f'json patch unknown field "[{i}].{key}"')
+            elif key != "value":
+                _require_text(key, value)
+    return found + [f"json patch {one.text}" for one in repeated]
+
+
+def _require_text(member: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        why = f"json: cannot unmarshal {json_kind(value)} into Go struct field jsonPatchOp.{member}"
+        raise status.bad_request(f"{_DECODING}{why} of type string")
+
+
+def _strategic(
+    current: Mapping[str, Any], read: Document, target: Target, *, is_strict: bool
+) -> Patched:
+    patch = read.value
+    if patch is None:
+        return Patched(dict(current), lambda: "map[]", is_strategic=True)
+    if not isinstance(patch, dict):
+        kind = json_kind(patch)
+        raise status.bad_request(f"json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
+    complaints = tuple(one.text for one in repeated_fields(read)) if is_strict else ()
+    try:
+        made = merge_into(current, patch, schema_for(target.kind))
+    except MergeError as error:
+        raise _unmerged(error) from None
+    return Patched(made, partial(plain_text, patch), complaints, is_strategic=True)
+
+
+def _unmerged(error: MergeError) -> StatusError:
+    match error.code:
+        case 400:
+            return status.bad_request(str(error))
+        case 422:
+            return _rejected()
+        case _:
+            return status.plain_error(str(error))
+
+
+def three_way_patched(
+    live: JsonObject, last: JsonObject, wanted: JsonObject, target: Target
+) -> Patched | None:
+    """What `kubectl apply` makes of an object with the patch that it sends; None where it sends
+    none. `last` is the configuration that was applied before, `wanted` the one that is applied now.
+    StatusError when there is no such patch, or it does not apply."""
+    ways = ThreeWays(last, wanted, live)
+    schema = schema_for(target.kind)
+    if schema is None:
+        patch, media_type = ways.merge_patch(), MERGE_PATCH
+    else:
+        try:
+            patch, media_type = ways.strategic_patch(schema), STRATEGIC_PATCH
+        except MergeError as error:
+            raise status.plain_error(str(error)) from None
+    return patched(live, json_text(patch).encode(), media_type, target) if patch else None
+
+
+def read_patched(
+    result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
+) -> Incoming:
+    """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
+    document = _typed(result, target)
+    found = metadata.gvk(document)
+    if found != target.kind and not result.is_strategic:
+        raise result.refusal(_other_kind(document, target))
+    try:
+        draft = draft_of(document, target, context)
+    except DecodeError as error:
+        raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
+    if field_validation == IGNORE:
+        return Incoming(found, draft, document)
+    complaints = (*result.complaints, *_complaints(result, target))
+    if complaints and field_validation == STRICT:
+        raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
+    return Incoming(found, draft, document, complaints)
+
+
+def _typed(result: Patched, target: Target) -> dict[str, Any]:
+    """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
+    object, 400 for one without a version, of which Go's decoder reads nothing."""
+    document = result.document
+    if result.is_strategic:
+        return _of_kind(document, target)
+    if not isinstance(document, dict):
+        raise result.refusal(request_bodies.not_an_object(document))
+    if not document.get("kind"):
+        if target.schema is not None:
+            raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
+        document = {**document, "kind": target.kind.kind}
+    if not document.get("apiVersion") and target.schema is None:
+        raise undeterminable(target)
+    return document
+
+
+def _of_kind(document: dict[str, Any], target: Target) -> dict[str, Any]:
+    """What a strategic merge says about the kind and the version does not matter, if it is text:
+    the result is put into the struct of the endpoint's kind."""
+    kind = target.kind
+    said = {"apiVersion": kind.api_version, "kind": kind.kind}
+    return document | {
+        key: value
+        for key, value in said.items()
+        if document.get(key) is None or isinstance(document[key], str)
+    }
+
+
+def _complaints(result: Patched, target: Target) -> list[str]:
+    found = [one.text for one in stray_fields(Document(result.document), target.kind, target)]
+    return sorted(found) if result.is_strategic else found
+
+
+def _other_kind(document: object, target: Target) -> str:
+    found = metadata.gvk(document)
+    if structure_of(found) != found or _is_known(found):
+        package = target.kind.group.partition(".")[0] or "core"
+        return (
+            f"converting ({found.version}.{found.kind}) to ({package}.{target.kind.kind}): "
+            "unknown conversion"
+        )
+    return (
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{request_bodies.SCHEME}"'
+    )
+
+
+def _is_known(kind: Any) -> bool:
+    return schema_for(kind) is not None
+
+
+# --- values that do not fit ---
+
+_GO_KINDS: Final = {
+    "s": "string",
+    "i": "int32",
+    "l": "int64",
+    "b": "bool",
+    "d": "float64",
+    "byte": "uint8",
+}
+_INTEGERS: Final = frozenset({"int32", "int64"})
+
+
+def restore_error(error: DecodeError) -> str:
+    """What is said when a strategic merge makes an object whose values do not fit its kind. Such a
+    result never was text: it is put into its Go struct value by value, with words of their own, as
+    k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
+    (quantities, times) it is the text of that."""
+    mismatch = error.__cause__
+    if not isinstance(mismatch, Mismatch):
+        return error.alone
+    if isinstance(mismatch, ReadMismatch):
+        return mismatch.message_alone()
+    found, wanted = _go_kind(mismatch.value), mismatch.node
+    if wanted == "y" or (isinstance(wanted, dict) and "items" in wanted):
+        return f"cannot restore slice from {found}"
+    if isinstance(wanted, dict) and "values" in wanted:
+        return f"cannot restore map from {found}"
+    if isinstance(wanted, dict) and "ref" in wanted:
+        return f"cannot restore struct from: {found}"
+    kind = _GO_KINDS.get(wanted.get("type", "") if isinstance(wanted, dict) else str(wanted), "")
+    if (found, kind) != ("int64", "string") and not (found == "float64" and kind in _INTEGERS):
+        return f"unrecognized type: {kind}"
+    named = go_type(wanted, mismatch.owner, mismatch.field).removeprefix("*")
+    return f"cannot convert {found} to {named}"
+
+
+def _go_kind(value: object) -> str:
+    kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
+    return kinds.get(value.__class__, "float64")

@@ -1,0 +1,402 @@
+"""JSON patch and JSON merge patch, in the dialect that API servers speak.
+
+That of gopkg.in/evanphx/json-patch.v4, which is more lenient than RFC 6902: `replace` of a missing
+member of an object adds it, `test` of a missing member against null holds, negative indices count
+from the end, and what stands before the first slash of a path is ignored. Error texts are those of
+the library.
+
+Documents and patches are JSON values; neither is changed. Members of the result keep their places,
+unless they are asked for as the library writes them: sorted in each object that it has looked into,
+as they came in all others.
+"""
+
+from __future__ import annotations
+
+import json
+import json.scanner
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
+from typing import Any, Final
+
+from celadon.kube.errors import KubeError
+from celadon.kube.go.go_json_scanner import TOO_DEEP
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.json_copies import fresh
+from celadon.patterns import late_pattern
+
+COPY_LIMIT: Final = 3 * 1024 * 1024
+"""Bytes of JSON that all `copy` operations of a patch may add."""
+
+_INTEGER: Final = late_pattern("[+-]?[0-9]+")
+_MISSING: Final = "missing value"
+
+
+class JsonPatchError(KubeError, ValueError):
+    """The patch does not apply; the message is the library's. `is_test`: what did not hold was a
+    `test` operation."""
+
+    is_test = False
+
+
+class JsonPatchTestFailed(JsonPatchError):
+    """A `test` operation did not hold."""
+
+    is_test = True
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"testing value {path} failed: test failed")
+
+
+def _index(key: str) -> int:
+    """As Go's `strconv.Atoi`."""
+    if _INTEGER.fullmatch(key) is None:
+        raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: invalid syntax")
+    number = int(key) if len(key) < 64 else 2**63
+    if not -(2**63) <= number < 2**63:
+        raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: value out of range")
+    return number
+
+
+def _position(key: str, length: int) -> int:
+    """The index of one of `length` items; negative ones count from the end."""
+    index = _index(key)
+    if not -length <= index < length:
+        raise JsonPatchError(f"Unable to access invalid index: {index}: invalid index referenced")
+    return index + length if index < 0 else index
+
+
+def _get(container: Any, key: str) -> Any:
+    """A missing member of an object reads as null."""
+    if isinstance(container, dict):
+        return container.get(key)
+    return container[_position(key, len(container))]
+
+
+def _add(container: Any, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    elif key == "-":
+        container.append(value)
+    else:
+        try:
+            _index(key)
+        except JsonPatchError as error:
+            raise JsonPatchError(f"value was not a proper array index: '{key}': {error}") from None
+        container.insert(_position(key, len(container) + 1), value)
+
+
+def _remove(container: Any, key: str) -> None:
+    if isinstance(container, list):
+        del container[_position(key, len(container))]
+    elif key in container:
+        del container[key]
+    else:
+        raise JsonPatchError(f"Unable to remove nonexistent key: {key}: {_MISSING}")
+
+
+def _unescape(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def same_json(a: object, b: object) -> bool:
+    """Equality of JSON, scalars by their text: neither are 1 and true the same, nor 1 and 1.0."""
+    if a.__class__ is not b.__class__:
+        return False
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_json(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_json, a, b))
+    return bool(a == b)
+
+
+class _Application:
+    """A patch being applied to a copy of the document."""
+
+    def __init__(self, document: object, copy_limit: int, *, raw_nulls: bool) -> None:
+        self.document = document
+        self.copy_limit = copy_limit
+        self.raw_nulls = raw_nulls
+        self.copied = 0
+        self.opened = {id(document): document}
+
+    def _find(self, path: str) -> tuple[Any, str] | None:
+        """The container that a path's last part is a key of; None when there is none."""
+        parts = path.split("/")[1:]
+        if not parts:
+            return None
+        *way, key = map(_unescape, parts)
+        found = self.document
+        for part in way:
+            try:
+                found = _get(found, part)
+            except JsonPatchError:
+                return None
+            if not isinstance(found, (dict, list)):
+                return None
+            self.opened[id(found)] = found
+        return found, key
+
+    def _open_all(self, value: object) -> None:
+        """The library has looked into all of it."""
+        if isinstance(value, dict | list):
+            self.opened[id(value)] = value
+            for one in value.values() if isinstance(value, dict) else value:
+                self._open_all(one)
+
+    def written(self, value: Any) -> Any:
+        """A value as the library writes it."""
+        if id(value) not in self.opened:
+            return value
+        if isinstance(value, dict):
+            return {key: self.written(value[key]) for key in sorted(value)}
+        return list(map(self.written, value)) if isinstance(value, list) else value
+
+    def _path(self, operation: Mapping[str, Any], kind: str) -> str:
+        path = operation.get("path")
+        if not isinstance(path, str):
+            raise JsonPatchError(f"{kind} operation failed to decode path: {_MISSING}")
+        return path
+
+    def _from(self, operation: Mapping[str, Any], kind: str) -> str:
+        path = operation.get("from")
+        if not isinstance(path, str):
+            raise JsonPatchError(
+                f"{kind} operation failed to decode from: operation, missing from field: {_MISSING}"
+            )
+        return path
+
+    def _place(self, path: str, refusal: str) -> tuple[Any, str]:
+        found = self._find(path)
+        if found is None:
+            raise JsonPatchError(f"{refusal}: {_MISSING}")
+        return found
+
+    def add(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "add")
+        refusal = f'add operation does not apply: doc is missing path: "{path}"'
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in add for path: '{path}'"):
+            _add(container, key, fresh(operation.get("value")))
+
+    def remove(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "remove")
+        refusal = f'remove operation does not apply: doc is missing path: "{path}"'
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in remove for path: '{path}'"):
+            _remove(container, key)
+
+    def replace(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "replace")
+        value = fresh(operation.get("value"))
+        if path == "":
+            if not isinstance(value, (dict, list)):
+                raise JsonPatchError("replace operation value must be object or array: %!w(<nil>)")
+            self.document = value
+            self.opened[id(value)] = value
+            return
+        refusal = f"replace operation does not apply: doc is missing path: {path}"
+        container, key = self._place(path, refusal)
+        try:
+            _get(container, key)
+        except JsonPatchError:
+            raise JsonPatchError(
+                f"replace operation does not apply: doc is missing key: {path}: {_MISSING}"
+            ) from None
+        if isinstance(container, list):
+            container[_position(key, len(container))] = value
+        else:
+            container[key] = value
+
+    def move(self, operation: Mapping[str, Any]) -> None:
+        source = self._from(operation, "move")
+        refusal = f"move operation does not apply: doc is missing from path: {source}"
+        container, key = self._place(source, refusal)
+        with _Prefix(f"error in move for path: '{key}'"):
+            value = _get(container, key)
+            _remove(container, key)
+        path = self._path(operation, "move")
+        refusal = f"move operation does not apply: doc is missing destination path: {path}"
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in move for path: '{path}'"):
+            _add(container, key, value)
+
+    def test(self, operation: Mapping[str, Any]) -> None:
+        path = self._path(operation, "test")
+        if path == "":
+            if not same_json(self.document, operation.get("value")):
+                raise JsonPatchTestFailed(path)
+            self._open_all(self.document)
+            return
+        refusal = f"test operation does not apply: is missing path: {path}"
+        container, key = self._place(path, refusal)
+        with _Prefix(f"error in test for path: '{path}'"):
+            value = _get(container, key)
+        wanted = operation.get("value")
+        is_raw_null = self.raw_nulls and wanted is None and "value" in operation
+        if is_raw_null or not same_json(value, wanted):
+            raise JsonPatchTestFailed(path)
+        self._open_all(value)
+
+    def copy(self, operation: Mapping[str, Any]) -> None:
+        source = self._from(operation, "copy")
+        refusal = f"copy operation does not apply: doc is missing from path: {source}"
+        container, key = self._place(source, refusal)
+        with _Prefix(f"error in copy for from: '{source}'"):
+            value = _get(container, key)
+        path = self._path(operation, "copy")
+        refusal = f"copy operation does not apply: doc is missing destination path: {path}"
+        container, key = self._place(path, refusal)
+        self.copied += len(json_text(value).encode("utf-8", "surrogatepass"))
+        if self.copied > self.copy_limit:
+            raise JsonPatchError(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self.copied}, exceeding the limit {self.copy_limit}"
+            )
+        with _Prefix("error while adding value during copy"):
+            _add(container, key, fresh(self.written(value)))
+
+
+class _Prefix:
+    """Puts words before the message of a JsonPatchError that leaves the block."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, JsonPatchError):
+            raise JsonPatchError(f"{self.words}: {error}") from None
+
+
+def apply_json_patch(
+    document: object,
+    operations: Sequence[Mapping[str, Any]],
+    *,
+    copy_limit: int = COPY_LIMIT,
+    raw_nulls: bool = False,
+    as_written: bool = False,
+) -> Any:
+    """The patched document. JsonPatchError when an operation does not apply. `raw_nulls`: the
+    operations were not read from JSON but made, which the library handles in another way: no
+    `test` for a null holds. `as_written`: with the members in the order in which the library
+    writes them."""
+    try:
+        application = _Application(fresh(document), copy_limit, raw_nulls=raw_nulls)
+        _apply_all(application, operations)
+        made = application.document
+        return application.written(made) if as_written else made
+    except RecursionError:
+        raise JsonPatchError(TOO_DEEP) from None
+
+
+def _apply_all(application: _Application, operations: Sequence[Mapping[str, Any]]) -> None:
+    apply = {
+        "add": application.add,
+        "remove": application.remove,
+        "replace": application.replace,
+        "move": application.move,
+        "test": application.test,
+        "copy": application.copy,
+    }
+    for operation in operations:
+        kind = operation.get("op")
+        if not isinstance(kind, str):
+            kind = "unknown"
+        if kind not in apply:
+            raise JsonPatchError(f"Unexpected kind: {kind}")
+        apply[kind](operation)
+
+
+_Order = Callable[[dict[str, Any]], Iterable[str]]
+"""The names of an object's members, in the order that its copy has."""
+
+
+def _without_nulls(value: object, order: _Order) -> Any:
+    """Without the null members of objects, at any depth; null items of lists stay."""
+    if isinstance(value, dict):
+        kept = (key for key in order(value) if value[key] is not None)
+        return {key: _without_nulls(value[key], order) for key in kept}
+    if isinstance(value, list):
+        return [_without_nulls(item, order) for item in value]
+    return value
+
+
+def apply_merge_patch(document: object, patch: object, *, as_written: bool = False) -> Any:
+    """The document with the patch merged into it; null removes a member. `as_written` as above."""
+    order: _Order = sorted if as_written else list
+    try:
+        if isinstance(patch, dict):
+            return _merged(document, patch, order)
+        return _without_nulls(patch, order)
+    except RecursionError:
+        raise JsonPatchError(TOO_DEEP) from None
+
+
+def _merged(document: object, patch: object, order: _Order) -> Any:
+    if not isinstance(document, dict):
+        return _without_nulls(patch, order)
+    if not isinstance(patch, dict):
+        return fresh(patch)
+    merged = dict(document)
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif merged.get(key) is None:
+            merged[key] = _without_nulls(value, order)
+        else:
+            merged[key] = _merged(merged[key], value, order)
+    return {key: merged[key] for key in order(merged)}
+
+
+# --- reading ---
+
+
+class WrittenText(str):
+    """A string that a server would write in another way. Its class tells it from all others.
+
+    A `test` operation compares the texts of scalars: `1` is not `1.0`, and a string that is written
+    otherwise than a server writes it (`"\\u0061"`, or `"<"`, which a server escapes) is equal to
+    none. Numbers tell how they are written anyway; strings do so in `test` operations only."""
+
+    __slots__ = ()
+
+
+def read_patch(text: str) -> Document:
+    """The operations of a JSON patch, with what matters of how they are written, or whatever the
+    text is. Raises JsonSyntaxError."""
+    document = read_json(text)
+    if isinstance(document.value, list) and any(map(_is_test, document.value)):
+        written = _Decoder().decode(text)
+        for operation, as_written in zip(document.value, written, strict=True):
+            if _is_test(operation) and _has_text(as_written.get("value")):
+                operation["value"] = as_written["value"]
+    return document
+
+
+def _is_test(operation: Any) -> bool:
+    return isinstance(operation, dict) and operation.get("op") == "test"
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_text, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_text, value))
+    return value.__class__ is WrittenText
+
+
+class _Decoder(json.JSONDecoder):
+    """Python's decoder, asked for the text of each string."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parse_string = _scanned
+        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # as above
+
+
+def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:  # noqa: FBT001, FBT002 - called by json
+    value, end = scanstring(text, start, strict)
+    return (value if text[start - 1 : end] == json_text(value) else WrittenText(value)), end

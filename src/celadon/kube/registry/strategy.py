@@ -1,0 +1,345 @@
+"""What is special about writes of a kind: validation, versions, warnings; one `Strategy` per kind.
+
+`strategy_of` finds it: built-in kinds share one that goes by the rules of `validation`, other rooms
+add theirs (the registration objects), and a custom kind brings its own. `write_errors` says why an
+object is refused, `write_warnings` and `valid_warnings` what a client is warned about. As the
+`strategy.go` files of k8s.io/kubernetes `pkg/registry` and k8s.io/apiserver
+`pkg/endpoints/{handlers,deprecation}`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final
+
+from celadon.kube import fieldpath, metadata
+from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.catalogue.lookups import Lookups
+from celadon.kube.catalogue.resources import Catalog, known_resources
+from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.releases import DEFAULT
+from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.registry.draft import has_identity
+from celadon.kube.registry.target import Target
+from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.validation.built_in_validations import validation_of
+from celadon.kube.validation.object_meta import (
+    IN_PATHS,
+    validate_meta_of_update,
+    validate_object_meta,
+)
+from celadon.kube.validation.validated_kinds import (
+    validate_create,
+    validate_status_update,
+    validate_subresource_update,
+    validate_update,
+)
+from celadon.kube.validation.validation_gates import gates_on
+from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
+from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.kube.custom.custom_kinds import CustomKind
+
+Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What validation may know besides the objects. Without `authorize` nobody asks whether a
+    writer may read what the object refers to. `gates` are those that are not as by default."""
+
+    version: str = DEFAULT
+    user: User = NOBODY
+    lookups: Lookups = EMPTY
+    catalog: Catalog | None = None
+    authorize: Authorize | None = None
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    forgiven: list[str] = field(default_factory=list)
+    """Filled by validation: what an update does not keep to and need not, for it was so before."""
+
+    @property
+    def resources(self) -> Catalog:
+        return known_resources() if self.catalog is None else self.catalog
+
+    @property
+    def gates_on(self) -> frozenset[str]:
+        """Those of the gates that validation asks for."""
+        return gates_on(self.version, self.gates)
+
+
+Create = Callable[[JsonObject, Surroundings], list[FieldError]]
+Update = Callable[[JsonObject, JsonObject, Surroundings], list[FieldError]]
+
+
+def _no_warnings(_: JsonObject) -> Sequence[str]:
+    return ()
+
+
+def _never(_: JsonObject) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """`create` and `update` are about objects as validating admission will see them, `status`
+    about an update to the status. `warnings` is about the object as it was decoded.
+
+    `needs_version`: an update has to say which version it changes. `created_by_update`: an update
+    of an object that does not exist creates it. `sent_change`: something in the document makes a
+    new generation although the decoded object is the same.
+    """
+
+    create: Create
+    update: Update
+    status: Update
+    warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
+    needs_version: bool = False
+    created_by_update: bool = False
+    sent_change: Callable[[JsonObject], bool] = _never
+
+
+NEEDS_VERSION: Final = frozenset(
+    {
+        DEFINITION_KIND,
+        GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("node.k8s.io", "RuntimeClass"),
+        GroupKind("policy", "PodDisruptionBudget"),
+        GroupKind("storage.k8s.io", "CSIDriver"),
+        GroupKind("storage.k8s.io", "CSINode"),
+        GroupKind("storage.k8s.io", "CSIStorageCapacity"),
+        GroupKind("storage.k8s.io", "VolumeAttachment"),
+    }
+)
+CREATED_BY_UPDATE: Final = frozenset(
+    {
+        GroupKind("", "Endpoints"),
+        GroupKind("", "Event"),
+        GroupKind("events.k8s.io", "Event"),
+        GroupKind("", "LimitRange"),
+        GroupKind("", "Service"),
+        GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("coordination.k8s.io", "LeaseCandidate"),
+        GroupKind("node.k8s.io", "RuntimeClass"),
+        GroupKind("rbac.authorization.k8s.io", "Role"),
+        GroupKind("rbac.authorization.k8s.io", "RoleBinding"),
+        GroupKind("rbac.authorization.k8s.io", "ClusterRole"),
+        GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    }
+)
+
+
+def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
+    """What a server checks of an update whatever the kind."""
+    return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
+
+
+@functools.lru_cache(maxsize=1024)
+def built_in_strategy(kind: GroupVersionKind) -> Strategy:
+    """Of a kind that has no strategy of its own."""
+    group_kind = kind.group_kind
+    covered = validation_of(group_kind) is not None
+    stored = codec_for(kind) is not None and has_identity(kind)
+
+    def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = access_asked_for(group_kind, obj, surroundings.lookups)
+        errors += validate_create(obj, kind, surroundings.gates_on)
+        if not errors and stored and not covered:
+            errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
+        return errors
+
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        if not covered:
+            return metadata_of_update(obj, old, surroundings) if stored else []
+        return validate_update(obj, old, kind, surroundings.gates_on)
+
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = access_given(group_kind, obj, old, surroundings.lookups)
+        return [*errors, *validate_status_update(obj, old, kind, surroundings.gates_on)]
+
+    return Strategy(
+        create,
+        update,
+        status,
+        needs_version=group_kind in NEEDS_VERSION,
+        created_by_update=group_kind in CREATED_BY_UPDATE,
+    )
+
+
+@functools.cache
+def definition_strategy() -> Strategy:
+    """Of CustomResourceDefinitions."""
+    # late: few objects are definitions.
+    from celadon.kube.custom.definitions import definition_validation
+
+    def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_errors(obj, surroundings.version)
+
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        return definition_validation.definition_update_errors(obj, old, surroundings.version)
+
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        errors = metadata_of_update(obj, old, surroundings)
+        return [*errors, *definition_validation.definition_status_errors(obj)]
+
+    return Strategy(create, update, status, needs_version=True)
+
+
+def custom_strategy(kind: CustomKind) -> Strategy:
+    """Of a kind that a CustomResourceDefinition defines. Upstream validates metadata of an update
+    for any kind first and then for this one, so that all causes about it come twice."""
+
+    def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
+        return kind.validate(dict(obj)).errors
+
+    def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
+
+    def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
+        outcome = kind.validate_status(dict(obj), dict(old))
+        surroundings.forgiven.extend(outcome.warnings)
+        return [*metadata_of_update(obj, old, surroundings), *outcome.errors]
+
+    return Strategy(create, update, status, needs_version=True)
+
+
+def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> Strategy:
+    """`special` are the strategies of kinds that other rooms know. Of a scale it is that of Scale:
+    the strategy of the object above it has no say."""
+    if target.schema is not None:
+        return custom_strategy(target.schema)
+    if target.group_kind == DEFINITION_KIND:
+        return definition_strategy()
+    return special.get(target.group_kind) or built_in_strategy(target.kind)
+
+
+def write_errors(
+    target: Target,
+    obj: JsonObject,
+    old: JsonObject | None,
+    surroundings: Surroundings,
+    special: Mapping[GroupKind, Strategy] = {},
+) -> list[FieldError]:
+    """Why an object that validating admission would see is refused with 422; `old` is None for a
+    new one."""
+    strategy = strategy_of(target, special)
+    if target.subresource == "scale" or old is None:
+        return strategy.create(obj, surroundings)
+    if target.subresource == "status":
+        return strategy.status(obj, old, surroundings)
+    if target.subresource:
+        return validate_subresource_update(
+            obj, old, target.kind, target.subresource, surroundings.gates_on
+        )
+    return strategy.update(obj, old, surroundings)
+
+
+# --- administrators of devices ---
+#
+# Who may reach devices as an administrator: claims in namespaces that are labelled for it. As
+# k8s.io/kubernetes `pkg/registry/resource/utils.go`. Of a namespace that nobody knows, nothing is
+# said here.
+
+ADMIN_ACCESS_LABEL: Final = "resource.kubernetes.io/admin-access"
+CLAIM: Final = GroupKind("resource.k8s.io", "ResourceClaim")
+TEMPLATE: Final = GroupKind("resource.k8s.io", "ResourceClaimTemplate")
+_REQUESTS: Final = FieldPath("spec", "devices", "requests")
+_RESULTS: Final = FieldPath("status", "allocation", "devices", "results")
+
+
+def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list[FieldError]:
+    """Of a new claim or template; the path is that of a claim for both."""
+    if kind not in (CLAIM, TEMPLATE):
+        return []
+    spec = obj.get("spec") or {}
+    claim = (spec.get("spec") or {}) if kind == TEMPLATE else spec
+    requests = (claim.get("devices") or {}).get("requests") or ()
+    wishes = [one.get("exactly") or {} for one in requests]
+    return _refused(_REQUESTS, wishes, obj, lookups)
+
+
+def access_given(
+    kind: GroupKind, obj: JsonObject, old: JsonObject, lookups: Lookups
+) -> list[FieldError]:
+    """Of what a claim was allocated, unless it had such access before."""
+    if kind != CLAIM or any(one.get("adminAccess") for one in _results(old)):
+        return []
+    return _refused(_RESULTS, _results(obj), obj, lookups)
+
+
+def _results(obj: JsonObject) -> Sequence[JsonObject]:
+    allocation = (obj.get("status") or {}).get("allocation") or {}
+    return (allocation.get("devices") or {}).get("results") or ()
+
+
+def _refused(
+    path: FieldPath, wishes: Sequence[JsonObject], obj: JsonObject, lookups: Lookups
+) -> list[FieldError]:
+    first = next((at for at, one in enumerate(wishes) if one.get("adminAccess")), None)
+    if first is None:
+        return []
+    namespace = lookups.namespace(metadata.namespace(obj))
+    if namespace is None or metadata.labels(namespace).get(ADMIN_ACCESS_LABEL) == "true":
+        return []
+    why = (
+        f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the "
+        "containing namespace"
+    )
+    return [fieldpath.forbidden(path.index(first).child("adminAccess"), why)]
+
+
+# --- warnings ---
+
+
+def write_warnings(
+    decoded: JsonObject,
+    target: Target,
+    special: Mapping[GroupKind, Strategy] = {},
+    *,
+    creates: bool = False,
+) -> list[str]:
+    """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
+    anything was done with it."""
+    warnings = repeated_owner_warnings(decoded)
+    if creates and not target.subresource:
+        warnings += warnings_before(target.group_kind, decoded)
+    return [*warnings, *strategy_of(target, special).warnings(decoded)]
+
+
+def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
+    """The warnings about an object that is valid, which follow those of `write_warnings`; both as
+    validation sees them, `old` None for a new one."""
+    is_custom = target.schema is not None
+    kind = target.group_kind
+    return kind_warnings(kind, made, old, subresource=target.subresource, custom=is_custom)
+
+
+def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[str]:
+    """The warning about owners that an object names twice, if it does. `mutated` is when mutating
+    admission has put them there."""
+    owners = metadata.metadata(obj).get("ownerReferences") or ()
+    uids = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
+    if not uids:
+        return []
+    when = " after mutating admission happens" if mutated else ""
+    return [
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+        "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+        f"requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(uids))}"
+    ]
+
+
+def without_repeated_owners(meta: dict[str, Any]) -> None:
+    """Takes from the metadata, in place, the owners that it names once more."""
+    owners = meta.get("ownerReferences")
+    if owners:
+        meta["ownerReferences"] = [
+            owner for i, owner in enumerate(owners) if owner not in owners[:i]
+        ]

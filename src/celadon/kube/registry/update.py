@@ -1,0 +1,415 @@
+"""An update, step by step, from an object that was read to what is stored and answered.
+
+    require_uid(uid, old, target)                        is it about the object that is there?
+    begin_update(draft, target)                          its place and its name
+    draft = draft.replaced(mutated)                      if mutators changed `draft.form()`,
+    warnings = resume(draft, target)                     and what a server sets again after them
+    require_state(draft.made, old, target)               is it about the state that is there?
+    made = finish_update(draft, old, target, sent)       what stays as it was, the generation
+    strategy.write_errors(target, made, old, surroundings)     why it is refused with 422
+    stored_update(made, parent, target, context)         what is kept and answered
+
+`old` is the object as the endpoint shows it (`target.shown`), `parent` the stored one. `updated`
+does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handlers/update.go`,
+`pkg/registry/rest/update.go` (BeforeUpdate) and `pkg/registry/generic/registry/store.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube import fieldpath, metadata, status
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.defaulting_rules import update_rules
+from celadon.kube.defaulting.dropped_fields import drop_unused
+from celadon.kube.defaulting.field_functions import count_templates
+from celadon.kube.defaulting.service_rules.service_updates import service_update
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_strconv import parse_uint
+from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.registry.decode import draft_of
+from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.strategy import (
+    Strategy,
+    repeated_owner_warnings,
+    strategy_of,
+    without_repeated_owners,
+)
+from celadon.kube.registry.target import (
+    Target,
+    require_name,
+    require_namespace,
+    scaled,
+    stored_object,
+)
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
+from celadon.kube.well_known_values import TYPE_FIELDS
+from celadon.records import dataclass
+
+SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
+DAEMON_SET_KIND: Final = GroupVersionKind("apps", "v1", "DaemonSet")
+
+
+def updated(
+    value: JsonObject, old: JsonObject, target: Target, context: DefaultingContext
+) -> dict[str, Any]:
+    """The object as validating admission sees it: all steps from what was sent. DecodeError when a
+    value does not fit the kind, StatusError as `begin_update`."""
+    return finish_update(begin_update(draft_of(value, target, context), target), old, target, value)
+
+
+# --- which object, and which state of it ---
+
+_OWN_FOLDERS: Final[Mapping[tuple[str, str], str]] = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Where upstream keeps what has a folder of its own. As k8s.io/kubernetes
+`pkg/kubeapiserver/default_storage_factory_builder.go`."""
+_GROUP_FOLDERS: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups of other servers than kube-apiserver's own, which keep theirs under their names."""
+
+
+def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bool = False) -> None:
+    """StatusError (409) when the client says with `uid` that the object is another. This is the
+    first that is looked at, also of an object that there is not; a patch says nothing."""
+    present = "" if old is None else metadata.uid(old)
+    if uid and uid != present:
+        raise status.conflict(
+            target.group_resource,
+            target.name,
+            "StorageError: invalid object, Code: 4, Key: "
+            f"{storage_key(target, dry_run=dry_run)}, ResourceVersion: 0, AdditionalErrorMsg: "
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}",
+        )
+
+
+def storage_key(target: Target, *, dry_run: bool = False) -> str:
+    """Where upstream keeps the object, as its messages show it; those of a dry run leave out the
+    root."""
+    group, folder = target.group_resource
+    if target.resource.custom or group in _GROUP_FOLDERS:
+        folder = f"{group}/{folder}"
+    folder = _OWN_FOLDERS.get((group, folder), folder)
+    space = f"{target.namespace}/" if target.is_namespaced else ""
+    return f"{'' if dry_run else '/registry'}/{folder}/{space}{target.name}"
+
+
+def require_state(
+    made: JsonObject, old: JsonObject, target: Target, *, needs_version: bool
+) -> None:
+    """StatusError (409) when the object is not in the state that the update was made for.
+    `needs_version` says whether the kind refuses (422) an update that does not say so. `made` is as
+    mutating admission has left it."""
+    resource, name = target.group_resource, target.name
+    try:
+        version = _number(metadata.resource_version(made))
+    except ValueError as error:
+        raise status.plain_error(str(error)) from None
+    if not version:
+        if not needs_version:
+            return
+        required = fieldpath.invalid(
+            FieldPath("metadata", "resourceVersion"), 0, "must be specified for an update"
+        )
+        raise status.invalid(GroupKind(resource.group, resource.resource), name, [required])
+    if version != _number(metadata.resource_version(old)):
+        raise status.modified(resource, name)
+
+
+def _number(version: str) -> int:
+    """0 for none. Raises ValueError."""
+    return parse_uint(version) if version else 0
+
+
+# --- mutating admission ---
+
+
+def begin_update(draft: Draft, target: Target) -> Draft:
+    """What mutating admission sees of a changed object. StatusError (400) when it belongs
+    elsewhere."""
+    require_namespace(draft, target)
+    require_name(draft, target)
+    return draft
+
+
+def resume(draft: Draft, target: Target) -> list[str]:
+    """Sets again what a server sets, after a mutation, and returns the warnings about it.
+    StatusError (400) when the object belongs elsewhere now."""
+    warnings = repeated_owner_warnings(draft.made, mutated=True)
+    require_namespace(draft, target)
+    return warnings
+
+
+# --- before validating admission ---
+
+
+def finish_update(
+    draft: Draft,
+    old: JsonObject,
+    target: Target,
+    sent: JsonObject | None = None,
+    special: Mapping[GroupKind, Strategy] = {},
+) -> dict[str, Any]:
+    """The object as validating admission sees it; `old` is the object as the endpoint shows it,
+    `sent` the document as it was written. The draft is used up."""
+    if target.subresource == "scale":
+        return _changed_scale(draft, old)
+    made = prepare_for_update(draft, old, subresource=target.subresource)
+    meta = made.get("metadata")
+    strategy = strategy_of(target, special)
+    if meta is not None and not strategy.needs_version:
+        _fill_version(meta, old)
+    custom = target.schema
+    if custom is not None:
+        _keep_custom(made, old, target.subresource, has_status=custom.has_status)
+    before = metadata.generation(old)
+    is_unchanged = not target.subresource and metadata.generation(made) == before
+    if is_unchanged and strategy.sent_change(sent or {}):
+        made["metadata"]["generation"] = before + 1
+    return made
+
+
+def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, Any]:
+    """The old Scale with the new `spec`, and the managers that the draft has."""
+    made: dict[str, Any] = {**fresh(old), "spec": draft.form().get("spec", {})}
+    managed = metadata.metadata(draft.made).get("managedFields")
+    if managed:
+        made["metadata"]["managedFields"] = managed
+    return made
+
+
+def _fill_version(meta: dict[str, Any], old: JsonObject) -> None:
+    """An update that does not say which version it changes is about the present one."""
+    if not meta.get("resourceVersion") and metadata.resource_version(old):
+        meta["resourceVersion"] = metadata.resource_version(old)
+
+
+_KEPT: Final = {"": "keep", "status": "statusKeep"}
+"""By subresource: the rule of a kind that says what an update takes from the old object."""
+
+
+def prepare_for_update(
+    draft: Draft, old: Mapping[str, Any], *, subresource: str = ""
+) -> dict[str, Any]:
+    """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
+    made, rules = draft.made, update_rules(draft.gvk)
+    parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
+    if parts.only is not None:
+        made = only_parts(made, old, parts)
+        draft.run.empties = ()
+    else:
+        kept = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
+        _keep(made, old, kept)
+        draft.run.empties = [empty for empty in draft.run.empties if not _is_below(empty, kept)]
+        if not subresource and draft.gvk == SERVICE_KIND:
+            service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
+    if subresource in ("", "status"):
+        drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
+    meta = made.get("metadata")
+    if meta is not None:
+        _carry_metadata(meta, metadata.metadata(old))
+        without_repeated_owners(meta)
+    draft.complete(made)
+    if draft.gvk == DAEMON_SET_KIND and meta is not None:
+        is_same = not _differ(made, old, draft.codec, ("spec.template",))
+        count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
+    counted = () if subresource == "status" else rules.get("bump", ())
+    if meta is not None and _differ(made, old, draft.codec, counted):
+        meta["generation"] = metadata.generation(old) + 1
+    return made
+
+
+def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
+    """Takes from the old object what a client cannot touch. A deletion that the client made up
+    stays, for validation to refuse."""
+    _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
+    if old.get("deletionTimestamp"):
+        meta["deletionTimestamp"] = old["deletionTimestamp"]
+    for key in ("uid", "deletionGracePeriodSeconds"):
+        if meta.get(key) in (None, ""):
+            _set_or_remove(meta, key, old.get(key))
+    _set_or_remove(meta, "generation", old.get("generation"))
+
+
+def _set_or_remove(parent: dict[str, Any], key: str, value: object) -> None:
+    if value is None:
+        parent.pop(key, None)
+    else:
+        parent[key] = fresh(value)
+
+
+def _keep(made: dict[str, Any], old: Mapping[str, Any], paths: Iterable[str]) -> None:
+    for path in paths:
+        *parents, name = path.split(".")
+        source, target = old, made
+        for parent in parents:
+            source = source.get(parent) or {}
+            target = target.setdefault(parent, {})
+        managed = target.get(name, {}).get("managedFields") if name == "metadata" else None
+        _set_or_remove(target, name, source.get(name))
+        if name == "metadata":
+            _set_or_remove(target[name], "managedFields", managed)
+
+
+def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
+    above = (tuple(path.split(".")) for path in paths)
+    return any(empty.path[: len(names)] == names for names in above)
+
+
+# --- did the object change? ---
+
+
+def _differ(
+    made: Mapping[str, Any], old: Mapping[str, Any], codec: StructCodec, paths: Iterable[str]
+) -> bool:
+    """Whether one of the paths holds something else; empty lists and maps are as good as none."""
+    new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
+    return any(_value_at(new_fields, path) != _value_at(old_fields, path) for path in paths)
+
+
+def _value_at(obj: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path; None for what is absent or empty."""
+    value: Any = obj
+    for name in path.split("."):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value or None
+
+
+def _without_empty(obj: Any, codec: StructCodec) -> Any:
+    """Without the empty lists and maps of typed fields, which the wire format cannot hold."""
+    made = {}
+    for key, value in obj.items():
+        node = codec.field_nodes.get(key)
+        if isinstance(node, dict) and ("items" in node or "values" in node) and not value:
+            continue
+        made[key] = _pruned(value, node)
+    return made
+
+
+def _pruned(value: object, node: object) -> Any:
+    if not isinstance(node, dict) or not value:
+        return value
+    if "items" in node and isinstance(value, list):
+        return [_pruned(item, node["items"]) for item in value]
+    if "values" in node and isinstance(value, dict):
+        return {key: _pruned(item, node["values"]) for key, item in value.items()}
+    name = node.get("ref", "")
+    if isinstance(value, dict) and name not in schema_model.SPECIAL_COMPONENTS:
+        return _without_empty(value, struct_codec(name))
+    return value
+
+
+# --- subresources ---
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an update through a subresource may change of the object above it: with `only`, nothing
+    else is taken from what was sent; without, everything is but `kept`.
+
+    Paths are dotted; `[*]` stands for the items of a list, paired by their position.
+    """
+
+    only: tuple[str, ...] | None = None
+    kept: tuple[str, ...] = ()
+
+
+EVERYTHING: Final = Parts()
+
+IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "managedFields")
+"""The metadata that counts as sent even where nothing else does."""
+
+_CONTAINER_FIELDS: Final = ("resources", "resizePolicy")
+
+PARTS: Final[Mapping[tuple[str, str], Parts]] = {
+    ("Pod", "ephemeralcontainers"): Parts(only=("spec.ephemeralContainers",)),
+    ("Pod", "resize"): Parts(
+        only=(
+            "spec.resources",
+            *(f"spec.containers[*].{field}" for field in _CONTAINER_FIELDS),
+            *(f"spec.initContainers[*].{field}" for field in _CONTAINER_FIELDS),
+        )
+    ),
+    ("Namespace", "finalize"): Parts(kept=("status",)),
+    ("CertificateSigningRequest", "approval"): Parts(kept=("spec", "status.certificate")),
+}
+"""By kind and subresource, as the strategies of k8s.io/kubernetes
+`pkg/registry/{core/pod,core/namespace,certificates/certificates}`. Of an update to `status`, and of
+what an ordinary one leaves of the status, the data pack speaks."""
+
+
+def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """The old object with the parts that an update may change, and the sent identity."""
+    made: dict[str, Any] = fresh(old)
+    sent_meta = sent.get("metadata") or {}
+    meta = made.setdefault("metadata", {})
+    for key in IDENTITY:
+        _take(meta, sent_meta, [key])
+    for path in parts.only or ():
+        _take(made, sent, path.split("."))
+    return made
+
+
+def _take(made: object, sent: object, names: list[str]) -> None:
+    """Puts into `made` what `sent` has at a path."""
+    if not isinstance(made, dict) or not isinstance(sent, dict):
+        return
+    name, rest = names[0], names[1:]
+    if name.endswith("[*]"):
+        key = name.removesuffix("[*]")
+        for mine, theirs in zip(made.get(key) or (), sent.get(key) or (), strict=False):
+            _take(mine, theirs, rest)
+    elif rest:
+        _take(made.setdefault(name, {}), sent.get(name), rest)
+    elif sent.get(name) is None:
+        made.pop(name, None)
+    else:
+        made[name] = fresh(sent[name])
+
+
+def _keep_custom(
+    made: dict[str, Any], old: JsonObject, subresource: str, *, has_status: bool
+) -> None:
+    """Of custom resources an update through one endpoint leaves what belongs to the other; the
+    generation follows."""
+    if subresource == "status":
+        managed = metadata.metadata(made).get("managedFields")
+        for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
+            del made[key]
+        made.update((key, fresh(old[key])) for key in old if key not in {"status", *TYPE_FIELDS})
+        if managed is not None:
+            made["metadata"]["managedFields"] = managed
+        return
+    if has_status:
+        made.pop("status", None)
+        if "status" in old:
+            made["status"] = fresh(old["status"])
+    ignored = {"metadata", *TYPE_FIELDS, *(("status",) if has_status else ())}
+    if _without(made, ignored) != _without(old, ignored):
+        made["metadata"]["generation"] = metadata.generation(old) + 1
+
+
+def _without(obj: JsonObject, keys: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in obj.items() if key not in keys}
+
+
+# --- the store ---
+
+
+def stored_update(
+    made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
+) -> dict[str, Any]:
+    """What is kept of a changed object; `parent` is the stored one. A scale goes into it."""
+    if target.subresource == "scale":
+        return scaled(parent, made, target.scale_paths)
+    return stored_object(made, target, context)

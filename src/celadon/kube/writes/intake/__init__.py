@@ -1,1 +1,0 @@
-"""What comes with a request: bodies, options. Read `incoming_objects` first."""

@@ -1,0 +1,266 @@
+"""The path of a create and of an update, from a JSON object to what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from celadon.kube.catalogue.resources import custom_resources
+from celadon.kube.custom.custom_kinds import custom_kinds
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry import create, shown_object, update, valid_warnings, write_warnings
+from celadon.kube.registry.create import generated_name, require_unversioned
+from celadon.kube.registry.decode import draft_of
+from celadon.kube.registry.strategy import Surroundings, write_errors
+from celadon.kube.registry.target import Target
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.status import StatusError
+from tests.kube.registry.targets import target
+
+CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
+MAPS = target("v1/configmaps")
+DEPLOYMENTS = target("apps/v1/deployments")
+PODS = target("v1/pods")
+
+
+def spec(**more: Any) -> dict[str, Any]:
+    labels = {"a": "b"}
+    pod = {"containers": [{"name": "c", "image": "i"}]}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    return {"selector": {"matchLabels": labels}, "template": template, **more}
+
+
+def deployment(**more: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "d"}, "spec": spec(**more)}
+
+
+def made(value: dict[str, Any], where: Target) -> dict[str, Any]:
+    return create.created(value, where, CONTEXT)
+
+
+def changed(value: dict[str, Any], old: dict[str, Any], where: Target) -> dict[str, Any]:
+    return update.updated(value, old, where, CONTEXT)
+
+
+def test_new_objects() -> None:
+    found = made({"metadata": {"generateName": "m-", "uid": "mine"}, "data": {"k": "v"}}, MAPS)
+    assert found == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "m-abcde",
+            "generateName": "m-",
+            "namespace": "ns",
+            "uid": "U",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "data": {"k": "v"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("meta", "where", "text"),
+    [
+        ({"name": "a", "namespace": "other"}, MAPS, "the namespace of the provided object does "),
+        ({"name": "b"}, replace(MAPS, name="a"), r"the name of the object \(b\) does not match the "
+         r"name on the URL \(a\)"),
+        ({}, replace(MAPS, name="a"), r"the name of the object \(a based on URL\) was undetermin"),
+        ({"name": "b"}, target("v1/pods", "a", "binding"), "name in URL does not match name in "
+         "Binding object"),
+    ],
+)  # fmt: skip
+def test_objects_that_belong_elsewhere(meta: dict[str, Any], where: Target, text: str) -> None:
+    draft = draft_of({"metadata": meta}, where, CONTEXT)
+    is_update = where.name and not where.subresource
+    begin = update.begin_update if is_update else create.begin_create
+    with pytest.raises(StatusError, match=text) as caught:
+        begin(draft, where)
+    assert caught.value.code == 400
+
+
+def test_names_of_what_is_created_below_an_object() -> None:
+    found = made({"target": {"name": "n"}}, target("v1/pods", "a", "binding"))
+    assert (found["kind"], found["metadata"]) == ("Binding", {"name": "a", "namespace": "ns"})
+
+
+def test_mutators_see_the_defaults_and_get_them_again() -> None:
+    draft = create.begin_create(draft_of(deployment(), DEPLOYMENTS, CONTEXT), DEPLOYMENTS)
+    shown = draft.form()
+    assert shown["spec"]["replicas"] == 1
+    assert "uid" not in shown["metadata"]
+    shown["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "s"})
+    found = create.finish_create(draft.replaced(shown))
+    (_, side) = found["spec"]["template"]["spec"]["containers"]
+    assert side["terminationMessagePath"] == "/dev/termination-log"
+    assert found["metadata"]["uid"] == "U"
+
+
+def test_values_that_do_not_fit() -> None:
+    with pytest.raises(DecodeError) as caught:
+        made(deployment(replicas="x"), DEPLOYMENTS)
+    assert caught.value.path.steps == ("spec", "replicas")
+
+
+def test_updates_keep_the_status_and_count() -> None:
+    where = replace(DEPLOYMENTS, name="d")
+    old = {**made(deployment(), DEPLOYMENTS), "status": {"replicas": 1}}
+    old["metadata"]["resourceVersion"] = "7"
+    new = changed({**deployment(replicas=2), "status": {"replicas": 9}}, old, where)
+    assert (new["status"], new["metadata"]["generation"]) == ({"replicas": 1}, 2)
+    assert new["metadata"]["resourceVersion"] == "7"
+    same = changed(deployment(), old, where)
+    assert same["metadata"]["generation"] == 1
+
+
+def test_parts_of_subresources() -> None:
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    old = made(pod, PODS)
+    sent = {
+        "metadata": {"name": "p", "labels": {"x": "y"}},
+        "spec": {
+            "containers": [
+                {"name": "c", "image": "other", "resources": {"requests": {"cpu": "1"}}}
+            ],
+            "ephemeralContainers": [{"name": "e", "image": "i"}],
+        },
+    }
+    resized = changed(sent, old, target("v1/pods", "p", "resize"))
+    (container,) = resized["spec"]["containers"]
+    assert (container["image"], container["resources"]) == ("i", {"requests": {"cpu": "1"}})
+    assert "labels" not in resized["metadata"]
+    assert "ephemeralContainers" not in resized["spec"]
+    assert resized["metadata"]["generation"] == 2
+    extended = changed(sent, old, target("v1/pods", "p", "ephemeralcontainers"))
+    assert [one["name"] for one in extended["spec"]["ephemeralContainers"]] == ["e"]
+    assert extended["spec"]["containers"] == old["spec"]["containers"]
+
+
+def test_a_scale_is_shown_and_written_back() -> None:
+    where = target("apps/v1/deployments", "d", "scale")
+    parent = made(deployment(), DEPLOYMENTS)
+    old = shown_object(parent, where)
+    sent = {"metadata": {"name": "d", "labels": {"x": "y"}}, "spec": {"replicas": 5}}
+    new = changed(sent, old, where)
+    assert new == {**old, "spec": {"replicas": 5}}
+    assert update.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
+    negative = {**old, "spec": {"replicas": -1}}
+    (error,) = write_errors(where, negative, old, Surroundings())
+    assert str(error) == "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+
+
+DEFINITION: dict[str, Any] = {
+    "kind": "CustomResourceDefinition",
+    "spec": {
+        "group": "x.io",
+        "names": {"kind": "Box", "plural": "boxes"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {"size": {"type": "integer", "maximum": 9}},
+                            },
+                            "status": {
+                                "type": "object",
+                                "properties": {"phase": {"type": "string"}},
+                            },
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+BOX = GroupVersionKind("x.io", "v1", "Box")
+BOXES = Target(custom_resources(DEFINITION)[0], "ns", "b", custom=custom_kinds(DEFINITION)[BOX])
+
+
+def box(size: int, **more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "x.io/v1", "kind": "Box", "metadata": {"name": "b"}, "spec": {"size": size},
+        **more,
+    }  # fmt: skip
+
+
+def test_custom_resources() -> None:
+    old = made({**box(1), "status": {"phase": "x"}}, replace(BOXES, name=""))
+    assert "status" not in old
+    assert old["metadata"]["generation"] == 1
+    new = changed(box(2, status={"phase": "x"}), old, BOXES)
+    assert ("status" in new, new["metadata"]["generation"]) == (False, 2)
+    relabelled = changed({**box(1), "metadata": {"name": "b", "labels": {"a": "b"}}}, old, BOXES)
+    assert relabelled["metadata"]["generation"] == 1
+    (error,) = write_errors(BOXES, changed(box(10), old, BOXES), old, Surroundings())
+    assert error.detail == "spec.size in body should be less than or equal to 9"
+
+
+def test_the_status_of_custom_resources() -> None:
+    where = replace(BOXES, subresource="status")
+    old = made(box(1), replace(BOXES, name=""))
+    new = changed(box(5, status={"phase": "x"}), old, where)
+    assert (new["spec"], new["status"]) == ({"size": 1}, {"phase": "x"})
+    assert new["metadata"] == old["metadata"]
+    wrong = changed(box(5, status={"phase": 1}), old, where)
+    (error,) = write_errors(where, wrong, old, Surroundings())
+    assert str(error) == (
+        'status.phase: Invalid value: "integer": phase in body must be of type string: "integer"'
+    )
+
+
+def test_warnings() -> None:
+    owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
+    found = write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
+    assert len(found) == 1
+    assert found[0].endswith("duplicate UID(s) observed: u")
+
+
+def test_warnings_of_a_kind() -> None:
+    pods = target("v1/pods")
+    notes = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
+    sent = {"metadata": {"annotations": notes}, "spec": {"containers": [{"name": "c"}]}}
+    assert len(write_warnings(sent, pods, creates=True)) == 1
+    assert write_warnings(sent, pods) == []
+    assert write_warnings(sent, replace(pods, subresource="status"), creates=True) == []
+    spec = {"terminationGracePeriodSeconds": -1}
+    (text,) = valid_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
+    assert text.startswith("spec.terminationGracePeriodSeconds: must be >= 0")
+    finalized = {"metadata": {"finalizers": ["x"]}}
+    assert len(valid_warnings(finalized, None, BOXES)) == 1
+
+
+VERSIONED = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+
+
+def test_new_objects_have_no_version() -> None:
+    require_unversioned({"metadata": {}}, dry_run=False)
+    require_unversioned(VERSIONED, dry_run=True)
+    with pytest.raises(StatusError, match="resourceVersion should not be set") as caught:
+        require_unversioned(VERSIONED, dry_run=False)
+    assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
+)
+def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused: bool) -> None:
+    made = {"metadata": {"name": "a", "resourceVersion": version}}
+    if refused:
+        with pytest.raises(StatusError, match="should not be set on objects to be created"):
+            require_unversioned(made, dry_run=False)
+    else:
+        require_unversioned(made, dry_run=False)
+
+
+def test_generated_names_are_cut() -> None:
+    assert generated_name("a" * 100, "bcdef") == "a" * 58 + "bcdef"

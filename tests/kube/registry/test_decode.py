@@ -1,0 +1,191 @@
+"""Bodies read as the object of an endpoint: complaints, refusals, custom resources."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.kube.catalogue.resources import custom_resources, known_resources
+from celadon.kube.custom.custom_kinds import custom_kinds
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.decode import (
+    Incoming,
+    read_object,
+    require_version,
+)
+from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.target import Target
+from celadon.kube.status import StatusError
+
+GROUP = "admissionregistration.k8s.io"
+CONTEXT = DefaultingContext()
+
+BINDING = GroupVersionKind(GROUP, "v1", "ValidatingAdmissionPolicyBinding")
+
+
+def target_of(kind: GroupVersionKind) -> Target:
+    resource = known_resources(all_versions=True).by_gvk(kind)
+    assert resource is not None
+    return Target(resource)
+
+
+def read_body(body: bytes, kind: GroupVersionKind, field_validation: str = WARN) -> Incoming:
+    return read_object(body, target_of(kind), CONTEXT, field_validation)
+
+
+TWICE = b'{"zap":1,"spec":{"policyName":"a","x":1,"policyName":"b"}}'
+COMPLAINTS = ('unknown field "zap"', 'unknown field "spec.x"', 'duplicate field "spec.policyName"')
+
+
+def test_field_validation() -> None:
+    body = read_body(TWICE, BINDING, WARN)
+    assert body.warnings == COMPLAINTS
+    assert body.draft.made["spec"] == {"policyName": "b"}
+    assert read_body(TWICE, BINDING, IGNORE).warnings == ()
+    with pytest.raises(StatusError) as caught:
+        read_body(TWICE, BINDING, STRICT)
+    assert caught.value.status.message == (
+        'ValidatingAdmissionPolicyBinding in version "v1" cannot be handled as a '
+        f"ValidatingAdmissionPolicyBinding: strict decoding error: {', '.join(COMPLAINTS)}"
+    )
+
+
+K = "ValidatingAdmissionPolicyBinding"
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    (
+        {"apiVersion": f"{GROUP}/v1alpha1"},
+        f"the API version in the data ({GROUP}/v1alpha1) does not match the expected API version "
+        f"({GROUP}/v1)",
+    ),
+    (
+        {"apiVersion": f"{GROUP}/v9"},
+        f'{K} in version "v9" cannot be handled as a {K}: no kind "{K}" is registered for version '
+        f'"{GROUP}/v9" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    (
+        {"apiVersion": "v1", "kind": "Pod"},
+        f'Pod in version "v1" cannot be handled as a {K}: converting (v1.Pod) to '
+        f"(admissionregistration.{K}): unknown conversion",
+    ),
+    (
+        {"apiVersion": "v1", "kind": "Pod", "spec": []},
+        f'Pod in version "v1" cannot be handled as a {K}: json: cannot unmarshal array into Go '
+        "struct field Pod.spec of type v1.PodSpec",
+    ),
+    (
+        {"spec": {"policyName": 5}},
+        f'{K} in version "v1" cannot be handled as a {K}: json: cannot unmarshal number into Go '
+        f"struct field {K}Spec.spec.policyName of type string",
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "message"), REFUSED)
+def test_refused(document: dict[str, Any], message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        require_version(read_body(json.dumps(document).encode(), BINDING), target_of(BINDING))
+    assert caught.value.code == 400
+    assert caught.value.status.message == message
+
+
+def test_numbers_are_shown_as_they_were_written() -> None:
+    kind = GroupVersionKind(GROUP, "v1", "ValidatingWebhookConfiguration")
+    with pytest.raises(StatusError, match="cannot unmarshal number 1e1 into Go struct field "):
+        read_body(b'{"webhooks":[{"timeoutSeconds":1e1}]}', kind)
+
+
+def test_what_another_reader_noticed_comes_first() -> None:
+    noticed = ["line 3: key already set"]
+    target = target_of(BINDING)
+    read = read_object(b'{"zap":1}', target, CONTEXT, WARN, noticed)
+    assert read.warnings == (*noticed, 'unknown field "zap"')
+    assert read_object(b'{"zap":1}', target, CONTEXT, IGNORE, noticed).warnings == ()
+
+
+DEFINITION = {
+    "kind": "CustomResourceDefinition",
+    "spec": {
+        "group": "x.io",
+        "names": {"kind": "Box", "plural": "boxes"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {"size": {"type": "integer", "default": 1}},
+                            },
+                            "inner": {"type": "object", "x-kubernetes-embedded-resource": True},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+BOX = GroupVersionKind("x.io", "v1", "Box")
+BOXES = Target(custom_resources(DEFINITION)[0], "ns", custom=custom_kinds(DEFINITION)[BOX])
+
+
+def test_custom_resources_are_pruned_and_defaulted() -> None:
+    body = (
+        b'{"apiVersion":"x.io/v1","kind":"Box","metadata":{"name":"a","zip":1},'
+        b'"spec":{"zap":1,"zap":2},"zip":1}'
+    )
+    read = read_object(body, BOXES, CONTEXT)
+    assert read.draft.made["spec"] == {"size": 1}
+    assert "zip" not in read.draft.made
+    assert read.warnings == (
+        'duplicate field "spec.zap"',
+        'unknown field "metadata.zip"',
+        'unknown field "spec.zap"',
+        'unknown field "zip"',
+    )
+
+
+CUSTOM_REFUSALS = [
+    (
+        '{"apiVersion":"x.io/v1"}',
+        400,
+        "the object provided is unrecognized (must be of type Box): Object 'Kind' is missing in "
+        """'{"apiVersion":"x.io/v1"}' ({"apiVersion":"x.io/v1"})""",
+    ),
+    (
+        '{"apiVersion":"x.io/v2","kind":"Box"}',
+        400,
+        "the API version in the data (x.io/v2) does not match the expected API version (x.io/v1)",
+    ),
+    (
+        '{"apiVersion":"x.io/v1","kind":"Jar","metadata":{"name":"j"}}',
+        422,
+        'Jar.x.io "j" is invalid: kind: Invalid value: "Jar": must be Box',
+    ),
+    (
+        '{"apiVersion":"x.io/v1","kind":"Box","metadata":{"labels":5}}',
+        400,
+        'Box in version "v1" cannot be handled as a Box: json: cannot unmarshal number into Go '
+        "struct field ObjectMeta.labels of type map[string]string",
+    ),
+    (
+        '{"apiVersion":"x.io/v1","kind":"Box","metadata":{},"inner":{"kind":1}}',
+        400,
+        'Box in version "v1" cannot be handled as a Box: inner.kind: Invalid value: 1: must be a '
+        "string",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "message"), CUSTOM_REFUSALS)
+def test_refused_custom_resources(body: str, code: int, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_object(body.encode(), BOXES, CONTEXT)
+    assert (caught.value.code, str(caught.value)) == (code, message)

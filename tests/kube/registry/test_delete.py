@@ -1,0 +1,161 @@
+"""Deletions: options, finalizers, what is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.registry.delete import (
+    DeleteOptions,
+    delete_options,
+    gone_answer,
+    is_released,
+    marked,
+    read_delete_options,
+    remaining_finalizers,
+    require_deletable,
+)
+from celadon.kube.status import StatusError
+from tests.kube.registry.targets import target
+
+NOW = "2026-01-01T00:00:00Z"
+
+
+def obj(**meta: Any) -> dict[str, Any]:
+    return {"kind": "ConfigMap", "metadata": {"name": "a", "uid": "u", **meta}}
+
+
+def test_options_come_from_the_body_or_else_from_the_query() -> None:
+    query = {"propagationPolicy": ["Orphan"], "gracePeriodSeconds": ["-5"], "dryRun": ["All"]}
+    assert delete_options(None, query) == DeleteOptions(("All",), "Orphan", grace=1)
+    assert delete_options({}, query) == DeleteOptions()
+    body = {"orphanDependents": False, "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3}
+    wanted = DeleteOptions(orphan=False, grace=3, preconditions={"uid": "u"})
+    assert delete_options(body, query) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "orphan"),
+    [("true", True), ("maybe", True), ("", True), ("0", False), ("False", False)],
+)
+def test_flags_of_the_query_are_read_as_go_reads_them(text: str, orphan: bool) -> None:
+    assert delete_options(None, {"orphanDependents": [text]}).orphan is orphan
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(StatusError, match=r'strconv\.ParseInt: parsing "x": invalid syntax'):
+        delete_options(None, {"gracePeriodSeconds": ["x"]})
+    with pytest.raises(StatusError, match='propagationPolicy: Unsupported value: "Bogus"'):
+        delete_options({"propagationPolicy": "Bogus"}, {})
+    with pytest.raises(StatusError, match="cannot be both set"):
+        delete_options({"propagationPolicy": "Orphan", "orphanDependents": True}, {})
+
+
+CHOICES = [
+    (["a/b"], DeleteOptions(), ["a/b"]),
+    (["orphan"], DeleteOptions(), ["orphan"]),
+    ([], DeleteOptions(propagation="Foreground"), ["foregroundDeletion"]),
+    (["orphan", "a/b"], DeleteOptions(propagation="Foreground"), ["a/b", "foregroundDeletion"]),
+    (["foregroundDeletion"], DeleteOptions(propagation="Background"), []),
+    ([], DeleteOptions(orphan=True), ["orphan"]),
+    (["orphan"], DeleteOptions(orphan=False), []),
+]
+
+
+@pytest.mark.parametrize(("have", "options", "left"), CHOICES)
+def test_finalizers(have: list[str], options: DeleteOptions, left: list[str]) -> None:
+    assert remaining_finalizers(obj(finalizers=have), options) == left
+
+
+def test_marked_objects_wait() -> None:
+    assert marked(obj(), DeleteOptions(), NOW) is None
+    held = obj(finalizers=["a/b"], generation=3)
+    made = marked(held, DeleteOptions(), NOW)
+    assert made is not None
+    assert made["metadata"] == {
+        **held["metadata"],
+        "generation": 4,
+        "deletionTimestamp": NOW,
+        "deletionGracePeriodSeconds": 0,
+    }
+    assert marked(made, DeleteOptions(), "2027-01-01T00:00:00Z") == made
+
+
+def test_namespaces_wait_for_what_is_in_them() -> None:
+    space = {"kind": "Namespace", "metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}}
+    made = marked(space, DeleteOptions(), NOW)
+    assert made is not None
+    assert made["status"] == {"phase": "Terminating"}
+    assert made["metadata"] == {"name": "n", "deletionTimestamp": NOW}
+
+
+def test_the_last_finalizer_releases() -> None:
+    old = obj(finalizers=["a/b"], deletionTimestamp=NOW, deletionGracePeriodSeconds=0)
+    assert is_released(obj(), old)
+    assert not is_released(obj(finalizers=["a/b"]), old)
+    assert not is_released(obj(), obj(finalizers=["a/b"]))
+    assert not is_released(obj(), obj(deletionTimestamp=NOW, deletionGracePeriodSeconds=30))
+
+
+def test_answers() -> None:
+    status = gone_answer(obj(), target("v1/configmaps", "a"))
+    assert status["details"] == {"name": "a", "kind": "configmaps", "uid": "u"}
+    policies = target("apps/v1/deployments", "a")
+    details = {"name": "a", "group": "apps", "kind": "deployments", "uid": "u"}
+    assert gone_answer(obj(), policies)["details"] == details
+    pod = gone_answer(obj(), target("v1/pods", "a"))
+    assert (pod["apiVersion"], pod["kind"], pod["metadata"]["uid"]) == ("v1", "Pod", "u")
+
+
+OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+
+
+def test_preconditions() -> None:
+    require_deletable({}, OLD, target("v1/configmaps", "a"))
+    require_deletable({"uid": "u", "resourceVersion": "7"}, OLD, target("v1/configmaps", "a"))
+    with pytest.raises(StatusError, match=r'on ConfigMap "a": the UID in the precondition \(x\)'):
+        require_deletable({"uid": "x"}, OLD, target("v1/configmaps", "a"))
+    with pytest.raises(StatusError, match=r"in record \(7\). The object might have been modified"):
+        require_deletable({"resourceVersion": "6"}, OLD, target("v1/configmaps", "a"))
+
+
+READ: list[tuple[str, dict[str, object]]] = [
+    ("{}", {}),
+    ("null", {}),
+    ('{"zap":1,"gracePeriodSeconds":5}', {"gracePeriodSeconds": 5}),
+    ('{"apiVersion":"apps/v1","kind":"DeleteOptions","dryRun":["All"]}', {"dryRun": ["All"]}),
+    ('{"orphanDependents":null,"preconditions":{"uid":"u"}}', {"preconditions": {"uid": "u"}}),
+]
+
+
+@pytest.mark.parametrize(("body", "members"), READ)
+def test_members_of_a_body(body: str, members: dict[str, object]) -> None:
+    found = read_delete_options(body.encode())
+    assert {key: found[key] for key in members} == members
+    assert "zap" not in found
+
+
+REFUSED = [
+    ("{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+    ('{"kind":5}', "cannot unmarshal number into Go struct field .kind of type string"),
+    ("[]", "cannot unmarshal array into Go value of type struct"),
+    (
+        '{"kind":"Pod","apiVersion":"v1"}',
+        'no kind "Pod" is registered for version "v1" in scheme '
+        '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
+    ),
+    (
+        '{"gracePeriodSeconds":"x"}',
+        "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of "
+        "type int64",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), REFUSED)
+def test_what_cannot_be_read(body: str, why: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        read_delete_options(body.encode())
+    assert refused.value.code == 400
+    assert why in str(refused.value)

@@ -1,0 +1,163 @@
+"""The stages of a write: what each adds, what is wiped, what an update keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.create import (
+    admit_form,
+    begin_create,
+    finish_create,
+)
+from celadon.kube.registry.draft import defaulted, drafted, has_identity, stored_form
+from tests.kube.registry.targets import target
+
+POD = GroupVersionKind("", "v1", "Pod")
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
+CONFIG_MAP = GroupVersionKind("", "v1", "ConfigMap")
+NAMESPACE = GroupVersionKind("", "v1", "Namespace")
+ROLE = GroupVersionKind("rbac.authorization.k8s.io", "v1", "Role")
+WIDGET = GroupVersionKind("example.com", "v1", "Widget")
+CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
+
+
+def test_what_each_stage_shows() -> None:
+    sent = {
+        "metadata": {
+            "generateName": "p-",
+            "uid": "mine",
+            "creationTimestamp": "2000-01-01T00:00:00Z",
+            "ownerReferences": [{"name": "o"}, {"name": "o"}, {"name": "q"}],
+        },
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+        "status": {"phase": "Running"},
+    }
+    before = json.dumps(sent)
+    read = defaulted(sent, POD, CONTEXT)
+    assert (read["apiVersion"], read["kind"]) == ("v1", "Pod")
+    assert read["metadata"]["uid"] == "mine"
+    assert read["spec"]["restartPolicy"] == "Always"
+    assert "tolerations" not in read["spec"]
+    draft = drafted(sent, POD, CONTEXT)
+    begin_create(draft, target("v1/pods", namespace="ns"))
+    mutating = draft.form()
+    assert mutating["metadata"]["namespace"] == "ns"
+    assert [owner["name"] for owner in mutating["metadata"]["ownerReferences"]] == ["o", "q"]
+    assert not {"uid", "creationTimestamp", "name"} & mutating["metadata"].keys()
+    assert mutating["status"] == {"phase": "Running"}
+    assert "tolerations" in mutating["spec"]
+    validating = admit_form(sent, POD, CONTEXT, namespace="ns")
+    assert validating["metadata"]["uid"] == "U"
+    assert validating["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
+    assert validating["metadata"]["name"] == "p-abcde"
+    assert validating["metadata"]["generation"] == 1
+    assert validating["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    assert finish_create(draft) == validating
+    assert finish_create(draft.replaced(mutating)) == validating
+    assert json.dumps(sent) == before
+
+
+def test_namespaces() -> None:
+    meta = {"name": "n", "namespace": "own"}
+    assert admit_form({"metadata": meta}, CONFIG_MAP)["metadata"]["namespace"] == "own"
+    assert "namespace" not in admit_form({"metadata": meta}, NAMESPACE, namespace="")["metadata"]
+    label = admit_form({"metadata": meta}, NAMESPACE)["metadata"]["labels"]
+    assert label == {"kubernetes.io/metadata.name": "n"}
+
+
+def test_generation_survives_where_nobody_sets_it() -> None:
+    assert admit_form({"metadata": {"generation": 7}}, CONFIG_MAP)["metadata"]["generation"] == 7
+
+
+@pytest.mark.parametrize(
+    ("gvk", "want"),
+    [
+        (POD, True),
+        (GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest"), True),
+        (GroupVersionKind("policy", "v1", "Eviction"), False),
+        (GroupVersionKind("", "v1", "Binding"), False),
+        (GroupVersionKind("autoscaling", "v1", "Scale"), False),
+        (GroupVersionKind("authorization.k8s.io", "v1", "SubjectAccessReview"), False),
+        (WIDGET, True),
+    ],
+)
+def test_identity(gvk: GroupVersionKind, want: bool) -> None:
+    assert has_identity(gvk) is want
+
+
+def test_custom_resources_have_typed_metadata_only() -> None:
+    sent = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "labels": {}, "nope": 1},
+        "spec": {"empty": [], "zero": 0},
+    }
+    made = admit_form(sent, WIDGET, CONTEXT, namespace="ns")
+    assert made["spec"] == {"empty": [], "zero": 0}
+    assert made["metadata"] == {
+        "name": "w",
+        "namespace": "ns",
+        "uid": "U",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "generation": 1,
+    }
+    assert stored_form(made, WIDGET) == made
+
+
+def test_options_of_connect_requests_stay() -> None:
+    options = {"apiVersion": "v1", "kind": "PodExecOptions", "command": ["ls"]}
+    assert admit_form(options, GroupVersionKind("", "v1", "PodExecOptions")) == options
+
+
+def test_gates() -> None:
+    spec = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}, "template": {"spec": {}}}
+    gvk = GroupVersionKind("apps", "v1", "StatefulSet")
+    off = admit_form({"spec": spec}, gvk)["spec"]["updateStrategy"]["rollingUpdate"]
+    assert off == {"partition": 0}
+    context = DefaultingContext(gates={"MaxUnavailableStatefulSet": True})
+    on = admit_form({"spec": spec}, gvk, context)["spec"]["updateStrategy"]["rollingUpdate"]
+    assert on == {"partition": 0, "maxUnavailable": 2}
+
+
+def test_stored_objects_have_no_empty_lists() -> None:
+    admitted = admit_form({"rules": [], "metadata": {"name": "r"}}, ROLE)
+    assert admitted["rules"] == []
+    assert stored_form(admitted, ROLE)["rules"] is None
+    claim = GroupVersionKind("", "v1", "PersistentVolumeClaim")
+    admitted = admit_form({"spec": {}}, claim)
+    assert admitted["status"] == {}
+    assert stored_form(admitted, claim)["status"] == {"phase": "Pending"}
+
+
+OBJECTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "metadata": st.fixed_dictionaries({}, optional={"labels": st.just({"a": "b"})}),
+        "spec": st.fixed_dictionaries(
+            {
+                "template": st.just(
+                    {"metadata": {"labels": {"x": "y"}}, "spec": {"containers": [{}]}}
+                )
+            },
+            optional={
+                "replicas": st.integers(0, 3),
+                "strategy": st.sampled_from([{"type": "Recreate"}, {}, None]),
+            },
+        ),
+    },
+)
+
+
+@given(OBJECTS)
+def test_defaulting_twice_changes_nothing_more(obj: dict[str, Any]) -> None:
+    before = json.dumps(obj)
+    once = defaulted(obj, DEPLOYMENT)
+    assert defaulted(once, DEPLOYMENT) == once
+    assert json.dumps(obj) == before

@@ -1,0 +1,330 @@
+"""Patches of the three plain types: what they make, and how they are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.registry.patch import (
+    STRATEGIC_PATCH,
+    patch_type,
+    patched,
+    read_patched,
+)
+from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
+from tests.kube.registry.targets import target
+
+CONFIG_MAPS = target("v1/configmaps", "a")
+PODS = target("v1/pods", "a")
+OLD = {"apiVersion": "v1", "data": {"k": "v"}, "kind": "ConfigMap", "metadata": {"name": "a"}}
+CONTEXT = DefaultingContext()
+
+
+def result(patch: Any, media_type: str) -> Any:
+    return patched(OLD, json.dumps(patch).encode(), media_type, CONFIG_MAPS)
+
+
+@pytest.mark.parametrize(
+    ("patch", "media_type"),
+    [
+        ({"data": {"k": None, "l": "w"}}, MERGE_PATCH),
+        ({"data": {"k": None, "l": "w"}}, STRATEGIC_PATCH),
+        (
+            [
+                {"op": "remove", "path": "/data/k"},
+                {"op": "add", "path": "/data/l", "value": "w"},
+            ],
+            JSON_PATCH,
+        ),
+    ],
+)
+def test_applied(patch: Any, media_type: str) -> None:
+    assert result(patch, media_type).document == {**OLD, "data": {"l": "w"}}
+    assert OLD["data"] == {"k": "v"}
+
+
+REFUSED = [
+    (b"", MERGE_PATCH, 400, "error decoding patch: unexpected end of JSON input"),
+    (b"", STRATEGIC_PATCH, 400, "unexpected end of JSON input"),
+    (
+        b"[]",
+        MERGE_PATCH,
+        400,
+        "error decoding patch: json: cannot unmarshal array into Go value of type "
+        "map[string]interface {}",
+    ),
+    (
+        b"{}",
+        JSON_PATCH,
+        400,
+        "error decoding patch: json: cannot unmarshal object into Go value of type "
+        "[]handlers.jsonPatchOp",
+    ),
+    (
+        b'[{"op":"test","path":"/data/k","value":"w"}]',
+        JSON_PATCH,
+        422,
+        "the server rejected our request due to an error in our request",
+    ),
+    (b'{"$patch":"x"}', STRATEGIC_PATCH, 500, "unknown patch type: x in map: map[$patch:x]"),
+    (b'{"$retainKeys":[],"a":1}', STRATEGIC_PATCH, 400, "invalid patch format of retainKeys"),
+    (b"null", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (
+        b'[{"op":5,"path":"/a"}]',
+        JSON_PATCH,
+        400,
+        "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op "
+        "of type string",
+    ),
+    (
+        b'[{"op":"replace","path":"","value":[]}]',
+        JSON_PATCH,
+        422,
+        ' "" is invalid: patch: Invalid value: "[]": couldn\'t get version/kind; json parse error: '
+        "json: cannot unmarshal array into Go value of type struct { APIVersion string "
+        '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    ),
+    (
+        b'{"apiVersion":null}',
+        MERGE_PATCH,
+        400,
+        "the name of the object (a based on URL) was undeterminable: name must be provided",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "code", "message"), REFUSED)
+def test_refused(body: bytes, media_type: str, code: int, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(OLD, body, media_type, CONFIG_MAPS), CONFIG_MAPS, CONTEXT)
+    assert (caught.value.code, str(caught.value)) == (code, message)
+
+
+UNCHECKED = [
+    (b"{", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (b"5", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (b"{", JSON_PATCH, 400, "unexpected end of JSON input"),
+    (
+        b"{}",
+        JSON_PATCH,
+        400,
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+    ),
+    (
+        b"[5]",
+        JSON_PATCH,
+        400,
+        "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+    ),
+    (
+        b'[{"op":5,"path":"/a"}]',
+        JSON_PATCH,
+        422,
+        "the server rejected our request due to an error in our request",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "code", "message"), UNCHECKED)
+def test_without_field_validation_the_library_speaks(
+    body: bytes, media_type: str, code: int, message: str
+) -> None:
+    with pytest.raises(StatusError) as caught:
+        patched(OLD, body, media_type, CONFIG_MAPS, "Ignore")
+    assert (caught.value.code, str(caught.value)) == (code, message)
+
+
+ROUTED = "415: Unsupported Media Type"
+HANDLED = (
+    "the body of the request was in an unknown format - accepted media types include: "
+    "application/json-patch+json, application/merge-patch+json, "
+    "application/strategic-merge-patch+json, application/apply-patch+yaml"
+)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "message"),
+    [
+        ("", ROUTED),
+        ("text/plain", ROUTED),
+        ("Application/Merge-Patch+JSON", ROUTED),
+        ("application/merge-patch+json, application/json", HANDLED),
+        ("application/merge-patch+json ; charset=utf-8", HANDLED),
+    ],
+)
+def test_types_of_patches_are_taken_to_the_letter(content_type: str, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        patch_type(content_type, CONFIG_MAPS)
+    assert (caught.value.code, str(caught.value)) == (415, message)
+
+
+def test_parameters_of_a_type_do_not_matter() -> None:
+    assert patch_type("application/merge-patch+json;charset=utf-8", CONFIG_MAPS) == MERGE_PATCH
+
+
+def test_a_lost_kind_is_that_of_the_endpoint() -> None:
+    found = result({"kind": None, "data": {"k": "w"}}, MERGE_PATCH)
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).draft.form()["data"] == {"k": "w"}
+
+
+def test_members_of_operations_that_come_twice() -> None:
+    body = b'[{"op":"add","op":"test","path":"/data/k","value":"v","zip":1}]'
+    found = patched(OLD, body, JSON_PATCH, CONFIG_MAPS)
+    assert found.complaints == (
+        'json patch unknown field "[0].zip"',
+        'json patch duplicate field "[0].op"',
+    )
+
+
+BAD_RESULTS = [
+    (
+        {"data": {"k": 5}},
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":5},\"kind\":\"ConfigMap\",\"metadata\":'
+        r'{\"name\":\"a\"}}": json: cannot unmarshal number into Go struct field ConfigMap.data '
+        "of type string",
+    ),
+    ({"data": {"k": 5}}, STRATEGIC_PATCH, '"map[data:map[k:5]]": cannot convert int64 to string'),
+    ({"data": "x"}, STRATEGIC_PATCH, '"map[data:x]": cannot restore map from string'),
+    ({"metadata": []}, STRATEGIC_PATCH, '"map[metadata:[]]": cannot restore struct from: slice'),
+    (
+        {"metadata": {"finalizers": "x"}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[finalizers:x]]": cannot restore slice from string',
+    ),
+    (
+        {"kind": "Secret"},
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Secret\",\"metadata\":'
+        r'{\"name\":\"a\"}}": converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+    ),
+    (
+        {"kind": "Gone"},
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Gone\",\"metadata\":'
+        r'{\"name\":\"a\"}}": no kind "Gone" is registered for version "v1" in scheme '
+        '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    ({"kind": 5}, STRATEGIC_PATCH, '"map[kind:5]": cannot convert int64 to string'),
+    ({"data": {"k": True}}, STRATEGIC_PATCH, '"map[data:map[k:true]]": unrecognized type: string'),
+    ({"immutable": "x"}, STRATEGIC_PATCH, '"map[immutable:x]": unrecognized type: bool'),
+    (
+        {"metadata": {"generation": 1.5}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[generation:1.5]]": cannot convert float64 to int64',
+    ),
+    (
+        {"metadata": {"deletionTimestamp": True}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[deletionTimestamp:true]]": json: cannot unmarshal bool into Go value of '
+        "type string",
+    ),
+    (
+        {"binaryData": {"b": "*"}},
+        STRATEGIC_PATCH,
+        '"map[binaryData:map[b:*]]": error decoding from json: illegal base64 data at input byte 0',
+    ),
+    (
+        {"binaryData": {"b": 5}},
+        STRATEGIC_PATCH,
+        '"map[binaryData:map[b:5]]": cannot restore slice from int64',
+    ),
+]
+
+
+@pytest.mark.parametrize(("patch", "media_type", "why"), BAD_RESULTS)
+def test_results_that_do_not_fit(patch: Any, media_type: str, why: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_patched(result(patch, media_type), CONFIG_MAPS, CONTEXT)
+    assert caught.value.code == 422
+    assert str(caught.value) == f' "" is invalid: patch: Invalid value: {why}'
+
+
+def test_field_validation() -> None:
+    found = result({"zip": 1, "data": {"k": "w"}}, MERGE_PATCH)
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).warnings == ('unknown field "zip"',)
+    assert read_patched(found, CONFIG_MAPS, CONTEXT, "Ignore").warnings == ()
+    with pytest.raises(StatusError, match='strict decoding error: unknown field "zip"'):
+        read_patched(found, CONFIG_MAPS, CONTEXT, "Strict")
+    found = result([{"op": "test", "path": "/data/k", "value": "v", "zip": 1}], JSON_PATCH)
+    noticed = ('json patch unknown field "[0].zip"',)
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).warnings == noticed
+    with pytest.raises(StatusError, match="json patch unknown field"):
+        read_patched(found, CONFIG_MAPS, CONTEXT, "Strict")
+
+
+def test_a_removed_default_comes_back() -> None:
+    old = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [], "restartPolicy": "Always"},
+    }
+    found = patched(old, b'{"spec":{"restartPolicy":null}}', MERGE_PATCH, PODS)
+    made = read_patched(found, PODS, CONTEXT).draft.made
+    assert made["spec"]["restartPolicy"] == "Always"
+
+
+@pytest.mark.parametrize("said", [{"kind": "Secret"}, {"apiVersion": "v2"}, {"kind": None}])
+def test_a_strategic_merge_does_not_change_the_kind(said: Any) -> None:
+    found = result({**said, "data": {"k": "w"}}, STRATEGIC_PATCH)
+    made = read_patched(found, CONFIG_MAPS, CONTEXT).draft.made
+    assert (made["apiVersion"], made["kind"], made["data"]) == ("v1", "ConfigMap", {"k": "w"})
+
+
+def test_directives_that_are_left_are_unknown_fields() -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "a"}]},
+    }
+    new = {"name": "b", "env": [{"name": "E", "$patch": "delete"}]}
+    body = json.dumps({"spec": {"containers": [new]}}).encode()
+    found = patched(pod, body, STRATEGIC_PATCH, PODS)
+    text = 'unknown field "spec.containers[0].env[0].$patch"'
+    assert read_patched(found, PODS, CONTEXT).warnings == (text,)
+    with pytest.raises(StatusError) as caught:
+        read_patched(found, PODS, CONTEXT, "Strict")
+    assert str(caught.value) == (
+        ' "" is invalid: patch: Invalid value: "map[spec:map[containers:[map[env:[map'
+        f'[$patch:delete name:E]] name:b]]]]": strict decoding error: {text}'
+    )
+
+
+@pytest.mark.parametrize("media_type", [MERGE_PATCH, STRATEGIC_PATCH])
+def test_what_a_patch_repeats_comes_before_what_the_object_does_not_have(media_type: str) -> None:
+    body = b'{"data":{"k":"w"},"data":{"k":"w"},"zip":1}'
+    found = patched(OLD, body, media_type, CONFIG_MAPS)
+    texts = ('duplicate field "data"', 'unknown field "zip"')
+    assert read_patched(found, CONFIG_MAPS, CONTEXT).warnings == texts
+    assert read_patched(found, CONFIG_MAPS, CONTEXT, "Ignore").warnings == ()
+    with pytest.raises(StatusError, match=f"strict decoding error: {', '.join(texts)}$"):
+        read_patched(found, CONFIG_MAPS, CONTEXT, "Strict")
+
+
+def test_a_refusal_shows_the_object_as_the_library_writes_it() -> None:
+    """Sorted where it was looked into."""
+    shown = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "labels": {}}}
+    patch = b'[{"op":"add","path":"/immutable","value":"x"}]'
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(shown, patch, JSON_PATCH, CONFIG_MAPS), CONFIG_MAPS, CONTEXT)
+    written = (
+        '{"apiVersion":"v1","immutable":"x","kind":"ConfigMap","metadata":{"name":"a","labels":{}}}'
+    )
+    assert json.dumps(written) in str(caught.value)
+
+
+def test_lists_of_lists_are_refused() -> None:
+    with pytest.raises(StatusError) as caught:
+        result(
+            {"metadata": {"$setElementOrder/finalizers": [], "finalizers": [[1]]}}, STRATEGIC_PATCH
+        )
+    assert (caught.value.code, str(caught.value)) == (
+        422,
+        "the server rejected our request due to an error in our request",
+    )

@@ -1,0 +1,139 @@
+"""Options of writes, and what is wrong with them; options of connections."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.request_options import (
+    CREATE,
+    PATCH,
+    WriteOptions,
+    connect_options,
+    delete_option_errors,
+    invalid_options,
+    write_option_errors,
+)
+
+ROWS = [
+    (WriteOptions(dry_run=("All", "All"), field_validation="Strict"), CREATE, []),
+    (
+        WriteOptions(dry_run=("All", "x")),
+        CREATE,
+        ['dryRun: Unsupported value: ["All","x"]: supported values: "All"'],
+    ),
+    (
+        WriteOptions(field_manager="m" * 129),
+        CREATE,
+        ["fieldManager: Too long: may not be more than 128 bytes"],
+    ),
+    (
+        WriteOptions(field_manager="é\n"),
+        CREATE,
+        ['fieldManager: Invalid value: "é\\n": invalid character U+000A (at position 2)'],
+    ),
+    (
+        WriteOptions(field_validation="x"),
+        CREATE,
+        [
+            'fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", '
+            '"Warn"'
+        ],
+    ),
+    (
+        WriteOptions(apply=True),
+        PATCH,
+        ["fieldManager: Required value: is required for apply patch"],
+    ),
+    (WriteOptions(apply=True, force=True, field_manager="m"), PATCH, []),
+    (
+        WriteOptions(force=False),
+        PATCH,
+        ["force: Forbidden: may not be specified for non-apply patch"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "messages"), ROWS)
+def test_writes(options: WriteOptions, kind: str, messages: list[str]) -> None:
+    assert [str(error) for error in write_option_errors(options, kind)] == messages
+
+
+DELETIONS: list[tuple[str | None, bool | None, list[str]]] = [
+    ("Background", None, []),
+    (
+        "nope",
+        None,
+        [
+            'propagationPolicy: Unsupported value: "nope": supported values: "Foreground", '
+            '"Background", "Orphan", "nil"'
+        ],
+    ),
+    (
+        "Orphan",
+        True,
+        [
+            'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation '
+            "cannot be both set"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("policy", "orphan", "messages"), DELETIONS)
+def test_deletions(policy: str | None, orphan: bool | None, messages: list[str]) -> None:
+    found = delete_option_errors((), policy, orphan_dependents=orphan)
+    assert [str(error) for error in found] == messages
+
+
+def test_the_answer() -> None:
+    errors = write_option_errors(WriteOptions(dry_run=("x",)), CREATE)
+    answer = invalid_options(CREATE, errors)
+    assert answer.code == 422
+    assert answer.status.message == (
+        'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["x"]: supported '
+        'values: "All"'
+    )
+
+
+CONNECTIONS: list[tuple[str, dict[str, list[str]], str, dict[str, object]]] = [
+    (
+        "PodExecOptions",
+        {"command": ["ls", "-l"], "container": ["c"], "stdin": ["1"], "tty": ["False"]},
+        "",
+        {"stdin": True, "container": "c", "command": ["ls", "-l"]},
+    ),
+    (
+        "PodExecOptions",
+        {"command": [""], "container": [""], "stdin": [""], "stdout": ["maybe"], "tty": ["0"]},
+        "",
+        {"stdin": True, "stdout": True, "command": [""]},
+    ),
+    ("PodAttachOptions", {"command": ["ls"], "stdout": ["true"]}, "", {"stdout": True}),
+    ("PodPortForwardOptions", {"ports": ["80,443", "81"]}, "", {"ports": [80, 443, 81]}),
+    ("ServiceProxyOptions", {"path": ["ignored"]}, "/a/b/", {"path": "/a/b/"}),
+    ("PodProxyOptions", {}, "", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "query", "path", "members"), CONNECTIONS)
+def test_connections(
+    kind: str, query: dict[str, list[str]], path: str, members: dict[str, object]
+) -> None:
+    found = connect_options(GroupVersionKind("", "v1", kind), query, path)
+    assert found == {"kind": kind, "apiVersion": "v1", **members}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x", 'parsing "x": invalid syntax'),
+        ("-1", 'parsing "-1": invalid syntax'),
+        ("80,", 'parsing "": invalid syntax'),
+        ("65536", 'parsing "65536": value out of range'),
+    ],
+)
+def test_ports_that_are_none(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match="cannot convert") as refused:
+        connect_options(GroupVersionKind("", "v1", "PodPortForwardOptions"), {"ports": [text]})
+    assert str(refused.value) == f"cannot convert to []int32: strconv.ParseUint: {why}"

@@ -1,0 +1,56 @@
+"""What is special about writes of a kind: administrators' access to devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.kube.catalogue.lookups import ObjectIndex
+from celadon.kube.registry.strategy import (
+    ADMIN_ACCESS_LABEL,
+    CLAIM,
+    TEMPLATE,
+    access_asked_for,
+    access_given,
+)
+
+Json = dict[str, Any]
+WHY = (
+    f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the containing "
+    "namespace"
+)
+META = {"name": "c", "namespace": "n"}
+
+
+def world(**labels: str) -> ObjectIndex:
+    meta = {"name": "n", "labels": {ADMIN_ACCESS_LABEL: labels["admin"]} if labels else {}}
+    return ObjectIndex([{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}])
+
+
+def claim(*wishes: bool) -> Json:
+    requests = [{"name": "r", "exactly": {"adminAccess": one}} for one in wishes]
+    return {"metadata": META, "spec": {"devices": {"requests": requests}}}
+
+
+def given(access: bool) -> Json:
+    devices = {"results": [{"adminAccess": access}]}
+    return {"metadata": META, "status": {"allocation": {"devices": devices}}}
+
+
+def test_the_first_request_is_named() -> None:
+    (error,) = access_asked_for(CLAIM, claim(False, True, True), world())
+    assert str(error) == f"spec.devices.requests[1].adminAccess: Forbidden: {WHY}"
+    template = {"metadata": META, "spec": claim(True)}
+    (error,) = access_asked_for(TEMPLATE, template, world())
+    assert error.field == "spec.devices.requests[0].adminAccess"
+
+
+def test_labelled_and_unknown_namespaces() -> None:
+    assert access_asked_for(CLAIM, claim(True), world(admin="true")) == []
+    assert access_asked_for(CLAIM, claim(True), ObjectIndex()) == []
+    assert len(access_asked_for(CLAIM, claim(True), world(admin="yes"))) == 1
+
+
+def test_what_was_given_may_stay() -> None:
+    (error,) = access_given(CLAIM, given(True), {"metadata": META}, world())
+    assert error.field == "status.allocation.devices.results[0].adminAccess"
+    assert access_given(CLAIM, given(True), given(True), world()) == []

@@ -1,0 +1,66 @@
+"""What is kept and shown of objects: the scales of built-in and custom kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
+from celadon.kube.registry.target import scale_of, scaled
+from celadon.kube.status import StatusError
+
+META = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}, "generation": 3}
+SHOWN = {"name": "a", "namespace": "ns", "uid": "u"}
+
+
+def test_of_a_deployment() -> None:
+    selector = {
+        "matchLabels": {"b": "1", "a": "2"},
+        "matchExpressions": [
+            {"key": "c", "operator": "In", "values": ["y", "x"]},
+            {"key": "d", "operator": "DoesNotExist"},
+        ],
+    }
+    obj = {"metadata": META, "spec": {"replicas": 2, "selector": selector}, "status": {}}
+    assert scale_of(obj) == {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": SHOWN,
+        "spec": {"replicas": 2},
+        "status": {"replicas": 0, "selector": "!d,a=2,b=1,c in (x,y)"},
+    }
+
+
+def test_of_a_replication_controller() -> None:
+    obj = {"metadata": META, "spec": {"replicas": 0, "selector": {"a": "b"}}}
+    shown = scale_of({**obj, "status": {"replicas": 5}})
+    assert (shown["spec"], shown["status"]) == ({}, {"replicas": 5, "selector": "a=b"})
+
+
+def test_writing_one_back() -> None:
+    obj: dict[str, Any] = {"metadata": META, "spec": {"replicas": 2}}
+    made = scaled(obj, {"spec": {"replicas": 4}})
+    assert (made["spec"], made["metadata"]["generation"]) == ({"replicas": 4}, 4)
+    assert scaled(obj, {"spec": {"replicas": 2}}) == obj
+    assert scaled(obj, {"spec": {}})["spec"] == {"replicas": 0}
+    assert obj == {"metadata": META, "spec": {"replicas": 2}}
+
+
+CUSTOM = {
+    "specReplicasPath": ".spec.size",
+    "statusReplicasPath": ".status.n",
+    "labelSelectorPath": ".status.sel",
+}
+
+
+def test_of_a_custom_kind() -> None:
+    paths = scale_paths(CUSTOM)
+    assert paths == ScalePaths(("spec", "size"), ("status", "n"), ("status", "sel"))
+    obj = {"metadata": META, "spec": {"size": 3}, "status": {"n": 1, "sel": "a=b"}}
+    shown = scale_of(obj, paths)
+    assert (shown["spec"], shown["status"]) == ({"replicas": 3}, {"replicas": 1, "selector": "a=b"})
+    assert scaled(obj, {"spec": {"replicas": 9}}, paths)["spec"] == {"size": 9}
+    with pytest.raises(StatusError, match=r'the spec replicas field ".spec.size" does not exist'):
+        scale_of({"metadata": META, "spec": {}}, paths)
+    assert scale_paths(None) is None

@@ -1,0 +1,144 @@
+"""Updates: which state of an object they are about, and what they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.draft import drafted, stored_form
+from celadon.kube.registry.update import prepare_for_update, require_state, require_uid, storage_key
+from celadon.kube.status import StatusError
+from tests.kube.registry.targets import target
+
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
+CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
+MAPS = target("v1/configmaps", "a")
+LEASES = target("coordination.k8s.io/v1/leases", "a")
+OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+REFUSED: list[tuple[dict[str, Any], bool, int, str]] = [
+    ({"resourceVersion": "8"}, False, 409, "the object has been modified; please apply"),
+    ({}, True, 422, 'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid '
+     "value: 0: must be specified for an update"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("meta", "needs_version", "code", "text"), REFUSED)
+def test_refused_updates(meta: dict[str, Any], needs_version: bool, code: int, text: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        require_state({"metadata": meta}, OLD, LEASES, needs_version=needs_version)
+    assert caught.value.code == code
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("meta", [{}, {"resourceVersion": "7", "uid": "u"}])
+def test_accepted_updates(meta: dict[str, Any]) -> None:
+    require_state({"metadata": meta}, OLD, MAPS, needs_version=False)
+
+
+def test_a_uid_that_the_client_did_not_say_is_for_validation() -> None:
+    made = {"metadata": {"uid": "x", "resourceVersion": "7"}}
+    require_state(made, OLD, MAPS, needs_version=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "dry_run", "key", "found"),
+    [
+        (OLD, False, "/registry/configmaps/ns/a", "u"),
+        (None, False, "/registry/configmaps/ns/a", ""),
+        (None, True, "/configmaps/ns/a", ""),
+    ],
+)
+def test_an_object_that_the_client_takes_for_another(
+    old: Any, dry_run: bool, key: str, found: str
+) -> None:
+    require_uid("", old, MAPS)
+    require_uid(found, old, MAPS)
+    with pytest.raises(StatusError) as caught:
+        require_uid("x", old, MAPS, dry_run=dry_run)
+    assert caught.value.code == 409
+    assert str(caught.value) == (
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, '
+        f"Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+        f"precondition: x, UID in object meta: {found}"
+    )
+
+
+def test_keys() -> None:
+    assert storage_key(MAPS) == "/registry/configmaps/ns/a"
+    assert storage_key(target("v1/nodes", "n")) == "/registry/minions/n"
+    assert storage_key(target("v1/services", "a")) == "/registry/services/specs/ns/a"
+    ingress = target("networking.k8s.io/v1/ingresses", "a")
+    assert storage_key(ingress, dry_run=True) == "/ingress/ns/a"
+    definition = target("apiextensions.k8s.io/v1/customresourcedefinitions", "a.b")
+    prefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+    assert storage_key(definition) == f"{prefix}a.b"
+
+
+def test_a_version_has_to_be_a_number() -> None:
+    made = {"metadata": {"name": "a", "resourceVersion": "abc"}}
+    old = {"metadata": {"name": "a", "resourceVersion": "7"}}
+    with pytest.raises(StatusError) as refused:
+        require_state(made, old, target("v1/configmaps", "a"), needs_version=False)
+    assert refused.value.code == 500
+    assert str(refused.value) == 'strconv.ParseUint: parsing "abc": invalid syntax'
+
+
+def stored_deployment(**meta: Any) -> dict[str, Any]:
+    sent = {"metadata": {"name": "d", **meta}, "spec": {"template": {"spec": {}}}}
+    made = stored_form(admit_form(sent, DEPLOYMENT, CONTEXT), DEPLOYMENT)
+    made["metadata"]["generation"] = 4
+    made["status"] = {"replicas": 1}
+    return made
+
+
+def test_update_of_the_spec() -> None:
+    old = stored_deployment()
+    new = {
+        **old,
+        "metadata": {"name": "d", "generation": 99, "uid": ""},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = prepare_for_update(drafted(new, DEPLOYMENT), old)
+    assert made["status"] == {"replicas": 1}
+    assert made["metadata"]["generation"] == 5
+    assert made["metadata"]["uid"] == "U"
+    assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "generation"),
+    [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
+)
+def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
+    old = stored_deployment()
+    new = {**old, "metadata": {**old["metadata"], **change}}
+    assert prepare_for_update(drafted(new, DEPLOYMENT), old)["metadata"]["generation"] == generation
+
+
+def test_update_of_the_status() -> None:
+    old = stored_deployment(labels={"a": "b"})
+    new = {
+        **old,
+        "metadata": {**old["metadata"], "labels": {"c": "d"}},
+        "spec": {**old["spec"], "replicas": 5},
+        "status": {"replicas": 9},
+    }
+    made = prepare_for_update(drafted(new, DEPLOYMENT), old, subresource="status")
+    assert made["spec"] == old["spec"]
+    assert made["metadata"]["labels"] == {"a": "b"}
+    assert made["metadata"]["generation"] == 4
+    assert made["status"] == {"replicas": 9}
+
+
+def test_status_that_keeps_all_metadata() -> None:
+    gvk = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")
+    old = stored_form(admit_form({"metadata": {"name": "f"}, "spec": {}}, gvk, CONTEXT), gvk)
+    managed = [{"manager": "m"}]
+    new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
+    made = prepare_for_update(drafted(new, gvk), old, subresource="status")
+    assert made["metadata"] == {**old["metadata"], "managedFields": managed}
