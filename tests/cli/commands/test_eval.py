@@ -93,6 +93,7 @@ LOOPS = "{0}.all(a, {0}.all(b, {0}.all(c, {0}.all(d, true))))".format(list(range
 LIMITS = [((), 3), (("--cost-limit", "100"), 3), (("--cost-limit", "20000000"), 0)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "code"), LIMITS)
 def test_evaluation_has_a_limit(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int

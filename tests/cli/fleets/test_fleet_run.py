@@ -24,6 +24,8 @@ from tests.cli.files import config_map as manifest
 from tests.cli.fleets.fleets import config_map, fleet_file, report, written_fleet
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.thorough
+
 
 def found(told: Any) -> list[tuple[str, str]]:
     return [

@@ -15,6 +15,8 @@ from lsprotocol import types as lsp
 
 from tests.cli.language_server.client_sessions import Session
 
+pytestmark = pytest.mark.thorough
+
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1beta1
 kind: ValidatingAdmissionPolicy
