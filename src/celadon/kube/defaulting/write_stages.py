@@ -33,7 +33,7 @@ from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.lasting_defaults import outlasts_creation
 from celadon.kube.defaulting.service_rules.service_updates import service_update
 from celadon.kube.defaulting.updates.dropped_fields import drop_empties, drop_unused
-from celadon.kube.defaulting.updates.pod_status_updates import pod_status_update
+from celadon.kube.defaulting.updates.kind_updates import KIND_UPDATES
 from celadon.kube.defaulting.updates.subresource_parts import EVERYTHING, PARTS, only_parts
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_copies import fresh
@@ -70,7 +70,6 @@ SERVER_OWNED: Final = (
 )
 """Metadata that a create wipes, whatever the client sent."""
 
-POD_KIND: Final = GroupVersionKind("", "v1", "Pod")
 SERVICE_KIND: Final = GroupVersionKind("", "v1", "Service")
 DAEMON_SET_KIND: Final = GroupVersionKind("apps", "v1", "DaemonSet")
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
@@ -394,8 +393,9 @@ def finish_update(draft: Draft, old: Mapping[str, Any], *, subresource: str = ""
         draft.run.empties = [one for one in draft.run.empties if not _is_below(one, kept)]
         if not subresource and draft.gvk == SERVICE_KIND:
             service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
-        if subresource == "status" and draft.gvk == POD_KIND:
-            pod_status_update(made.setdefault("status", {}), old.get("status") or {})
+        own = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
+        if own is not None:
+            own(made, old, draft.run.context.now)
     if subresource in ("", "status"):
         drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
     meta = made.get("metadata")
