@@ -219,9 +219,13 @@ def test_the_status_of_custom_resources() -> None:
 
 def test_warnings() -> None:
     owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
-    found = write_path.write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
+    found = write_path.owner_warnings({"metadata": {"ownerReferences": [owner, owner, owner]}})
     assert len(found) == 1
-    assert found[0].endswith("duplicate UID(s) observed: u")
+    assert found[0].endswith("duplicate UID(s) observed: u, u")
+    (patched,) = write_path.owner_warnings(
+        {"metadata": {"ownerReferences": [owner] * 2}}, patched=True
+    )
+    assert "duplicate entries after mutating admission happens" in patched
 
 
 def test_warnings_of_a_kind() -> None:

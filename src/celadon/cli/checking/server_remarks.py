@@ -31,6 +31,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     return [
         *version,
         *lost_fields(asked),
+        *write_path.owner_warnings(sent),
         *write_path.write_warnings(sent, target, STRATEGIES, creates=creates),
         *between,
         *asked.forgiven,

@@ -201,13 +201,16 @@ def write_warnings(
     creates: bool = False,
 ) -> list[str]:
     """`decoded` as `Draft.form` shows it before anything was done with it."""
-    found = []
-    repeated = _repeated_owners(decoded)
-    if repeated:
-        found.append(warning_texts.duplicate_owners(repeated))
-    if creates and not target.subresource:
-        found += warnings_before(target.group_kind, decoded)
+    creating = creates and not target.subresource
+    found = warnings_before(target.group_kind, decoded) if creating else ()
     return [*found, *strategy_of(target, special).warnings(decoded)]
+
+
+def owner_warnings(decoded: JsonObject, *, patched: bool = False) -> list[str]:
+    """What is said of owners that come twice, even if the object is refused. Upstream looks at
+    objects that a patch made after mutating admission only."""
+    repeated = _repeated_owners(decoded)
+    return [warning_texts.duplicate_owners(repeated, mutated=patched)] if repeated else []
 
 
 def made_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
@@ -220,5 +223,4 @@ def made_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> l
 
 def _repeated_owners(decoded: JsonObject) -> list[str]:
     owners = metadata.metadata(decoded).get("ownerReferences") or ()
-    repeated = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
-    return list(dict.fromkeys(repeated))
+    return [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]

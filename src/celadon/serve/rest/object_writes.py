@@ -184,6 +184,7 @@ class Writer:
             read = self._read(call, context)
             self._managers.created(call, read)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES, creates=True)
+        _warn_of_owners(call, read)
         write_path.prepare_create(read.draft, target)
         return read, warnings
 
@@ -312,6 +313,7 @@ class Writer:
         needs_version = strategy_of(target, STRATEGIES).needs_version
         preconditions.require_state(read.draft.made, before, target, needs_version=needs_version)
         warnings = write_path.write_warnings(read.draft.made, target, STRATEGIES)
+        _warn_of_owners(call, read)
         context = read.draft.run.context
         made = write_path.finish_update(read.draft, before, target, read.sent, STRATEGIES)
         surroundings = self._surroundings(call)
@@ -383,6 +385,11 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
     """What was given to a Service that nobody else may have."""
     network = context.network
     return network.claims if isinstance(network, LiveNetwork) else ()
+
+
+def _warn_of_owners(call: Call, read: Incoming) -> None:
+    is_patch = call.endpoint.verb == "patch"
+    call.notes.warnings += write_path.owner_warnings(read.draft.made, patched=is_patch)
 
 
 def _require_uid(call: Call, read: Incoming, old: JsonObject | None) -> None:

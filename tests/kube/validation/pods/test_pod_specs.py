@@ -582,3 +582,10 @@ def test_other_fields_of_a_pod_do_not_change() -> None:
         one.startswith("spec: Forbidden: pod updates may not change fields other than `spec.")
         for one in update_complaints(new, old)
     )
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_right"), [("_a.b_c.d", True), ("a.", True), ("_", False), ("__a", False)]
+)
+def test_search_domains_may_begin_with_one_underscore(domain: str, is_right: bool) -> None:
+    assert (text_rules.underscored_subdomain(domain.rstrip(".")) == []) is is_right
