@@ -14,6 +14,7 @@ from celadon.kube.writes.preconditions import (
     require_unversioned,
     storage_key,
 )
+from celadon.kube.writes.write_strategies import strategy_of
 from tests.kube.writes.targets import target
 
 MAPS = target("v1/configmaps", "a")
@@ -114,3 +115,8 @@ def test_a_version_has_to_be_a_number() -> None:
         require_state(made, old, target("v1/configmaps", "a"), needs_version=False)
     assert refused.value.code == 500
     assert str(refused.value) == 'strconv.ParseUint: parsing "abc": invalid syntax'
+
+
+def test_candidates_for_leases_are_changed_in_a_named_version() -> None:
+    candidates = target("coordination.k8s.io/v1beta1/leasecandidates", "a")
+    assert strategy_of(candidates).needs_version

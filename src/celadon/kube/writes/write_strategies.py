@@ -105,6 +105,7 @@ NEEDS_VERSION: Final = frozenset(
     {
         DEFINITION_KIND,
         GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("coordination.k8s.io", "LeaseCandidate"),
         GroupKind("node.k8s.io", "RuntimeClass"),
         GroupKind("policy", "PodDisruptionBudget"),
         GroupKind("storage.k8s.io", "CSIDriver"),

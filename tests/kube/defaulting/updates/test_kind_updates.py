@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.kube.defaulting.updates.kind_updates import (
+    claim,
     endpoint_slice,
     node,
     node_status,
@@ -89,3 +90,17 @@ def test_topology_is_dropped_when_endpoints_change() -> None:
     endpoint_slice(changed, old, NOW)
     expected = [{"addresses": ["1.1.1.2"], "nodeName": "n1"}, {"addresses": ["1.1.1.3"]}]
     assert changed == {"endpoints": expected}
+
+
+def test_claims_name_their_source_twice() -> None:
+    source = {"kind": "PersistentVolumeClaim", "name": "a"}
+    changed: dict[str, Any] = {"spec": {"dataSourceRef": dict(source)}}
+    claim(changed, {}, NOW)
+    assert changed == {"spec": {"dataSource": source, "dataSourceRef": source}}
+    other = {"kind": "Other", "name": "a"}
+    dropped: dict[str, Any] = {"spec": {"dataSource": dict(other)}}
+    claim(dropped, {}, NOW)
+    assert dropped == {"spec": {}}
+    kept: dict[str, Any] = {"spec": {"dataSource": dict(other)}}
+    claim(kept, {"spec": {"dataSourceRef": other}}, NOW)
+    assert kept == {"spec": {"dataSource": other, "dataSourceRef": other}}

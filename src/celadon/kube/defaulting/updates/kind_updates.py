@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import name_rules
+from celadon.kube.defaulting import workload_defaults
 from celadon.kube.json_types import JsonObject
 
 PHASE_SINCE: Final = "lastPhaseTransitionTime"
@@ -59,6 +60,14 @@ def volume_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
         status[PHASE_SINCE] = before
 
 
+def claim(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """Clients that do not know where the reference to the source is now leave it out; a source
+    that a claim has may be of any kind."""
+    spec, was = made.setdefault("spec", {}), old.get("spec") or {}
+    is_new = was.get("dataSource") is None and was.get("dataSourceRef") is None
+    workload_defaults.data_sources(spec, any_kind=not is_new)
+
+
 def service_account(made: dict[str, Any], _: JsonObject, __: str) -> None:
     """Secrets are in the namespace of the account: only their names count."""
     for secret in made.get("secrets") or ():
@@ -90,6 +99,7 @@ KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "Node", "status"): node_status,
     ("", "Pod", "status"): pod_status,
     ("", "PersistentVolume", "status"): volume_status,
+    ("", "PersistentVolumeClaim", ""): claim,
     ("", "ServiceAccount", ""): service_account,
     ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,
 }

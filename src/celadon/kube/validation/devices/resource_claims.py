@@ -78,8 +78,8 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
         shown = internal_value(spec.get("spec") or {}, "DeviceClaimSpec")
-        meta = {"creationTimestamp": None, **(spec.get("metadata") or {})}
-        yield fieldpath.invalid(SPEC, {**meta, "Spec": shown}, IMMUTABLE)
+        shown = {**(spec.get("metadata") or {}), "Spec": shown}
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
 
 
 def claim_template(obj: JsonObject) -> Errors:
