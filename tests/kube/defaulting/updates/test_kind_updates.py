@@ -46,7 +46,9 @@ def test_what_is_said_counts() -> None:
 
 
 def test_conditions_of_a_type_are_paired_in_their_order() -> None:
-    status = {"conditions": [{"type": "A"}, {"type": "B"}, {"type": "A"}, {"type": "A"}]}
+    status: dict[str, Any] = {
+        "conditions": [{"type": "A"}, {"type": "B"}, {"type": "A"}, {"type": "A"}]
+    }
     old = [
         {"type": "A", "observedGeneration": 1},
         {"type": "A", "observedGeneration": 2},
@@ -58,7 +60,7 @@ def test_conditions_of_a_type_are_paired_in_their_order() -> None:
 
 
 def test_nodes_are_not_configured_by_the_api_any_more() -> None:
-    source = {"configSource": {"configMap": {}}}
+    source: dict[str, Any] = {"configSource": {"configMap": {}}}
     changed = {"spec": dict(source), "status": {"config": {}}}
     node(changed, {}, NOW)
     node_status(changed, {}, NOW)

@@ -12,9 +12,9 @@ from typing import Any, Final
 from celadon.kube import name_rules
 from celadon.kube.defaulting import workload_defaults
 from celadon.kube.json_types import JsonObject
+from celadon.kube.well_known_values import HOST_NAME
 
 PHASE_SINCE: Final = "lastPhaseTransitionTime"
-HOST_NAME: Final = "kubernetes.io/hostname"
 
 KindUpdate = Callable[[dict[str, Any], JsonObject, str], None]
 """Changes the new object in place; the last is the time."""
