@@ -129,6 +129,8 @@ def test_invalid() -> None:
         "code": 422,
     }
     assert status.invalid(GroupKind("", "Pod"), "", []).status.message == 'Pod "" is invalid'
+    outer = GroupKind("events.k8s.io", "Event")
+    assert status.invalid(outer, "e", []).status.message == 'Event "e" is invalid'
 
 
 def test_success_has_no_code_and_order_is_kept() -> None:

@@ -249,8 +249,14 @@ def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
     return _failure("UnsupportedMediaType", message)
 
 
+_OUTER_EVENT: Final = GroupKind("events.k8s.io", "Event")
+
+
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
-    """422 with one cause per error; the message names repeated errors once."""
+    """422 with one cause per error; the message names repeated errors once. It is about the kind
+    that a server has inside: there are only Events of the core group there."""
+    if kind == _OUTER_EVENT:
+        kind = GroupKind("", kind.kind)
     message = f"{kind} {quote(name)} is invalid"
     if errors:
         message = f"{message}: {aggregate(errors)}"

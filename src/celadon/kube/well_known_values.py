@@ -16,6 +16,8 @@ AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
 AUTHORIZATION_GROUP: Final = "authorization.k8s.io"
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 
+HOST_NAME: Final = "kubernetes.io/hostname"
+
 NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 NODES: Final = GroupVersionResource("", "v1", "nodes")
 PODS: Final = GroupVersionResource("", "v1", "pods")

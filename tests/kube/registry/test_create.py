@@ -220,9 +220,12 @@ def test_the_status_of_custom_resources() -> None:
 
 def test_warnings() -> None:
     owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
-    found = write_warnings({"metadata": {"ownerReferences": [owner, owner]}}, MAPS)
+    sent = {"metadata": {"ownerReferences": [owner, owner, owner]}}
+    found = repeated_owner_warnings(sent)
     assert len(found) == 1
-    assert found[0].endswith("duplicate UID(s) observed: u")
+    assert found[0].endswith("duplicate UID(s) observed: u, u")
+    (patched,) = repeated_owner_warnings(sent, mutated=True)
+    assert "duplicate entries after mutating admission happens" in patched
 
 
 def test_warnings_of_a_kind() -> None:

@@ -10,6 +10,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.create import admit_form
 from celadon.kube.registry.draft import drafted, stored_form
+from celadon.kube.registry.strategy import strategy_of
 from celadon.kube.registry.update import prepare_for_update, require_state, require_uid, storage_key
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
@@ -142,3 +143,8 @@ def test_status_that_keeps_all_metadata() -> None:
     new = {**old, "metadata": {"name": "f", "labels": {"x": "y"}, "managedFields": managed}}
     made = prepare_for_update(drafted(new, gvk), old, subresource="status")
     assert made["metadata"] == {**old["metadata"], "managedFields": managed}
+
+
+def test_candidates_for_leases_are_changed_in_a_named_version() -> None:
+    candidates = target("coordination.k8s.io/v1beta1/leasecandidates", "a")
+    assert strategy_of(candidates).needs_version

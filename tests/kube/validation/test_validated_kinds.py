@@ -98,3 +98,16 @@ def test_how_often_the_metadata_of_a_changed_object_is_looked_at(value: Json, ti
     made = prepare_for_update(drafted(new, kind), old)
     at = [str(one.path) for one in validate_update(made, old, kind)]
     assert at.count("metadata.labels") == times
+
+
+def test_the_beginning_of_a_name_fits_into_paths() -> None:
+    """Where the rules of a kind do not look at it."""
+    device_class = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "a", "generateName": "A%"},
+        "spec": {},
+    }
+    assert complaints(device_class) == [
+        "metadata.generateName: Invalid value: \"A%\": may not contain '%'"
+    ]

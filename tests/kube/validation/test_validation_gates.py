@@ -7,6 +7,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.validation.validation_gates import (
     CONSUMABLE_CAPACITY,
     RELAXED_SERVICE_NAMES,
+    SELINUX_MOUNT,
     STRICT_ADDRESSES,
     default_gates,
     gates_on,
@@ -23,6 +24,7 @@ def test_gates_follow_the_release_and_what_is_said() -> None:
         CONSUMABLE_CAPACITY,
     }
     assert gates_on("1.35", {STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
+    assert gates_on("1.35", {SELINUX_MOUNT: True}) == {SELINUX_MOUNT}
 
 
 def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:

@@ -67,3 +67,9 @@ def test_drivers_that_want_tokens(spec: dict[str, Any], warns: bool) -> None:
     assert [one.partition(";")[0] for one in found] == (
         ["spec.serviceAccountTokenInSecrets is unset"] if warns else []
     )
+
+
+def test_drivers_are_warned_of_changed_tokens() -> None:
+    one, other = ({"spec": {"tokenRequests": [{"audience": name}]}} for name in "ab")
+    assert len([*warned.driver_warnings(one, other)]) == 1
+    assert [*warned.driver_warnings(one, one)] == []

@@ -125,6 +125,18 @@ def test_methods_that_a_path_does_not_have(
             "v1.35+, unavailable in v1.38+",
             "1.38",
         ),
+        (
+            "/apis/storage.k8s.io/v1beta1/volumeattributesclasses/none",
+            "storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in "
+            "v1.37+; use storage.k8s.io/v1 VolumeAttributesClass",
+            "1.37",
+        ),
+        (
+            "/apis/resource.k8s.io/v1alpha3/devicetaintrules/none",
+            "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in "
+            "v1.39+",
+            "1.39",
+        ),
     ],
 )
 def test_deprecated_versions_say_so(

@@ -14,7 +14,7 @@ from celadon.admission import Operation, RecordedWarning, Verdict, recorded_warn
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.checking.questions import Asked
 from celadon.kube.catalogue import DEPRECATED
-from celadon.kube.registry import valid_warnings, write_warnings
+from celadon.kube.registry import repeated_owner_warnings, valid_warnings, write_warnings
 
 
 def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
@@ -31,6 +31,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     return [
         *version,
         *lost_fields(asked),
+        *repeated_owner_warnings(sent),
         *write_warnings(sent, target, STRATEGIES, creates=creates),
         *between,
         *asked.forgiven,

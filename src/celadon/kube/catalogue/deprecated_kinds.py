@@ -40,6 +40,7 @@ class Deprecation:
 
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
+_ATTRIBUTES: Final = "VolumeAttributesClass"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -60,6 +61,10 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     ),
     GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress"): Deprecation("1.34", "1.37"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR"): Deprecation("1.34", "1.37"),
+    GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha3", "DeviceTaintRule"): Deprecation("1.36", "1.39"),
+    GroupVersionKind("storage.k8s.io", "v1beta1", _ATTRIBUTES): Deprecation(
+        "1.34", "1.37", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
+    ),
     **{
         GroupVersionKind(DYNAMIC_RESOURCES, version, kind): Deprecation(since, until)
         for version, since, until in (("v1beta1", "1.35", "1.38"), ("v1beta2", "1.36", "1.39"))

@@ -72,9 +72,16 @@ def job_selector(job: Any, run: Run) -> None:
 
 
 def claim_data_sources(spec: Any, _: Run) -> None:
-    """`dataSource` and `dataSourceRef` say the same, where they can."""
+    """Of a new claim."""
+    data_sources(spec, any_kind=False)
+
+
+def data_sources(spec: Any, *, any_kind: bool) -> None:
+    """`dataSource` and `dataSourceRef` say the same, where they can. Without `any_kind`, the first
+    alone has only the kinds it always had."""
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None and reference is None and not _is_classic_source(source):
+    is_dropped = source is not None and not any_kind and not _is_classic_source(source)
+    if is_dropped and reference is None:
         source = None
         del spec["dataSource"]
     if source is not None and reference is None:

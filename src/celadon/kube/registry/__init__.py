@@ -27,6 +27,7 @@ from celadon.kube.registry.request_options import WriteOptions
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
+    repeated_owner_warnings,
     strategy_of,
     valid_warnings,
     write_errors,
@@ -52,6 +53,7 @@ __all__ = [
     "patch_between",
     "read_mutated",
     "read_object",
+    "repeated_owner_warnings",
     "request_bodies",
     "request_options",
     "require_version",

@@ -108,6 +108,7 @@ NEEDS_VERSION: Final = frozenset(
     {
         DEFINITION_KIND,
         GroupKind("coordination.k8s.io", "Lease"),
+        GroupKind("coordination.k8s.io", "LeaseCandidate"),
         GroupKind("node.k8s.io", "RuntimeClass"),
         GroupKind("policy", "PodDisruptionBudget"),
         GroupKind("storage.k8s.io", "CSIDriver"),
@@ -307,9 +308,8 @@ def write_warnings(
 ) -> list[str]:
     """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
     anything was done with it."""
-    warnings = repeated_owner_warnings(decoded)
-    if creates and not target.subresource:
-        warnings += warnings_before(target.group_kind, decoded)
+    creating = creates and not target.subresource
+    warnings = warnings_before(target.group_kind, decoded) if creating else ()
     return [*warnings, *strategy_of(target, special).warnings(decoded)]
 
 
@@ -322,8 +322,9 @@ def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> 
 
 
 def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[str]:
-    """The warning about owners that an object names twice, if it does. `mutated` is when mutating
-    admission has put them there."""
+    """The warning about owners that an object names twice, if it does, also where the object is
+    refused. `mutated` is when mutating admission has put them there, or a patch: upstream looks at
+    objects that a patch made after mutating admission only."""
     owners = metadata.metadata(obj).get("ownerReferences") or ()
     uids = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
     if not uids:
@@ -332,7 +333,7 @@ def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[s
     return [
         f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
         "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
-        f"requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(uids))}"
+        f"requests; duplicate UID(s) observed: {', '.join(uids)}"
     ]
 
 

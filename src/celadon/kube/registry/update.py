@@ -24,6 +24,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.dropped_fields import drop_unused
 from celadon.kube.defaulting.field_functions import count_templates
+from celadon.kube.defaulting.kind_updates import KIND_UPDATES
 from celadon.kube.defaulting.service_rules.service_updates import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_strconv import parse_uint
@@ -211,6 +212,9 @@ def prepare_for_update(
         draft.run.empties = [empty for empty in draft.run.empties if not _is_below(empty, kept)]
         if not subresource and draft.gvk == SERVICE_KIND:
             service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
+        kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
+        if kind_update is not None:
+            kind_update(made, old, draft.run.context.now)
     if subresource in ("", "status"):
         drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
     meta = made.get("metadata")

@@ -131,9 +131,7 @@ APPS: Final[Mapping[str, Validation]] = {
     ),
 }
 NETWORKING: Final[Mapping[str, Validation]] = {
-    "IPAddress": Validation(
-        service_ranges.ip_address, ADDRESS, service_ranges.ip_address_update, revisit=_CHANGED
-    ),
+    "IPAddress": Validation(service_ranges.ip_address, ADDRESS, service_ranges.ip_address_update),
     "Ingress": Validation(
         ingresses.ingress,
         update=ingresses.ingress_update,

@@ -91,7 +91,6 @@ DEVICES: Final[Mapping[str, Validation]] = {
     "ResourceClaimTemplate": Validation(
         resource_claims.claim_template,
         update=resource_claims.claim_template_update,
-        revisit=_CHANGED,
     ),
     "ResourcePoolStatusRequest": Validation(
         resource_slices.pool_status_request,
@@ -155,7 +154,6 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         runtime_classes.runtime_class,
         replace(CLUSTER, any_finalizers=True),
         runtime_classes.runtime_class_update,
-        revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         cluster_rules.priority_class,

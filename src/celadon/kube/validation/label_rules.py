@@ -9,7 +9,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.selection.label_selectors import LabelSelector, SelectorError, label_selector
-from celadon.kube.validation.field_checks import Errors, each, items
+from celadon.kube.validation.field_checks import Errors, each, immutable, items
 
 
 def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
@@ -53,6 +53,12 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
     yield from label_name(path.child("key"), requirement.get("key") or "")
     for at, value in items(requirement, "values", path):
         yield from each(at, value, name_rules.label_value(value))
+
+
+def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | None) -> Errors:
+    """A selector that an update may not change."""
+    shown, was = (None if one is None else printed_selector(one) for one in (new, old))
+    return immutable(path, shown, was)
 
 
 def printed_selector(given: JsonObject) -> dict[str, Any]:

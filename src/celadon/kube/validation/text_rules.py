@@ -20,7 +20,7 @@ _HEADER: Final = "[-A-Za-z0-9]+"
 _C_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _PERCENT: Final = "[0-9]+%"
 _HTTP_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-_UNDERSCORED: Final = r"[a-z0-9_]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED: Final = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORED_SUBDOMAIN: Final = _UNDERSCORED + r"(\." + _UNDERSCORED + ")*"
 _LEADING_ZEROS: Final = late_pattern(r"(?<![0-9a-fA-F:])0+(?=[0-9])")
 _ENV_NAME: Final = late_pattern("[ -<>-~]*")
@@ -124,7 +124,7 @@ def underscored_subdomain(value: str) -> list[str]:
     if re.fullmatch(_UNDERSCORED_SUBDOMAIN, value) is None:
         text = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
-            "'-', '_' or '.', and must start and end with an alphanumeric character or '_'"
+            "'_', '-' or '.', and must start and end with an alphanumeric character"
         )
         messages.append(_examples(text, _UNDERSCORED_SUBDOMAIN, "example.com"))
     return messages

@@ -48,8 +48,11 @@ def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
     paths. Where a strategy has found nothing wrong with the rest, it `is_done`."""
     if not is_done:
         return list(validate_object_meta(meta, IN_PATHS))
-    name = meta.get("name") or ""
-    return list(each(METADATA.child("name"), name, IN_PATHS.rule(name)))
+    name, prefix = meta.get("name") or "", meta.get("generateName") or ""
+    found = [*each(METADATA.child("name"), name, IN_PATHS.rule(name))]
+    if prefix:
+        found += each(METADATA.child("generateName"), prefix, IN_PATHS.of_prefix(prefix))
+    return found
 
 
 def _metadata(meta: JsonObject, naming: Naming) -> Errors:

@@ -18,6 +18,7 @@ STRICT_ADDRESSES: Final = "StrictIPCIDRValidation"
 RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
+SELINUX_MOUNT: Final = "SELinuxMount"
 
 ON_SINCE: Final[Mapping[str, tuple[int, int]]] = {
     CONSUMABLE_CAPACITY: (1, 36),
@@ -25,6 +26,8 @@ ON_SINCE: Final[Mapping[str, tuple[int, int]]] = {
     STRICT_ADDRESSES: (1, 36),
 }
 """The release from which on a gate is on by default."""
+OFF: Final = frozenset({SELINUX_MOUNT})
+"""Gates that are off by default in all releases."""
 
 
 @functools.lru_cache(maxsize=64)
@@ -39,7 +42,7 @@ def gates_on(version: str, said: Mapping[str, bool]) -> frozenset[str]:
     on = default_gates(version)
     if not said:
         return on
-    return frozenset(gate for gate in ON_SINCE if said.get(gate, gate in on))
+    return frozenset(gate for gate in (*ON_SINCE, *OFF) if said.get(gate, gate in on))
 
 
 def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:

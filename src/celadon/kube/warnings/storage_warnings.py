@@ -81,11 +81,17 @@ def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator
     yield from selector_warnings(obj.get("nodeTopology"), FieldPath("nodeTopology"))
 
 
-def driver_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a CSIDriver that wants tokens and does not say where to."""
+def driver_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
+    """Of a CSIDriver that wants tokens, or others than before, and does not say where to."""
     spec = obj.get("spec") or {}
+    if old is not None and _tokens(old) == _tokens(obj):
+        return
     if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
         yield (
             "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to "
             "true to prevent possible logging of tokens in volume attributes"
         )
+
+
+def _tokens(driver: JsonObject) -> object:
+    return (driver.get("spec") or {}).get("tokenRequests") or []

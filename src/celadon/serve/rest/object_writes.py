@@ -30,6 +30,7 @@ from celadon.kube.registry import (
     create,
     delete,
     patch,
+    repeated_owner_warnings,
     require_version,
     shown_object,
     stored_object,
@@ -207,6 +208,7 @@ class Writer:
             incoming = self._read(call, context)
             self._managers.created(call, incoming)
         warnings = write_warnings(incoming.draft.made, target, STRATEGIES, creates=True)
+        _warn_of_owners(call, incoming)
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
 
@@ -333,6 +335,7 @@ class Writer:
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
         warnings = write_warnings(draft.made, target, STRATEGIES)
+        _warn_of_owners(call, incoming)
         made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
         self._admission.check_roles(call, made, before)
         surroundings = self._surroundings(call)
@@ -402,6 +405,11 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
     """What was given to a Service that nobody else may have."""
     network = context.network
     return network.claims if isinstance(network, LiveNetwork) else ()
+
+
+def _warn_of_owners(call: Call, incoming: Incoming) -> None:
+    is_patch = call.endpoint.verb == "patch"
+    call.notes.warnings += repeated_owner_warnings(incoming.draft.made, mutated=is_patch)
 
 
 def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:

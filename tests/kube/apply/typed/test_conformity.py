@@ -16,6 +16,7 @@ from tests.kube.apply.field_set_values import TYPE, VALUES
 
 DEPLOYMENT = built_in_type(GroupVersionKind("apps", "v1", "Deployment"))
 CONFIG_MAP = built_in_type(GroupVersionKind("", "v1", "ConfigMap"))
+REVISION = built_in_type(GroupVersionKind("apps", "v1", "ControllerRevision"))
 BINDING = built_in_type(
     GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
 )
@@ -57,6 +58,8 @@ def test_misfits(kind: Any, value: Any, want: str) -> None:
     ("kind", "value"),
     [
         (DEPLOYMENT, {"spec": {"replicas": 2.5, "strategy": None}}),
+        (REVISION, {"data": 5}),
+        (REVISION, {"data": [{"a": 1}]}),
         (DEPLOYMENT, read_json('{"spec": {"replicas": 2.50}}').value),
         (CONFIG_MAP, {"data": {"a": None}, "metadata": {"creationTimestamp": "x"}}),
     ],

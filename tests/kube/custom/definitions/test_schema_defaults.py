@@ -31,8 +31,8 @@ RULED: dict[str, Any] = {
             ["Too long: may not be more than 1 byte"],
         ),
         (
-            {"type": "object", "default": {"z": 1}},
-            ['Invalid value: {"z":1}: must not have unknown fields'],
+            {"type": "object", "default": {"z": 1, "a": [{"d": 2, "c": 3}]}},
+            ['Invalid value: {"a":[{"c":3,"d":2}],"z":1}: must not have unknown fields'],
         ),
         (
             {"type": "object", "default": {"z": 1}, "required": ["b"], "properties": {"b": {}}},

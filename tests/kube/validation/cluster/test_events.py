@@ -111,3 +111,14 @@ def test_complaints(value: Json, expected: list[str]) -> None:
 )
 def test_changes(value: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(value, old) == expected
+
+
+def test_finalizers_have_a_domain() -> None:
+    marked = event()
+    marked["metadata"] = {**marked["metadata"], "finalizers": ["a"]}
+    why = (
+        'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name '
+        "nor is it fully qualified"
+    )
+    assert complaints(marked) == [why]
+    assert update_complaints(marked, event()) == [why]

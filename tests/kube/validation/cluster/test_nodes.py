@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
+from celadon.kube.validation.cluster import nodes
 from celadon.kube.validation.validated_kinds import validate_status_update
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
@@ -101,19 +102,23 @@ def test_complaints(value: Json, expected: list[str]) -> None:
         (
             node(externalID="x", configSource={"configMap": {"uid": "u"}}),
             node(),
-            [
-                "spec.configSource.configMap.uid: Forbidden: uid must not be set in spec",
-                "spec.configSource.configMap.namespace: Required value: namespace must be set",
-                "spec.configSource.configMap.name: Required value: name must be set",
-                "spec.configSource.configMap.kubeletConfigKey: Required value: kubeletConfigKey "
-                "must be set",
-                "spec.externalID: Forbidden: may not be updated",
-            ],
+            ["spec.externalID: Forbidden: may not be updated"],
         ),
     ],
 )
 def test_changes(value: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(value, old) == expected
+
+
+def test_where_a_node_that_was_configured_is_configured_from() -> None:
+    changed = {"spec": {"configSource": {"configMap": {"uid": "u"}}}}
+    assert [str(one) for one in nodes.node_update(changed, {"spec": {}})] == [
+        "spec.configSource.configMap.uid: Forbidden: uid must not be set in spec",
+        "spec.configSource.configMap.namespace: Required value: namespace must be set",
+        "spec.configSource.configMap.name: Required value: name must be set",
+        "spec.configSource.configMap.kubeletConfigKey: Required value: kubeletConfigKey must be "
+        "set",
+    ]
 
 
 def test_the_status_is_looked_at() -> None:

@@ -53,6 +53,12 @@ def test_the_handler_stays() -> None:
     ]
 
 
+def test_a_changed_one_is_judged_as_a_new_one() -> None:
+    changed = runtime_class(scheduling={"tolerations": [{"operator": "Equal"}]})
+    (found,) = update_complaints(changed, runtime_class())
+    assert found.startswith('scheduling.tolerations[0].operator: Invalid value: "Equal"')
+
+
 def test_templates_of_pods() -> None:
     template = {"metadata": {"labels": {"a": "b c"}}, "spec": pod_spec()}
     (found,) = complaints(obj("v1", "PodTemplate", template=template))

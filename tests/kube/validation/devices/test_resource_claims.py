@@ -226,3 +226,16 @@ def test_attributes_of_constraints_are_required_in_the_words_of_a_gate() -> None
 def test_the_prefix_of_a_class_is_not_looked_at() -> None:
     named = {**device_class(), "metadata": {"name": "a", "generateName": "X"}}
     assert complaints(named) == []
+
+
+def test_changed_templates_are_judged_as_new_ones_too() -> None:
+    old = obj(GROUP, "ResourceClaimTemplate", spec={"spec": {}})
+    new = obj(
+        GROUP, "ResourceClaimTemplate", spec={"metadata": {"labels": {"a": "b c"}}, "spec": {}}
+    )
+    label, spec = update_complaints(new, old)
+    assert label.startswith('spec.metadata.labels: Invalid value: "b c": a valid label')
+    assert spec == (
+        'spec: Invalid value: {"labels":{"a":"b c"},"Spec":{"Devices":{"Requests":null,'
+        '"Constraints":null,"Config":null}}}: field is immutable'
+    )

@@ -91,3 +91,9 @@ def test_complaints(value: Json, expected: list[str]) -> None:
 )
 def test_changes(value: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(value, old) == expected
+
+
+def test_a_changed_owner_is_judged_as_a_new_one_too() -> None:
+    name, parent = update_complaints(address(name="a/b"), address())
+    assert name == "spec.parentRef.name: Invalid value: \"a/b\": may not contain '/'"
+    assert parent.endswith(": field is immutable")

@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from celadon.kube import name_rules
+from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.validated_kinds import validate_create
+from celadon.kube.validation.validation_gates import SELINUX_MOUNT, holding
 from tests.kube.validation.objects import complaints, container, pod, update_complaints
 
 LABEL = name_rules.dns1123_label("A_")[0]
@@ -614,3 +618,28 @@ def test_other_fields_of_a_pod_do_not_change() -> None:
         one.startswith("spec: Forbidden: pod updates may not change fields other than `spec.")
         for one in update_complaints(new, old)
     )
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_right"), [("_a.b_c.d", True), ("a.", True), ("_", False), ("__a", False)]
+)
+def test_search_domains_may_begin_with_one_underscore(domain: str, is_right: bool) -> None:
+    assert (text_rules.underscored_subdomain(domain.rstrip(".")) == []) is is_right
+
+
+def test_volumes_are_labelled_file_by_file() -> None:
+    """`complaints` asks as a server with its default feature gates."""
+    assert complaints(pod(securityContext={"seLinuxChangePolicy": "Recursive"})) == []
+    (found,) = complaints(pod(securityContext={"seLinuxChangePolicy": "MountOption"}))
+    assert found == (
+        'spec.securityContext.seLinuxChangePolicy: Unsupported value: "MountOption": supported '
+        'values: "Recursive"'
+    )
+
+
+def test_volumes_are_mounted_with_their_label_where_that_is_allowed() -> None:
+    spec = {"securityContext": {"seLinuxChangePolicy": "MountOption"}}
+    at = FieldPath("spec", "securityContext")
+    assert holding(pod_security_context(at, spec), frozenset({SELINUX_MOUNT})) == []
+    before = {"securityContext": {"seLinuxChangePolicy": "Recursive"}}
+    assert [*pod_security_context(at, spec, before)] == []

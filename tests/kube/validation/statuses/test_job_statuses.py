@@ -123,8 +123,18 @@ FAILED = status("FailureTarget", "Failed", startTime=START)
                 f"{AT}cannot disable the terminal Complete=True condition",
                 "status.failed: Invalid value: 0: cannot decrease the failed counter",
                 "status.succeeded: Invalid value: 0: cannot decrease the succeeded counter",
-                "status.startTime: Required value: startTime cannot be removed for unsuspended job",
+                f'status.startTime: Invalid value: "{LATER}": field is immutable for unsuspended '
+                "job once set",
                 f"{AT}cannot disable the SuccessCriteriaMet=True condition",
+            ],
+        ),
+        (
+            {},
+            {},
+            {"startTime": START},
+            [
+                "status.startTime: Invalid value: null: field is immutable for unsuspended job "
+                "once set",
             ],
         ),
         (

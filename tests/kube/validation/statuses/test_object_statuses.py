@@ -52,6 +52,23 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
                 "status.capacity[storage]: Invalid value: -1: must be a valid resource quantity",
             ],
         ),
+        (
+            object_statuses.claim_status,
+            {"spec": {"accessModes": ["ReadWriteOnce"]}, "status": {
+                "allocatedResourceStatuses": {"storage": "Done", "cpu": "NodeResizePending"},
+                "allocatedResources": {"memory": "1", "storage": "-1", "a.b/c": "1"}}},
+            [
+                'status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: '
+                '"storage"',
+                'status.allocatedResourceStatuses: Unsupported value: "storage": supported values: '
+                '"ControllerResizeInProgress", "ControllerResizeInfeasible", '
+                '"NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"',
+                'status.allocatedResources: Unsupported value: "memory": supported values: '
+                '"storage"',
+                "status.allocatedResources[storage]: Invalid value: -1: must be a valid resource "
+                "quantity",
+            ],
+        ),
         (object_statuses.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
         (
             object_statuses.service_status,

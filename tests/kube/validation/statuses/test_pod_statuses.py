@@ -26,7 +26,7 @@ def ended(state: Json, name: str = "c") -> list[Json]:
             {"conditions": [{"type": "a b"}]},
             {},
             [
-                'metadata.conditions[0].Type: Invalid value: "a b": name part must consist of '
+                'status.conditions[0].Type: Invalid value: "a b": name part must consist of '
                 "alphanumeric characters, '-', '_' or '.', and must start and end with an "
                 "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used "
                 "for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
@@ -98,3 +98,117 @@ def test_statuses(spec: Json, new: Json, old: Json, expected: list[str]) -> None
 def test_nominated_nodes() -> None:
     (found,) = pod_status({"status": {"nominatedNodeName": "A_"}}, {})
     assert str(found).startswith('status.nominatedNodeName: Invalid value: "A_": a lowercase RFC')
+
+
+CONTAINER = {
+    "name": "c",
+    "resources": {"requests": {"example.com/gpu": "1"}, "claims": [{"name": "x", "request": "r"}]},
+}
+RUNS = {"initContainers": [{"name": "i"}], "containers": [CONTAINER]}
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ({"observedGeneration": 1, "conditions": [{"type": "a", "observedGeneration": 2}]}, []),
+        (
+            {"observedGeneration": -1, "conditions": [{"type": "a", "observedGeneration": -2}]},
+            [
+                "status.conditions[0].observedGeneration: Invalid value: -2: must be a "
+                "non-negative integer",
+                "status.observedGeneration: Invalid value: -1: must be a non-negative integer",
+            ],
+        ),
+        (
+            {"qosClass": "Guaranteed"},
+            ['status.qosClass: Invalid value: "Guaranteed": field is immutable'],
+        ),
+        (
+            {"nominatedNodeName": "n"},
+            [
+                "status.nominatedNodeName: Forbidden: may not be set on pods that are already "
+                "bound to a node"
+            ],
+        ),
+        (
+            {"extendedResourceClaimStatus": {"resourceClaimName": "A"}},
+            [
+                "status.extendedResourceClaimStatus.requestMappings: Required value: at least one "
+                "request mapping is required",
+                'status.extendedResourceClaimStatus.resourceClaimName: Invalid value: "A": a '
+                "lowercase RFC 1123 subdomain",
+            ],
+        ),
+        (
+            {"extendedResourceClaimStatus": {"requestMappings": [
+                {"containerName": "c", "resourceName": "example.com/gpu", "requestName": "r"},
+                {"containerName": "c", "resourceName": "example.com/gpu", "requestName": "r"},
+                {"containerName": "i", "resourceName": "example.com/gpu", "requestName": "q"},
+                {"containerName": "z", "resourceName": "a.b/c", "requestName": "q"},
+            ]}},
+            [
+                "status.extendedResourceClaimStatus.requestMappings[1].containerName: Duplicate "
+                'value: "c"',
+                "status.extendedResourceClaimStatus.requestMappings[1].resourceName: Duplicate "
+                'value: "example.com/gpu"',
+                "status.extendedResourceClaimStatus.requestMappings[1].requestName: Duplicate "
+                'value: "r"',
+                "status.extendedResourceClaimStatus.requestMappings[2].resourceName: Invalid "
+                'value: "example.com/gpu": must match the extended resource name of an entry in '
+                "spec.initContainers.resources.requests or spec.containers.resources.requests",
+                "status.extendedResourceClaimStatus.requestMappings[3].containerName: Invalid "
+                'value: "z": must match the name of an entry in spec.initContainers.name or '
+                "spec.containers.name",
+                "status.extendedResourceClaimStatus.resourceClaimName: Required value",
+            ],
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "user": {"linux": {
+                "uid": -1, "gid": 2147483648, "supplementalGroups": [1, -1]}}}]},
+            [
+                "status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 "
+                "and 2147483647, inclusive",
+                "status.containerStatuses[0].user.linux.gid: Invalid value: 2147483648: must be "
+                "between 0 and 2147483647, inclusive",
+                "status.containerStatuses[0].user.linux.supplementalGroups[1]: Invalid value: -1: "
+                "must be between 0 and 2147483647, inclusive",
+            ],
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "allocatedResourcesStatus": [
+                {"name": "example.com/gpu", "resources": [
+                    {"resourceID": "a", "health": "Healthy", "message": "fine"},
+                    {"resourceID": "a", "health": "Ill", "message": ""}]},
+                {"name": "claim:x/r"}, {"name": "claim:x"}, {"name": "cpu"}]},
+                {"name": "unknown", "allocatedResourcesStatus": [{"name": "cpu"}]}],
+             "ephemeralContainerStatuses": [{"name": "e", "allocatedResourcesStatus": [
+                {"name": "cpu"}]}]},
+            [
+                "status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].health: "
+                'Unsupported value: "Ill": supported values: "Healthy", "Unhealthy", "Unknown"',
+                "status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].message: "
+                "Required value: must be non-empty if specified",
+                "status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].resourceID: "
+                'Duplicate value: "a"',
+                "status.containerStatuses[0].allocatedResourcesStatus[2].name: Invalid value: "
+                '"claim:x": must match one of the container\'s resource claims in a format '
+                "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+                "status.containerStatuses[0].allocatedResourcesStatus[3].name: Invalid value: "
+                '"cpu": must match one of the container\'s resource requests',
+                "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must "
+                "not be specified in container status",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_kubelets_report(new: Json, expected: list[str]) -> None:
+    spec = {**RUNS, "nodeName": "n"}
+    found = [*map(str, pod_status({"spec": spec, "status": new}, {"spec": spec}))]
+    assert [one[: len(text)] for one, text in zip(found, expected, strict=True)] == expected
+
+
+def test_users_of_windows() -> None:
+    new = {"initContainerStatuses": [{"name": "c", "user": {"linux": {"uid": -1}}}]}
+    (found,) = pod_status({"spec": {"os": {"name": "windows"}}, "status": new}, {})
+    why = "status.initContainerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod"
+    assert str(found) == why

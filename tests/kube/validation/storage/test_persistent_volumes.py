@@ -14,6 +14,11 @@ AFFINITY = {"required": {"nodeSelectorTerms": [{"matchExpressions": [ZONE]}]}}
 CSI = {"driver": "d.example.com", "volumeHandle": "h"}
 
 
+def in_zone(label: str) -> Json:
+    chosen = {**ZONE, "key": label}
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [chosen]}]}}
+
+
 def volume(**spec: Any) -> Json:
     given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, **spec}
     return obj("v1", "PersistentVolume", spec=given)
@@ -127,15 +132,24 @@ def test_complaints(spec: Json, expected: list[str]) -> None:
         (
             {"csi": CSI},
             {"csi": CSI, "nodeAffinity": AFFINITY},
-            ["nodeAffinity: Invalid value: null: field is immutable"],
+            [
+                "nodeAffinity: Invalid value: null: field is immutable, except for updating from "
+                "beta label to GA"
+            ],
         ),
         (
             {"csi": CSI, "nodeAffinity": {"required": {"nodeSelectorTerms": [{}]}}},
             {"csi": CSI, "nodeAffinity": AFFINITY},
             [
                 'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":[{'
-                '"MatchExpressions":null,"MatchFields":null}]}}: field is immutable'
+                '"MatchExpressions":null,"MatchFields":null}]}}: field is immutable, except for '
+                "updating from beta label to GA"
             ],
+        ),
+        (
+            {"csi": CSI, "nodeAffinity": in_zone("topology.kubernetes.io/zone")},
+            {"csi": CSI, "nodeAffinity": in_zone("failure-domain.beta.kubernetes.io/zone")},
+            [],
         ),
         (
             {"csi": CSI},

@@ -262,7 +262,8 @@ def test_a_daemon_set_says_both_numbers() -> None:
 
 
 def test_selectors_do_not_change() -> None:
-    selector = {"matchLabels": {"a": "b", "c": "d"}}
+    """They are shown in Go's order, without what is empty."""
+    selector = {"matchExpressions": [], "matchLabels": {"c": "d", "a": "b"}}
     labels = {"a": "b", "c": "d"}
     new = workload("Deployment", selector=selector, template=template(labels))
     assert update_complaints(new, workload("Deployment")) == [

@@ -14,11 +14,10 @@ from celadon.admission.request import Request
 from celadon.admission.world import World
 from celadon.kube import StatusError, metadata, status
 from celadon.kube.defaulting import TOPOLOGY_LABELS
-from celadon.kube.well_known_values import NODES
+from celadon.kube.well_known_values import HOST_NAME, NODES
 
 NODE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
 """Annotation of a namespace whose pods run on nodes with these labels."""
-HOST_NAME: Final = "kubernetes.io/hostname"
 
 
 class _Unreadable(ValueError):

@@ -278,6 +278,8 @@ def _component_type(name: str, map_type: str) -> MergeType:
         return _UNTYPED
     if name in schema_model.ANY_COMPONENTS:
         return DEDUCED
+    if name == schema_model.RAW_EXTENSION:
+        return UNTYPED_ATOMIC
     if name in schema_model.OPEN_COMPONENTS:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)

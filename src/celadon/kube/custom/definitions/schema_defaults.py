@@ -79,7 +79,7 @@ class _Check:
     ) -> None:
         value: Any = schema.default
         if self.pruned and not in_metadata and pruned_part(value, schema) != value:
-            self.found.append(fieldpath.invalid(at, value, _UNKNOWN_FIELDS))
+            self.found.append(fieldpath.invalid(at, _by_key(value), _UNKNOWN_FIELDS))
         if self.rules_of is None:
             return
         errors = value_errors(value, schema, Unknown()) or self._rules(
@@ -101,3 +101,10 @@ class _Check:
 
 def _placed(at: FieldPath, error: FieldError) -> FieldError:
     return FieldError(error.type, at.join(error.path), error.value, error.detail)
+
+
+def _by_key(value: Any) -> Any:
+    """As Go shows it: the members of maps in the order of their keys."""
+    if isinstance(value, dict):
+        return {key: _by_key(one) for key, one in sorted(value.items())}
+    return [_by_key(one) for one in value] if isinstance(value, list) else value

@@ -15,6 +15,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import IMMUTABLE, Errors, qualified_name
 from celadon.kube.validation.object_meta import (
     Naming,
+    standard_finalizers,
     validate_object_meta,
     validate_object_meta_update,
 )
@@ -31,6 +32,7 @@ CORE_NAMES: Final = {
     "deprecatedSource": "source",
 }
 """Fields of `events.k8s.io` and what they are called in the core group, and inside."""
+_NAMING: Final = Naming()
 _ROOT: Final = FieldPath()
 _UNSET: Final = "needs to be unset"
 
@@ -81,7 +83,8 @@ def event(obj: JsonObject) -> Errors:
     """What is wrong with a new Event of `events.k8s.io`, its metadata included."""
     inside = _inside(obj)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
-    yield from validate_object_meta(obj.get("metadata") or {}, Naming())
+    yield from validate_object_meta(obj.get("metadata") or {}, _NAMING)
+    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
     yield from _series(inside)
     if not inside.get("eventTime"):
         yield fieldpath.required(_ROOT.child("eventTime"))
@@ -111,6 +114,7 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
     inside, before = _inside(obj), _inside(old)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
     yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
+    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
     if inside.get("series") != before.get("series"):
         yield from _series(inside)
     for field in LASTING:

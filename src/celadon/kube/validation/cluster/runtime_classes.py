@@ -44,5 +44,6 @@ def _distinct(scheduling: JsonObject) -> Errors:
 
 
 def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The handler stays."""
+    """The handler stays; the rest must be what that of a new one must be."""
+    yield from runtime_class(obj)
     yield from immutable(_HANDLER, obj.get("handler") or "", old.get("handler") or "")

@@ -73,12 +73,13 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a template, whose metadata lies open inside."""
+    """The same of a template, whose metadata lies open inside; and it is judged as a new one."""
+    yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
         shown = internal_value(spec.get("spec") or {}, "DeviceClaimSpec")
-        meta = {"creationTimestamp": None, **(spec.get("metadata") or {})}
-        yield fieldpath.invalid(SPEC, {**meta, "Spec": shown}, IMMUTABLE)
+        shown = {**(spec.get("metadata") or {}), "Spec": shown}
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
 
 
 def claim_template(obj: JsonObject) -> Errors:

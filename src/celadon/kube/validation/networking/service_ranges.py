@@ -47,7 +47,8 @@ def ip_address(obj: JsonObject) -> Errors:
 
 
 def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Whose it is stays."""
+    """Whose it is stays; a changed owner is judged as a new one, too."""
+    yield from ip_address(obj)
     new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
     if new != before:
         yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)

@@ -164,7 +164,7 @@ def pod_spec(
     yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
     if spec.get("nodeSelector"):
         yield from labels(path.child("nodeSelector"), spec["nodeSelector"])
-    yield from pod_security_context(path.child("securityContext"), spec)
+    yield from pod_security_context(path.child("securityContext"), spec, before)
     if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
         yield from _seldom(path, spec, before)
     else:

@@ -10,6 +10,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, supported
 from celadon.kube.validation.pods.volumes import descending_path
+from celadon.kube.validation.validation_gates import SELINUX_MOUNT, only_with
 from celadon.kube.validation.windows_pods import windows_options
 from celadon.patterns import late_pattern
 
@@ -46,7 +47,10 @@ CONTEXT_FIELDS: Final = {
 """The fields of a container's security context in the form that errors print."""
 
 
-def pod_security_context(path: FieldPath, spec: JsonObject) -> Errors:
+def pod_security_context(
+    path: FieldPath, spec: JsonObject, stored: JsonObject | None = None
+) -> Errors:
+    """`stored` is the spec that is changed."""
     context = spec.get("securityContext")
     if context is None:
         return
@@ -63,7 +67,20 @@ def pod_security_context(path: FieldPath, spec: JsonObject) -> Errors:
     yield from windows_options(path.child("windowsOptions"), context.get("windowsOptions"))
     yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
     yield from _choice(path, context, "supplementalGroupsPolicy", SUPPLEMENTAL_GROUPS_POLICIES)
-    yield from _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)
+    yield from _selinux_change(path, context, stored or {})
+
+
+def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) -> Errors:
+    """Labels of volumes are changed file by file, unless mounting with them is allowed, or the
+    pod has had a policy before."""
+    before = (stored.get("securityContext") or {}).get("seLinuxChangePolicy")
+    free = [*_choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)]
+    if before is not None:
+        yield from free
+        return
+    yield from only_with(SELINUX_MOUNT, free)
+    only = _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES[1:])
+    yield from only_with(f"!{SELINUX_MOUNT}", only)
 
 
 def container_security_context(path: FieldPath, context: JsonObject, *, host_users: bool) -> Errors:

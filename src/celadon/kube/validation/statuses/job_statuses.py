@@ -210,8 +210,10 @@ def _lasting(job: _Job, before: _Job) -> Errors:
     started = before.status.get("startTime")
     moved = started is not None and started != job.status.get("startTime")
     if moved and not job.spec.get("suspend"):
-        why = "startTime cannot be removed for unsuspended job"
-        yield fieldpath.required(_STATUS.child("startTime"), why)
+        now = job.status.get("startTime")
+        why = f"{IMMUTABLE} for unsuspended job once set"
+        shown = None if now is None else NamedText(now)
+        yield fieldpath.invalid(_STATUS.child("startTime"), shown, why)
     if before.has(CRITERIA_MET) and not job.has(CRITERIA_MET):
         yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
     if before.has(COMPLETE) and not before.has(CRITERIA_MET) and job.has(CRITERIA_MET):

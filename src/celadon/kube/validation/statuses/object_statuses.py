@@ -19,11 +19,23 @@ from celadon.kube.validation.field_checks import (
     dns_subdomain,
     entries,
     items,
+    qualified_name,
     supported,
 )
 from celadon.kube.validation.networking.ingresses import NO_ADDRESS
-from celadon.kube.validation.pods.resource_lists import quantity_value, quota_resource_name
+from celadon.kube.validation.pods.resource_lists import (
+    is_native,
+    quantity_value,
+    quota_resource_name,
+)
 
+RESIZE_STATUSES: Final = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
 ADDRESS_MODES: Final = ("Proxy", "VIP")
 _STATUS: Final = FieldPath("status")
 _BALANCER: Final = _STATUS.child("loadBalancer")
@@ -49,16 +61,36 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What a claim got."""
+    """What a claim got, and how far a change of its size is."""
+    status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
-    for field in ("capacity", "allocatedResources"):
-        for name, text in entries(obj.get("status") or {}, field):
-            amount = parse(text)
-            if amount.sign < 0:
-                at = _STATUS.child(field).key(name)
-                why = "must be a valid resource quantity"
-                yield fieldpath.invalid(at, amount.as_int64(), why)
+    for name, text in entries(status, "capacity"):
+        yield from _claim_amount(_STATUS.child("capacity").key(name), text)
+    at = _STATUS.child("allocatedResourceStatuses")
+    for name, progress in entries(status, "allocatedResourceStatuses"):
+        yield from _claim_resource(at, name)
+        if progress not in RESIZE_STATUSES:
+            yield fieldpath.not_supported(at, NamedText(name), RESIZE_STATUSES)
+    at = _STATUS.child("allocatedResources")
+    for name, text in entries(status, "allocatedResources"):
+        wrong = [*_claim_resource(at, name)] or [*_claim_amount(at.key(name), text)]
+        yield from wrong or quantity_value(at.key(name), "storage", text)
+
+
+def _claim_amount(at: FieldPath, text: str) -> Errors:
+    amount = parse(text)
+    if amount.sign < 0:
+        why = "must be a valid resource quantity"
+        yield fieldpath.invalid(at, amount.as_int64(), why)
+
+
+def _claim_resource(at: FieldPath, name: str) -> Errors:
+    """Of Kubernetes' own resources, a claim has storage alone."""
+    wrong = [*qualified_name(at, name)]
+    yield from wrong
+    if not wrong and is_native(name) and name != "storage":
+        yield fieldpath.not_supported(at, name, ["storage"])
 
 
 def service_status(obj: JsonObject, old: JsonObject) -> Errors:

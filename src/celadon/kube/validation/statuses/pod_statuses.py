@@ -1,30 +1,44 @@
 """What a kubelet says of a pod.
 
-As k8s.io/kubernetes `pkg/apis/core/validation`. Conditions are complained about below `metadata`,
-by the name that their type has inside.
+As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodStatusUpdate`. Conditions are
+complained about by the name that their type has inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
 from celadon.kube import fieldpath
-from celadon.kube.fieldpath import FieldPath
+from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
-    METADATA,
+    IMMUTABLE,
     Errors,
+    dns_label,
     dns_subdomain,
+    each,
     items,
     qualified_name,
 )
 from celadon.kube.validation.pod_annotations import annotation_changes
+from celadon.kube.validation.windows_pods import NOT_ON_WINDOWS
 
 SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUS: Final = FieldPath("status")
+CONTAINER_STATUSES: Final = (
+    "containerStatuses",
+    "initContainerStatuses",
+    "ephemeralContainerStatuses",
+)
+_ALLOCATING: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
+"""The containers that resources are allocated to, by where the status tells of them."""
+_HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
+_MAX_HEALTH_MESSAGE: Final = 1024
+_MAPPING: Final = ("containerName", "resourceName", "requestName")
+_CLAIM: Final = "claim:"
 ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 
@@ -33,13 +47,12 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
     yield from annotation_changes(obj, old)
-    for at, condition in items(status, "conditions", METADATA):
-        kind = condition.get("type") or ""
-        if kind not in SYSTEM_CONDITIONS:
-            yield from qualified_name(at.child("Type"), kind)
-    nominated = status.get("nominatedNodeName")
-    if nominated and nominated != before.get("nominatedNodeName"):
-        yield from dns_subdomain(_STATUS.child("nominatedNodeName"), nominated)
+    yield from _conditions(status)
+    yield from _nominated_node(status, before, spec)
+    yield from _generation(_STATUS, status)
+    quality = status.get("qosClass") or ""
+    if quality != (before.get("qosClass") or ""):
+        yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
     policy = spec.get("restartPolicy") or ""
     sidecars = {
         one.get("name")
@@ -49,9 +62,45 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _terminated(status, before, "containerStatuses", policy)
     yield from _terminated(status, before, "initContainerStatuses", policy, sidecars)
     yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
-    yield from _claims(status, obj.get("spec") or {})
+    pod_spec = obj.get("spec") or {}
+    yield from _claims(status, pod_spec)
+    if status.get("extendedResourceClaimStatus") is not None:
+        yield from _extended_claim(status["extendedResourceClaimStatus"], pod_spec)
     for field in ("podIPs", "hostIPs"):
         yield from _addresses(status, before, field)
+    system = (pod_spec.get("os") or {}).get("name", "linux")
+    for field in CONTAINER_STATUSES:
+        yield from _users(status, field, system)
+    for field, containers in _ALLOCATING.items():
+        yield from _allocated(status, field, pod_spec.get(containers) or ())
+    for at, one in items(status, "ephemeralContainerStatuses", _STATUS):
+        if one.get("allocatedResourcesStatus"):
+            why = "must not be specified in container status"
+            yield fieldpath.forbidden(at.child("allocatedResourcesStatus"), why)
+
+
+def _conditions(status: JsonObject) -> Errors:
+    for at, condition in items(status, "conditions", _STATUS):
+        yield from _generation(at, condition)
+        kind = condition.get("type") or ""
+        if kind not in SYSTEM_CONDITIONS:
+            yield from qualified_name(at.child("Type"), kind)
+
+
+def _generation(at: FieldPath, seen: JsonObject) -> Errors:
+    generation = seen.get("observedGeneration") or 0
+    if generation < 0:
+        why = "must be a non-negative integer"
+        yield fieldpath.invalid(at.child("observedGeneration"), generation, why)
+
+
+def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) -> Errors:
+    nominated, at = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
+    if not nominated or nominated == before.get("nominatedNodeName"):
+        return
+    yield from dns_subdomain(at, nominated)
+    if spec.get("nodeName"):
+        yield fieldpath.forbidden(at, "may not be set on pods that are already bound to a node")
 
 
 def _terminated(
@@ -89,7 +138,119 @@ def _claims(status: JsonObject, spec: JsonObject) -> Errors:
             yield fieldpath.duplicate(at.child("name"), name)
         seen.add(name)
         if one.get("resourceClaimName") is not None:
-            yield from dns_subdomain(at.child("name"), one["resourceClaimName"])
+            yield from dns_subdomain(at.child("resourceClaimName"), one["resourceClaimName"])
+
+
+def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
+    """The claim that was made for extended resources of the pod's containers."""
+    at = _STATUS.child("extendedResourceClaimStatus")
+    containers = {
+        one.get("name") or "": one
+        for field in ("initContainers", "containers")
+        for one in spec.get(field) or ()
+    }
+    mappings = at.child("requestMappings")
+    if not claim.get("requestMappings"):
+        yield fieldpath.required(mappings, "at least one request mapping is required")
+    seen: set[tuple[str, ...]] = set()
+    for place, one in items(claim, "requestMappings", at):
+        named = {field: one.get(field) or "" for field in _MAPPING}
+        name, resource, request = named.values()
+        container = containers.get(name)
+        if container is None:
+            why = (
+                "must match the name of an entry in spec.initContainers.name or "
+                "spec.containers.name"
+            )
+            yield fieldpath.invalid(place.child("containerName"), name, why)
+        elif resource not in _requests(container):
+            why = (
+                "must match the extended resource name of an entry in "
+                "spec.initContainers.resources.requests or spec.containers.resources.requests"
+            )
+            yield fieldpath.invalid(place.child("resourceName"), resource, why)
+        yield from dns_label(at.child("requestName"), request)
+        if (name, resource, request) in seen:
+            for field, value in named.items():
+                yield fieldpath.duplicate(place.child(field), value)
+        seen.add((name, resource, request))
+    made = claim.get("resourceClaimName") or ""
+    if made:
+        yield from dns_subdomain(at.child("resourceClaimName"), made)
+    else:
+        yield fieldpath.required(at.child("resourceClaimName"))
+
+
+def _requests(container: JsonObject) -> Collection[str]:
+    requests: Collection[str] = (container.get("resources") or {}).get("requests") or ()
+    return requests
+
+
+def _users(status: JsonObject, field: str, system: str) -> Errors:
+    """Whom the processes of a container run as."""
+    for at, one in items(status, field, _STATUS):
+        user = (one.get("user") or {}).get("linux")
+        if user is None:
+            continue
+        place = at.child("user", "linux")
+        if system == "windows":
+            yield fieldpath.forbidden(place, NOT_ON_WINDOWS)
+        if system != "linux":
+            continue
+        for member in ("uid", "gid"):
+            number = user.get(member) or 0
+            yield from each(place.child(member), number, text_rules.user_or_group_id(number))
+        for group_at, group in items(user, "supplementalGroups", place):
+            yield from each(group_at, group, text_rules.user_or_group_id(group))
+
+
+def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
+    """How the devices of containers fare. The spec need not know a container."""
+    known = {one.get("name") or "": one for one in reversed([*containers])}
+    for at, one in items(status, field, _STATUS):
+        container = known.get(one.get("name") or "")
+        for place, resource in items(one, "allocatedResourcesStatus", at):
+            if container is not None:
+                yield from _allocated_name(place.child("name"), resource, container)
+            yield from _health(place, resource)
+
+
+def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
+    name: str = resource.get("name") or ""
+    if name.startswith(_CLAIM):
+        claims = (container.get("resources") or {}).get("claims") or ()
+        allowed: Collection[str] = {_claim_name(one) for one in claims}
+        why = (
+            "must match one of the container's resource claims in a format "
+            "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        )
+    else:
+        allowed = _requests(container)
+        why = "must match one of the container's resource requests"
+    if name not in allowed:
+        yield fieldpath.invalid(at, NamedText(name), why)
+
+
+def _claim_name(claim: JsonObject) -> str:
+    request = claim.get("request")
+    return f"{_CLAIM}{claim.get('name') or ''}{f'/{request}' if request else ''}"
+
+
+def _health(at: FieldPath, resource: JsonObject) -> Errors:
+    seen: set[str] = set()
+    for place, one in items(resource, "resources", at):
+        health = one.get("health") or ""
+        if health not in _HEALTH:
+            yield fieldpath.not_supported(place.child("health"), NamedText(health), _HEALTH)
+        message: Any = one.get("message")
+        if message == "":
+            yield fieldpath.required(place.child("message"), "must be non-empty if specified")
+        elif message is not None and len(message.encode()) > _MAX_HEALTH_MESSAGE:
+            yield fieldpath.too_long(place.child("message"), _MAX_HEALTH_MESSAGE)
+        device = one.get("resourceID") or ""
+        if device in seen:
+            yield fieldpath.duplicate(place.child("resourceID"), NamedText(device))
+        seen.add(device)
 
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:

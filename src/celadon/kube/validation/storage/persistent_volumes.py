@@ -9,13 +9,15 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from itertools import zip_longest
+from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
     SPEC,
     Errors,
     dns_label,
@@ -228,6 +230,16 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
 """The kinds of volumes in upstream's order."""
 
 
+LASTING_LABELS: Final[Mapping[str, str]] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+"""What labels were called before."""
+
+
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a volume is made of stays; a secret for growing may still come, and where it can be
     used."""
@@ -239,10 +251,42 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(SPEC.child("persistentvolumesource"), detail)
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
-    if was is not None and affinity != was:
+    if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
         shown = None if affinity is None else internal_value(affinity, "VolumeAffinity")
-        yield from immutable(FieldPath("nodeAffinity"), shown, was)
+        why = f"{IMMUTABLE}, except for updating from beta label to GA"
+        yield fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
     yield from attributes_class_kept(spec, before, or_empty=False)
+
+
+def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> dict[str, Any]:
+    """The old affinity with the lasting name of each label that the new one has it for."""
+    new = _terms(affinity)
+    required = {
+        **(was.get("required") or {}),
+        "nodeSelectorTerms": [
+            {**term, **_renamed(term, new[index] if index < len(new) else {})}
+            for index, term in enumerate(_terms(was))
+        ],
+    }
+    return {**was, "required": required}
+
+
+def _terms(affinity: JsonObject) -> list[JsonObject]:
+    found: list[JsonObject] = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
+    return found
+
+
+def _renamed(term: JsonObject, new: JsonObject) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for field in ("matchExpressions", "matchFields"):
+        if field not in term:
+            continue
+        keys = [one.get("key") for one in new.get(field) or ()]
+        made[field] = [
+            {**one, "key": key} if key and LASTING_LABELS.get(one.get("key") or "") == key else one
+            for one, key in zip_longest(term[field] or (), keys[: len(term[field] or ())])
+        ]
+    return made
 
 
 def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:

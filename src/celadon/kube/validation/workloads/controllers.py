@@ -13,7 +13,6 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     dns_label,
-    immutable,
     items,
     not_negative,
     supported,
@@ -21,6 +20,7 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.label_rules import (
     is_empty,
     printed_selector,
+    same_selector,
     selector,
     understood,
 )
@@ -120,7 +120,7 @@ def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = ((one.get("spec") or {}).get("selector") for one in (obj, old))
-    return immutable(SPEC.child("selector"), new, before)
+    return same_selector(SPEC.child("selector"), new, before)
 
 
 def replica_set(obj: JsonObject) -> Errors:

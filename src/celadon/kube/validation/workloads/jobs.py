@@ -18,7 +18,12 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.label_rules import printed_selector, selector, understood
+from celadon.kube.validation.label_rules import (
+    printed_selector,
+    same_selector,
+    selector,
+    understood,
+)
 from celadon.kube.validation.networking.ingresses import domain_prefixed_path
 from celadon.kube.validation.pods.internal_pod_types import (
     internal_pod_spec,
@@ -88,7 +93,7 @@ def job_update(obj: JsonObject, old: JsonObject) -> Errors:
     elif spec.get("completions") not in {None, before.get("completions"), spec.get("parallelism")}:
         detail = "can only be modified in tandem with spec.parallelism"
         yield fieldpath.invalid(SPEC.child("completions"), spec["completions"], detail)
-    yield from immutable(SPEC.child("selector"), spec.get("selector"), before.get("selector"))
+    yield from same_selector(SPEC.child("selector"), spec.get("selector"), before.get("selector"))
     yield from _template_update(spec, old)
     for field in FIXED:
         value, struct = spec.get(field), _PRINTED.get(field, "")

@@ -1,0 +1,108 @@
+"""What an update loses or takes over, kind by kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.kube.defaulting.kind_updates import (
+    claim,
+    endpoint_slice,
+    node,
+    node_status,
+    pod_status,
+    service_account,
+    volume_status,
+)
+
+NOW = "2026-01-01T00:00:00Z"
+
+
+def test_what_a_kubelet_leaves_out_stays() -> None:
+    pod: dict[str, Any] = {"status": {"phase": "Running"}}
+    was = {"qosClass": "Burstable", "observedGeneration": 3, "phase": "Pending"}
+    pod_status(pod, {"status": was}, NOW)
+    assert pod["status"] == {"phase": "Running", "qosClass": "Burstable", "observedGeneration": 3}
+
+
+def test_the_phase_of_a_volume_has_a_time() -> None:
+    old = {"status": {"phase": "Pending", "lastPhaseTransitionTime": "before"}}
+    changed: dict[str, Any] = {"status": {"phase": "Bound"}}
+    volume_status(changed, old, NOW)
+    assert changed["status"] == {"phase": "Bound", "lastPhaseTransitionTime": NOW}
+    same: dict[str, Any] = {"status": {"phase": "Pending"}}
+    volume_status(same, old, NOW)
+    assert same == old
+    said: dict[str, Any] = {"status": {"phase": "Bound", "lastPhaseTransitionTime": "later"}}
+    volume_status(said, old, NOW)
+    assert said["status"]["lastPhaseTransitionTime"] == "later"
+
+
+def test_what_is_said_counts() -> None:
+    status: dict[str, Any] = {"qosClass": "Guaranteed", "observedGeneration": 4}
+    pod_status(
+        {"status": status}, {"status": {"qosClass": "Burstable", "observedGeneration": 3}}, NOW
+    )
+    assert status == {"qosClass": "Guaranteed", "observedGeneration": 4}
+
+
+def test_conditions_of_a_type_are_paired_in_their_order() -> None:
+    status: dict[str, Any] = {
+        "conditions": [{"type": "A"}, {"type": "B"}, {"type": "A"}, {"type": "A"}]
+    }
+    old = [
+        {"type": "A", "observedGeneration": 1},
+        {"type": "A", "observedGeneration": 2},
+        {"type": "B"},
+    ]
+    pod_status({"status": status}, {"status": {"conditions": old}}, NOW)
+    generations = [one.get("observedGeneration") for one in status["conditions"]]
+    assert generations == [1, None, 2, None]
+
+
+def test_nodes_are_not_configured_by_the_api_any_more() -> None:
+    source: dict[str, Any] = {"configSource": {"configMap": {}}}
+    changed = {"spec": dict(source), "status": {"config": {}}}
+    node(changed, {}, NOW)
+    node_status(changed, {}, NOW)
+    assert changed == {"spec": {}, "status": {}}
+    kept = {"spec": dict(source), "status": {"config": {}}}
+    node(kept, {"spec": source}, NOW)
+    node_status(kept, {"status": {"config": {}}}, NOW)
+    assert kept == {"spec": source, "status": {"config": {}}}
+
+
+def test_secrets_of_accounts_are_names() -> None:
+    account = {"secrets": [{"name": "a", "kind": "Secret", "uid": "u"}, {"namespace": "n"}]}
+    service_account(account, {}, NOW)
+    assert account == {"secrets": [{"name": "a"}, {}]}
+
+
+def test_topology_is_dropped_when_endpoints_change() -> None:
+    host = {"kubernetes.io/hostname": "n1"}
+    old = {"endpoints": [{"addresses": ["1.1.1.1"], "deprecatedTopology": host}]}
+    same = {"endpoints": [{"addresses": ["1.1.1.1"], "deprecatedTopology": host}]}
+    endpoint_slice(same, old, NOW)
+    assert same == old
+    changed = {
+        "endpoints": [
+            {"addresses": ["1.1.1.2"], "deprecatedTopology": host},
+            {"addresses": ["1.1.1.3"], "deprecatedTopology": {"kubernetes.io/hostname": "new"}},
+        ]
+    }
+    endpoint_slice(changed, old, NOW)
+    expected = [{"addresses": ["1.1.1.2"], "nodeName": "n1"}, {"addresses": ["1.1.1.3"]}]
+    assert changed == {"endpoints": expected}
+
+
+def test_claims_name_their_source_twice() -> None:
+    source = {"kind": "PersistentVolumeClaim", "name": "a"}
+    changed: dict[str, Any] = {"spec": {"dataSourceRef": dict(source)}}
+    claim(changed, {}, NOW)
+    assert changed == {"spec": {"dataSource": source, "dataSourceRef": source}}
+    other = {"kind": "Other", "name": "a"}
+    dropped: dict[str, Any] = {"spec": {"dataSource": dict(other)}}
+    claim(dropped, {}, NOW)
+    assert dropped == {"spec": {}}
+    kept: dict[str, Any] = {"spec": {"dataSource": dict(other)}}
+    claim(kept, {"spec": {"dataSourceRef": other}}, NOW)
+    assert kept == {"spec": {"dataSource": other, "dataSourceRef": other}}
