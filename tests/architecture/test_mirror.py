@@ -23,7 +23,7 @@ UNMIRRORED: dict[str, str] = {
     "cli/language_server/test_neovim.py": "a session of another program",
     "admission/lint/rules/test_finding_texts.py": "what all rules say, word for word",
     "cli/auditing/etcd_snapshots/test_real_snapshots.py": "what etcd itself has written",
-    "cli/formats/test_report_schemas.py": "reports of all commands against schemas",
+    "cli/report/test_report_schemas.py": "reports of all commands against schemas",
     "cel/codegen/test_blocks_and_objects.py": "every way to run them, side by side",
     "cel/codegen/test_accidents.py": "answers of both variants that nobody planned",
     "cel/codegen/test_user_names.py": "names of users, in every macro",

@@ -69,7 +69,7 @@ ALLOWED = {
     ("celadon.cli.fleets.fleet_engines", "pickle.dumps"): "for our forks",
     ("celadon.cli.fleets.fleet_engines", "pickle.loads"): "from this process to its forks: the "
     "digest of the file came by their pipe",
-    ("celadon.cli.formats.report_forms", "importlib.import_module"): "of a table of ours",
+    ("celadon.cli.report.report_model", "importlib.import_module"): "of a table of ours",
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",

@@ -43,7 +43,10 @@ EXCUSED = {
 }
 """Names, classes or modules that others than the product call, and who."""
 
-_FUNCTION_BY_TEXT = re.compile(r"[a-z_.]+:([a-z][a-z_]+)")
+_FUNCTION_BY_TEXT = re.compile(r"[a-z_.]+:([A-Za-z][A-Za-z_]+)")
+_MEMBER_BY_TEXT = re.compile(r"(?:[A-Za-z]+=)?(?:[a-z_]+\.)*([a-z][a-z_]+)[?!]?")
+_SHAPED = "celadon.cli.report."
+"""Where shapes name members of records in texts (`celadon.cli.report.json_form`)."""
 
 
 def test_every_name_is_used() -> None:
@@ -61,8 +64,8 @@ def test_every_name_is_used() -> None:
 
 
 def _asked_for(module: str) -> set[str]:
-    """What the module imports, if it is no door, the attributes that it reads, and functions named
-    in texts: `module:function`."""
+    """What the module imports, if it is no door, the attributes that it reads, and what is named in
+    texts: functions as `module:function`, members of records in shapes."""
     nodes = list(ast.walk(tree_of(module)))
     imported = {
         name.name
@@ -70,11 +73,14 @@ def _asked_for(module: str) -> set[str]:
         if isinstance(node, ast.ImportFrom) and not is_package(module)
         for name in node.names
     }
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    patterns = [_FUNCTION_BY_TEXT, *([_MEMBER_BY_TEXT] if module.startswith(_SHAPED) else [])]
     by_text = {
         found[1]
-        for node in nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if (found := _FUNCTION_BY_TEXT.fullmatch(node.value))
+        for text in texts
+        if isinstance(text, str)
+        for pattern in patterns
+        if (found := pattern.fullmatch(text))
     }
     return imported | by_text | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 

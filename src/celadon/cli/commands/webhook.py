@@ -285,7 +285,7 @@ def _audit_only(options: argparse.Namespace) -> str:
 
 
 def _counted(source: WatchedFiles) -> str:
-    from celadon.cli.formats.check_human import plural
+    from celadon.cli.report.plain_text import plural
 
     rules = source.rulebook()
     if rules is None:
