@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.fleet_options import (
     add_fleet,
     all_violations,
     audited_fleet,
     wrong_fleet_use,
 )
-from celadon.cli.option_values import count
+from celadon.cli.option_values import POLICIES, add_exclude, add_files, count
 from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
 from celadon.cli.report.report_model import AUDIT, FLEET, ReportForms

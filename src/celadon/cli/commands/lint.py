@@ -212,8 +212,7 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.linting.fixing import fixes
-    from celadon.cli.linting.lint_run import findings, read
-    from celadon.cli.linting.lint_setup import lint_setup
+    from celadon.cli.linting.lint_run import findings, lint_setup, read
     from celadon.cli.project_files.other_files import summary
 
     setup = lint_setup(config)

@@ -19,8 +19,7 @@ from celadon.cli.cluster_options import (
     uses_cluster,
 )
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_files
-from celadon.cli.option_values import count, seconds
+from celadon.cli.option_values import POLICIES, add_files, count, seconds
 from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation
-from celadon.cli.bootstrapping.mutation_harm import Harm, harm
+from celadon.cli.bootstrapping.bootstrap_run import Harm, harm
 from celadon.cli.bootstrapping.step_tables import Sending, actors
 
 POD = {
