@@ -216,7 +216,7 @@ class PolicyCaseItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
         """As `celadon test` shows it."""
         if isinstance(excinfo.value, PolicyCaseFailed):
-            from celadon.cli.formats.case_reports.case_text import explained_plainly
+            from celadon.cli.report.case_view import explained_plainly
 
             return "\n".join(explained_plainly(excinfo.value.result))
         return super().repr_failure(excinfo)

@@ -73,24 +73,34 @@ def test_a_manifest(copy: Copy) -> None:
 
 def test_an_output_format(copy: Copy) -> None:
     copy.write(
-        "src/celadon/cli/formats/check_lines.py",
-        '"""One line for each object."""\n\n'
+        "src/celadon/cli/report/finding_lines.py",
+        '"""One line for each finding."""\n\n'
         "from __future__ import annotations\n\n"
-        "from celadon.cli.checking.check_report import Report\n\n\n"
-        "def render(report: Report) -> str:\n"
-        '    """The state and the name of each."""\n'
-        '    return "".join(f"{one.state.value} {one.name}\\n" for one in report.objects)\n',
+        "from typing import Any\n\n"
+        "from celadon.cli.report.report_model import ReportView\n\n\n"
+        "def as_lines(view: ReportView[Any]) -> str:\n"
+        '    """The level and the place of each."""\n'
+        '    found = (f"{one.level.value} {one.place}\\n" for one in view.findings())\n'
+        '    return "".join(found)\n',
     )
     copy.insert(
-        "src/celadon/cli/formats/report_forms.py",
-        '"junit": "check_junit:render",\n',
-        '        "lines": "check_lines:render",\n',
+        "src/celadon/cli/report/report_model.py",
+        '    "github": "ci_forms:as_github",\n',
+        '    "lines": "finding_lines:as_lines",\n',
     )
-    command = ("check", *POLICIES, "examples/manifests", "--output")
-    shown = copy.celadon(*command, "lines", code=1).splitlines()
-    objects = json.loads(copy.celadon(*command, "json", code=1))["objects"]
-    assert len(shown) == len(objects) > 1
-    assert all(len(line.split()) == 2 for line in shown)
+    commands = {
+        ("check", *POLICIES, "examples/manifests"): 1,
+        ("lint", "examples/lint"): 1,
+        ("test", "examples/policies", "--mutate", "--run", "pods.*::(n|p|an )"): 0,
+        ("audit", *POLICIES, "examples/audit/dump.yaml"): 1,
+    }
+    for command, code in commands.items():
+        lines = copy.celadon(*command, "--output", "lines", code=code).splitlines()
+        found = json.loads(copy.celadon(*command, "--output", "sarif", code=code))
+        assert len(lines) > 0
+        assert {line.split()[0] for line in lines} == {
+            one["level"] for one in found["runs"][0]["results"]
+        }
 
 
 def test_a_limit(copy: Copy) -> None:

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celadon.cli.formats.report_forms import FLEET
 from celadon.cli.reading.problems import Problem
+from celadon.cli.report.report_model import FLEET
 
 if TYPE_CHECKING:
     from celadon.cli.auditing.audit_findings import Violation
@@ -61,7 +61,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
     from celadon.cli.fleets.fleet_file import read_fleet
     from celadon.cli.fleets.fleet_report import FleetReport
     from celadon.cli.fleets.fleet_run import FleetAudit, audit_fleet
-    from celadon.cli.formats.audits.violation_files import violation_file
+    from celadon.cli.report.audit_view import violation_file
 
     fleet = read_fleet(options.fleet)
     if isinstance(fleet, list):
@@ -100,6 +100,6 @@ def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
 def _write_line(source: str, violation: Violation) -> None:
     """A line of JSON lines, while the audit goes on."""
     from celadon.cli import output
-    from celadon.cli.formats.audits.fleet_data import fleet_violation_line
+    from celadon.cli.report.audit_view import fleet_violation_line
 
     output.write(fleet_violation_line(source, violation))

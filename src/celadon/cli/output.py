@@ -1,6 +1,6 @@
 """The only module that writes to standard output and standard error.
 
-Reports come in several forms (`formats/report_forms`), all made from the same value. Colour is used
+Reports come in several forms (`report/report_model`), all made from the same value. Colour is used
 on a terminal unless `--no-color` or the environment's NO_COLOR say otherwise. Unreadable inputs are
 also said on standard error when the report itself is for people.
 """
@@ -11,15 +11,14 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon.cli.exits import Exit
-from celadon.cli.formats import plain_text
+from celadon.cli.report import plain_text
 
 if TYPE_CHECKING:
-    from celadon.cli.formats.report_forms import ReportForms
-    from celadon.cli.reading.problems import Problem
+    from celadon.cli.report.report_model import ReportForms
 
 _PATIENCE: Final = 2.0
 """Seconds of silence before progress is shown."""
@@ -112,23 +111,20 @@ def show(
     forms: ReportForms,
     form: str,
     *,
-    problems: Sequence[Problem] = (),
     no_color: bool,
     verbosity: int = 0,
     mutations: bool = False,
 ) -> None:
-    """A report in one of its forms. `problems` are the inputs that could not be read: people are
-    told of them on standard error. The rest says how people get to see it, as `Look` does."""
-    render = forms.renderer(form)
+    """A report in one of its forms. People are told on standard error of the inputs that could not
+    be read; the rest says how they get to see the report, as `Look` does."""
     if form != forms.for_people:
-        write(render(report))
+        write(forms.rendered(report, form))
         return
-    from celadon.cli.formats.check_human import Look
-
-    for problem in plain_text.for_people(tuple(problems)):
-        complain(f"error: {problem.text()}")
+    view = forms.view_of(plain_text.for_people(report))
+    for problem in forms.view_of(report).problems:
+        complain(f"error: {plain_text.for_people(problem).text()}")
     color = use_color(sys.stdout, forbidden=no_color)
-    write(render(plain_text.for_people(report), Look(color, verbosity, mutations)))
+    write(view.text(plain_text.Look(color, verbosity, mutations)))
 
 
 class Progress:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.formats.report_forms import TEST
+from celadon.cli.report.report_model import TEST
 from tests.cli.files import binding, policy, run
 from tests.cli.policy_tests.given_cases import written
 from tests.paths import ROOT

@@ -65,7 +65,13 @@ def test_longer_names_come_first() -> None:
 @pytest.mark.parametrize(
     ("command", "option", "words", "listed", "paths"),
     [
-        ("check", "-o", ("table", "json", "yaml", "github", "junit", "sarif"), False, Paths.NONE),
+        (
+            "check",
+            "-o",
+            ("table", "json", "yaml", "github", "junit", "sarif", "tap"),
+            False,
+            Paths.NONE,
+        ),
         ("check", "--kubernetes-version", VERSIONS, False, Paths.NONE),
         ("check", "-f", (), False, Paths.FILES),
         ("check", "--mutated-out", (), False, Paths.FOLDERS),

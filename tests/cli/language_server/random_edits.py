@@ -19,7 +19,7 @@ from celadon.cli.language_server.text_positions import Position, Span
 from celadon.cli.language_server.whole_files import margin_notes
 from celadon.cli.language_server.workspace_files import Workspace
 from celadon.cli.linting.lint_config import LintConfig
-from celadon.cli.linting.lint_setup import lint_setup
+from celadon.cli.linting.lint_run import lint_setup
 
 FILE: Final = "policies.yaml"
 _SETUP: Final = lint_setup(LintConfig())

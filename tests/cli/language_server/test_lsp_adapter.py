@@ -10,8 +10,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from celadon.cli.linting.lint_config import LintConfig
-from celadon.cli.linting.lint_run import findings, read
-from celadon.cli.linting.lint_setup import lint_setup
+from celadon.cli.linting.lint_run import findings, lint_setup, read
 from tests.cli.language_server.client_sessions import Session
 
 POLICY = """\

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from celadon.cel.extend import re2
-from celadon.cli.formats.case_reports import case_data
 from celadon.cli.policy_tests.case_results import Status
 from celadon.cli.policy_tests.expectations import CaseVerdict
+from celadon.cli.report.case_view import CaseView
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policy_tests.given_cases import OK, POLICY, report, result, written
 
@@ -356,7 +356,7 @@ def test_workers_find_what_one_process_finds(
         (tmp_path / name).mkdir()
         cases = ({"expect": "admit"}, {"patch": NO_X, "expect": {"deny": name}})
         paths.append(written(tmp_path / name, *cases))
-    found = [case_data.document(report(*paths, jobs=jobs)) for jobs in (1, 2, 8)]
+    found = [CaseView(report(*paths, jobs=jobs)).data() for jobs in (1, 2, 8)]
     assert found[0] == found[1] == found[2]
     assert found[0]["summary"]["failed"] == 3
 

@@ -2,6 +2,9 @@
 
 Everything may be gone through several times, by several processes, so what can be read only once
 (standard input, a pipe) is first copied to a file that has no name and is gone at the end.
+
+Dumps in object stores have addresses (`s3://bucket/folder/`). fsspec knows the stores
+(docs/decisions/0033); each needs a package of its own, which it names.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, cast
 
 from celadon.cli.auditing.audit_blocks import Block, FileBlock, PieceBlock
@@ -26,7 +29,6 @@ from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import (
     SnapshotObjects,
     snapshot_objects,
 )
-from celadon.cli.auditing.object_stores import opened, stored
 from celadon.cli.auditing.object_streams import Position, blocks_of
 from celadon.cli.checking.check_report import Notice
 from celadon.cli.reading.problems import Problem
@@ -192,3 +194,43 @@ def _formed(one: Input, stream: io.BufferedReader, position: Position) -> Iterat
         yield from archive_blocks(one.name, stream, position)
     else:
         yield from blocks_of(one.name, stream, position)
+
+
+# --- object stores --------------------------------------------------------------------------------
+
+
+_MISSING: Final = "pip install 'celadon[fleet]'"
+
+
+def stored(addresses: Iterable[str]) -> Iterator[tuple[str, int] | Problem]:
+    """Everything at and below these addresses, with its size in bytes."""
+    for address in addresses:
+        try:
+            yield from _below(address)
+        except ImportError as error:
+            yield Problem(address, 0, f"cannot be read: {error}", _MISSING)
+        except Exception as error:  # noqa: BLE001 - each store raises its own
+            yield Problem(address, 0, f"cannot be read: {error}")
+
+
+def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
+    import fsspec  # late: an extra
+
+    store, path = fsspec.core.url_to_fs(address)
+    found = sorted(store.find(path, detail=True).items())
+    if not found:
+        yield Problem(address, 0, "there is nothing at this address")
+    for name, about in found:
+        yield store.unstrip_protocol(name), int(about["size"])
+
+
+def opened(address: str) -> BinaryIO:
+    """A stream that can be read from any place. Raises OSError."""
+    import fsspec  # late: an extra
+
+    try:
+        return cast(BinaryIO, fsspec.open(address, "rb").open())
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(str(error)) from error

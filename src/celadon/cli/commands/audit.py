@@ -10,26 +10,22 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_exclude, add_files
 from celadon.cli.fleet_options import (
     add_fleet,
     all_violations,
     audited_fleet,
     wrong_fleet_use,
 )
-from celadon.cli.formats.report_forms import AUDIT, FLEET, ReportForms
-from celadon.cli.option_values import count
+from celadon.cli.option_values import POLICIES, add_exclude, add_files, count
 from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
+from celadon.cli.report.report_model import AUDIT, FLEET, ReportForms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from celadon.cli.auditing.audit_findings import Violation
     from celadon.cli.auditing.audit_report import AuditReport
     from celadon.cli.auditing.audit_run import Audit
     from celadon.cli.auditing.object_audit import AuditSettings
-    from celadon.cli.reading.problems import Problem
 
 _DEFAULT_RESULTS: Final = 10_000
 
@@ -211,7 +207,7 @@ def run(options: argparse.Namespace) -> Exit:
         if isinstance(whole, str):
             return output.usage_error("celadon audit", whole)
         progress.done()
-        _show(whole, FLEET, whole.all_problems, options)
+        _show(whole, FLEET, options)
         return whole.exit
     if _asks_cluster(options):
         found = _from_cluster(audit, options)
@@ -222,19 +218,16 @@ def run(options: argparse.Namespace) -> Exit:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
     progress.done()
-    _show(report, AUDIT, report.problems, options)
+    _show(report, AUDIT, options)
     return report.exit
 
 
-def _show(
-    report: object, forms: ReportForms, problems: Sequence[Problem], options: argparse.Namespace
-) -> None:
+def _show(report: object, forms: ReportForms, options: argparse.Namespace) -> None:
     verbosity = -1 if options.quiet else options.verbose
     output.show(
         report,
         forms,
         options.output,
-        problems=problems,
         no_color=options.no_color,
         verbosity=verbosity,
     )
@@ -242,7 +235,7 @@ def _show(
 
 def _write_line(violation: Violation) -> None:
     """A line of JSON lines, while the audit goes on."""
-    from celadon.cli.formats.audits.audit_data import violation_line
+    from celadon.cli.report.audit_view import violation_line
 
     output.write(violation_line(violation))
 

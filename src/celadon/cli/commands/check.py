@@ -9,9 +9,9 @@ from typing import Final
 from celadon.cli import output
 from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
-from celadon.cli.formats.report_forms import CHECK
 from celadon.cli.garbage import garbage_later
 from celadon.cli.option_values import count
+from celadon.cli.report.report_model import CHECK
 
 DESCRIPTION: Final = """\
 Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
@@ -111,14 +111,13 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     if options.mutated_out:
-        from celadon.cli.formats.mutated_files import write_mutated
+        from celadon.cli.report.check_view import write_mutated
 
         write_mutated(report, options.mutated_out)
     output.show(
         report,
         CHECK,
         options.output,
-        problems=report.problems,
         no_color=options.no_color,
         verbosity=verbosity,
         mutations=options.show_mutations,

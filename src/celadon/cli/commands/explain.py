@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.checking.given.check_options import add_question
 from celadon.cli.exits import Exit
-from celadon.cli.formats.report_forms import EXPLANATION
 from celadon.cli.project_files.project_options import add_verbose
+from celadon.cli.report.report_model import EXPLANATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.formats import plain_text
-from celadon.cli.formats.report_forms import LINT, LINT_STATISTICS
 from celadon.cli.garbage import garbage_later
 from celadon.cli.project_files.project_options import add_project, add_verbose, project_of
 from celadon.cli.release_option import VERSIONS, kubernetes_version
+from celadon.cli.report import plain_text
+from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
     from celadon.cli.linting.lint_config import LintConfig
@@ -212,8 +212,7 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.linting.fixing import fixes
-    from celadon.cli.linting.lint_run import findings, read
-    from celadon.cli.linting.lint_setup import lint_setup
+    from celadon.cli.linting.lint_run import findings, lint_setup, read
     from celadon.cli.project_files.other_files import summary
 
     setup = lint_setup(config)
@@ -242,7 +241,6 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         shown_report,
         forms,
         options.output,
-        problems=report.problems,
         no_color=options.no_color,
         verbosity=-1 if options.quiet else 0,
     )

@@ -8,10 +8,10 @@ from typing import Final
 from celadon.cli import output
 from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_exclude, add_files
-from celadon.cli.formats.report_forms import REPLAY
+from celadon.cli.option_values import POLICIES, add_exclude, add_files
 from celadon.cli.project_files.project_options import add_project, use_project
 from celadon.cli.release_option import add_version
+from celadon.cli.report.report_model import REPLAY
 
 DESCRIPTION: Final = """\
 Replay the requests of an audit log against ValidatingAdmissionPolicies: what would have been
@@ -92,7 +92,6 @@ def run(options: argparse.Namespace) -> Exit:
         report,
         REPLAY,
         options.output,
-        problems=report.findings.problems,
         no_color=options.no_color,
         verbosity=verbosity,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import add_files
+from celadon.cli.option_values import add_files
 
 if TYPE_CHECKING:
     from celadon.cli.schemas.shown_schemas import Found, Schemas

@@ -12,7 +12,6 @@ from typing import Final, NoReturn
 from celadon.cli import output
 from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.formats.report_forms import TEST
 from celadon.cli.option_values import add_expected, count
 from celadon.cli.policy_tests.case_results import RunReport
 from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
@@ -20,6 +19,7 @@ from celadon.cli.policy_tests.coverage_counts import Coverage
 from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
 from celadon.cli.project_files.project_options import add_project, project_of
 from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
+from celadon.cli.report.report_model import TEST
 
 _BEAT: Final = 0.3
 """Seconds between two looks at the files that are watched."""
@@ -221,7 +221,6 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
         report,
         TEST,
         options.output,
-        problems=report.all_problems,
         no_color=options.no_color,
         verbosity=-1 if options.quiet else int(options.verbose),
     )
@@ -243,7 +242,7 @@ def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: f
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
     """In the format that the name of the file asks for."""
-    from celadon.cli.formats.case_reports.coverage_files import RENDERERS
+    from celadon.cli.report.coverage_view import RENDERERS
 
     sources = {}
     for file in {goal.place.file for goal, _ in coverage.hits}:

@@ -43,8 +43,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, rewrite, write."""
-    from celadon.cli.formats.object_diffs import yaml_text
     from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests
+    from celadon.cli.report.plain_text import yaml_text
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):

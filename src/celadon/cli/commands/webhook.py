@@ -19,8 +19,7 @@ from celadon.cli.cluster_options import (
     uses_cluster,
 )
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_files
-from celadon.cli.option_values import count, seconds
+from celadon.cli.option_values import POLICIES, add_files, count, seconds
 from celadon.cli.release_option import add_version
 from celadon.cli.server_packages import missing_package
 
@@ -285,7 +284,7 @@ def _audit_only(options: argparse.Namespace) -> str:
 
 
 def _counted(source: WatchedFiles) -> str:
-    from celadon.cli.formats.check_human import plural
+    from celadon.cli.report.plain_text import plural
 
     rules = source.rulebook()
     if rules is None:

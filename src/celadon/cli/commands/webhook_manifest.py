@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.file_option import POLICIES, add_exclude, add_files
-from celadon.cli.option_values import count
+from celadon.cli.option_values import POLICIES, add_exclude, add_files, count
 from celadon.cli.project_files.project_options import add_project, add_verbose, use_project
 from celadon.cli.release_option import add_version
 

@@ -34,7 +34,7 @@ from celadon.cli.language_server.whole_files.document_outline import (
 from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
 from celadon.cli.laying_out.layout_config import layout_config
 from celadon.cli.linting.lint_config import LintConfig, find_config
-from celadon.cli.linting.lint_setup import lint_setup
+from celadon.cli.linting.lint_run import lint_setup
 from celadon.cli.project_files.config_files import FILE_NAMES, ConfigError
 from celadon.cli.project_files.project_config import find_project
 from celadon.cli.reading.sources import EXTENSIONS

@@ -7,13 +7,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from celadon.admission.lint import Finding, LintMemory, Rule, Settings, lint
+from celadon.admission.lint import Finding, LintMemory, Rule, Settings, chosen, lint
 from celadon.cli.crashes import crash
 from celadon.cli.laying_out.layout_config import layout_config
-from celadon.cli.linting.comment_rule import UNUSED_COMMENT, unused_comments
-from celadon.cli.linting.layout_rule import UNFORMATTED, unformatted
+from celadon.cli.linting.comment_rule import EVERY_RULE, UNUSED_COMMENT, unused_comments
+from celadon.cli.linting.layout_rule import UNFORMATTED, is_asked, unformatted
 from celadon.cli.linting.lint_comments import Comments
-from celadon.cli.linting.lint_config import unknown_rule
+from celadon.cli.linting.lint_config import LintConfig, unknown_rule
 from celadon.cli.linting.lint_report import LocatedFinding
 from celadon.cli.project_files.other_files import other_file, passed_over
 from celadon.cli.reading import sources
@@ -196,3 +196,17 @@ def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
 
 def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
     return one.file, one.line, one.column, one.code
+
+
+# --- the configuration of a run -------------------------------------------------------------------
+
+
+def lint_setup(config: LintConfig) -> LintSetup:
+    """What a configuration means."""
+    versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
+    ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
+    return LintSetup(
+        Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024),
+        tuple(chosen(config.select, ignored, EVERY_RULE)),
+        tuple(FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores),
+    )

@@ -14,11 +14,11 @@ from celadon.cel.value_functions import notation
 from celadon.cli.explaining.annotated_source import traced
 from celadon.cli.explaining.outline import Item, Style
 from celadon.cli.explaining.value_texts import brief
-from celadon.cli.formats.check_data import problem_data
 from celadon.cli.playing.item_trees import item_tree
 from celadon.cli.playing.pane_reading import PaneReader
 from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.problems import Problem
+from celadon.cli.report.json_form import data
 from celadon.kube.library import PER_CALL_COST, environment
 
 _NAMED: Final = (Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS)
@@ -31,7 +31,7 @@ def expression_verdict(state: State, panes: PaneReader) -> dict[str, Any]:
     text = state.text(Pane.EXPRESSION)
     bound = bound_variables(state, panes)
     if isinstance(bound, Problem):
-        return {"problems": [problem_data(bound)]}
+        return {"problems": [data(bound)]}
     if not text.strip():
         return {"problems": []}
     program = _program(text, bound, state.release)

@@ -25,7 +25,6 @@ from celadon.cli.checking.judging.object_judging import Settings
 from celadon.cli.checking.manifests import described
 from celadon.cli.checking.questions import Question
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.formats.check_data import document
 from celadon.cli.playing.kept_policies import KeptPolicies
 from celadon.cli.playing.mode_subjects import wrong_subject
 from celadon.cli.playing.pane_reading import PaneReader
@@ -33,6 +32,7 @@ from celadon.cli.playing.playground_states import Mode, Pane, State, state_of
 from celadon.cli.policy_tests.policy_test import DEFAULT_NOW
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.cli.report.check_view import CheckView
 from celadon.kube import Json, User, metadata
 
 if TYPE_CHECKING:
@@ -74,8 +74,9 @@ class Desk:
             return expression_verdict(state, self._panes)
         inputs = self.inputs(state)
         if isinstance(inputs, Problem):
-            return {"report": document(Report(problems=(inputs,)))}
-        return {"report": document(_said(check(inputs, _untold, None, self._policies.makers)))}
+            return {"report": CheckView(Report(problems=(inputs,))).data()}
+        report = _said(check(inputs, _untold, None, self._policies.makers))
+        return {"report": CheckView(report).data()}
 
     def details(self, state: State) -> dict[str, Any]:
         """Why, what lint says, and what another release would say."""

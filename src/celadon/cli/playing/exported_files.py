@@ -8,7 +8,6 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.cli.checking.check_report import Place
 from celadon.cli.checking.server_plugins.plugin_choice import PluginChoice
-from celadon.cli.formats.object_diffs import yaml_text
 from celadon.cli.own_files.own_documents import API_VERSION
 from celadon.cli.playing.pane_reading import PaneReader
 from celadon.cli.playing.playground_states import Pane, State
@@ -18,6 +17,7 @@ from celadon.cli.policy_tests.running.case_bench import Bench
 from celadon.cli.policy_tests.running.case_outcomes import outcome_of
 from celadon.cli.policy_tests.written_tests.file_format import KIND
 from celadon.cli.reading.problems import Problem
+from celadon.cli.report.plain_text import yaml_text
 from celadon.kube import metadata
 
 _FILES: Final = {

@@ -47,7 +47,7 @@ def _text(document: Document) -> str:
     """As it was written, comments included; an item of a list by itself."""
     if not document.path:
         return document.chunk.text.strip("\n") + "\n"
-    from celadon.cli.formats.object_diffs import yaml_text  # late: few files hold lists
+    from celadon.cli.report.plain_text import yaml_text  # late: few files hold lists
 
     return yaml_text(document.value)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from celadon.cli.explaining.annotated_source import Loop, Mark, Snippet, State
 from celadon.cli.explaining.outline import Item
 from celadon.cli.explaining.value_texts import brief
-from celadon.cli.formats.check_data import filled
+from celadon.cli.report.json_form import filled
 
 _ROOM: Final = 400
 """Characters of a value."""

@@ -8,12 +8,12 @@ from typing import Any
 from celadon.admission import TypeChecker
 from celadon.admission.lint import RULES, Settings
 from celadon.cli.checking.policy_set import PolicySet, validating_policies
-from celadon.cli.formats.lint_reports.lint_data import finding_data
 from celadon.cli.linting.lint_run import LintInput, LintSetup, findings
 from celadon.cli.playing.pane_reading import is_definition
 from celadon.cli.playing.playground_states import Pane, State
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.sources import Text
+from celadon.cli.report.lint_view import finding_data
 from celadon.kube import GroupVersionKind
 from celadon.kube.catalogue import known_resources
 from celadon.kube.schemas import Schema, custom_schemas

@@ -27,9 +27,9 @@ from celadon.cli.explaining.outline import (
     outline,
 )
 from celadon.cli.explaining.value_texts import brief
-from celadon.cli.formats.check_data import filled
-from celadon.cli.formats.object_diffs import diff_lines
 from celadon.cli.playing.item_trees import item_tree
+from celadon.cli.report.json_form import filled
+from celadon.cli.report.plain_text import diff_lines
 from celadon.kube.custom import AskedRule
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET
 

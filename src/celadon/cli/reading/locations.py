@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from celadon.cli.reading.json_index import JsonIndex
-from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.json_places import JsonIndex, Path
 from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
 from celadon.goyaml import RepeatedKey
 from celadon.patterns import late_pattern

@@ -13,12 +13,12 @@ from celadon.cli.checking.judging import parallel_judging
 from celadon.cli.checking.judging.check_findings import Findings
 from celadon.cli.checking.judging.parallel_judging import judged_in_order, workers_for
 from celadon.cli.checking.notices import Sightings
-from celadon.cli.formats.report_forms import CHECK
 from celadon.cli.main import main
 from celadon.cli.reading.document_archive import BLOCK, DocumentArchive
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
+from celadon.cli.report.report_model import CHECK
 from tests.admission.building import policy_document
 
 COUNT = 3 * BLOCK + 5

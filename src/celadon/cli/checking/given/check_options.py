@@ -7,7 +7,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
-from celadon.cli.file_option import POLICIES, add_exclude, add_files
+from celadon.cli.option_values import POLICIES, add_exclude, add_files
 from celadon.cli.project_files.project_options import add_project
 from celadon.cli.release_option import add_version
 

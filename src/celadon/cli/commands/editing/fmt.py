@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.formats import plain_text
-from celadon.cli.formats.check_human import plural
 from celadon.cli.project_files.project_options import add_project, add_verbose, project_of
+from celadon.cli.report import plain_text
+from celadon.cli.report.plain_text import plural
 
 if TYPE_CHECKING:
     from celadon.cli.laying_out.file_layout import TextLayout

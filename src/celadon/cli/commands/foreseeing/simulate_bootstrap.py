@@ -7,8 +7,8 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.formats.report_forms import BOOTSTRAP
 from celadon.cli.release_option import add_version
+from celadon.cli.report.report_model import BOOTSTRAP
 
 DESCRIPTION: Final = """\
 Say whether policies and webhooks can lock a cluster out: send them what a cluster sends while it
@@ -85,7 +85,6 @@ def run(options: argparse.Namespace) -> Exit:
         report,
         BOOTSTRAP,
         options.output,
-        problems=report.problems,
         no_color=options.no_color,
         verbosity=verbosity,
     )

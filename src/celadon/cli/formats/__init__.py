@@ -1,1 +1,0 @@
-"""A `Report` as text: for people, for programs, for GitHub's annotations, for JUnit readers."""

@@ -1,1 +1,0 @@
-"""Reports of `celadon audit` and `celadon replay` as text."""

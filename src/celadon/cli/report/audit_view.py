@@ -1,0 +1,550 @@
+"""What `celadon audit` found, of one source or of a fleet, as renderers see it.
+
+For people: what is violated, policy by policy, with the first of the objects; then tables of
+numbers, notices and a summary. Violations may also be rows of a file that is written while they are
+found, and items of policy reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final, Protocol
+
+from celadon.cli.auditing.audit_findings import AuditedObject, Tally, Violation
+from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn
+from celadon.cli.fleets.fleet_report import FleetReport
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report.json_form import SHAPES, data, document, json_line, plugins
+from celadon.cli.report.plain_text import (
+    Look,
+    aligned,
+    joined,
+    notice_lines,
+    one_line,
+    plugin_lines,
+    plural,
+    policy_error_lines,
+)
+from celadon.cli.report.report_model import (
+    CaseState,
+    Cell,
+    Finding,
+    FindingRule,
+    Level,
+    Page,
+    Related,
+    ReportCase,
+    ReportView,
+    Section,
+    Table,
+    error_case,
+    error_finding,
+    notice_case,
+    notice_finding,
+    remark_sections,
+)
+from celadon.kube.catalogue import PLUGIN_ORDER
+
+EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
+"""How effects are coloured."""
+
+_NUMBERS: Final = ("matched", "denied", "warned", "audited", "errors")
+_LEVELS: Final = {"deny": Level.ERROR, "warn": Level.WARNING, "audit": Level.NOTE}
+_SHOWN: Final = 10
+"""Objects that are shown for one policy, unless `-v` asks for all."""
+_GROUPS: Final = 50
+
+_SHAPES: Final = {
+    **SHAPES,
+    AuditedPolicy: ("name", "place", "bindings", "validationActions=actions", "*tally"),
+    AuditedObject: ("api_version", "kind", "namespace", "name", "uid"),
+    Violation: (
+        *("object", "*object.place", "effect", "policy", "binding", "param", "field", "rule"),
+        *("message", "error=is_error?"),
+    ),
+}
+
+
+class AuditView(ReportView[AuditReport]):
+    """An audit of one source."""
+
+    command = "celadon audit"
+
+    def text(self, look: Look) -> str:
+        """Violations, notices and tables."""
+        report = self.report
+        blocks = [*policy_error_lines(report.policy_errors, look)]
+        blocks += _violation_blocks(report, look)
+        blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks += _tally_table("POLICY", [(one.name, one.tally) for one in report.policies])
+        if report.summary_by != "policy":
+            blocks += _tally_table(report.summary_by.upper(), report.groups[:_GROUPS])
+            if len(report.groups) > _GROUPS:
+                blocks[-1].append(f"and {len(report.groups) - _GROUPS} more")
+        asked = plugin_lines(report.plugins, report.unasked_plugins, look)
+        blocks.append([*asked, _summary(report)])
+        return joined(blocks)
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind AuditReport."""
+        report = self.report
+        summary = {
+            "operation": report.operation,
+            "objects": report.objects,
+            **data(report.total),
+            "violations": report.found,
+            "violationsOmitted": report.omitted,
+            "exitCode": int(report.exit),
+        }
+        by_policy = report.summary_by == "policy"
+        groups = {"by": report.summary_by, "items": _named_tallies(report.groups)}
+        return document(
+            "AuditReport",
+            _SHAPES,
+            summary=summary,
+            policies=report.policies,
+            **({} if by_policy else {"groups": groups}),
+            results=report.violations,
+            plugins=plugins(report.plugins, report.unasked_plugins),
+            policyErrors=report.policy_errors,
+            notices=report.notices,
+            problems=report.problems,
+        )
+
+    def last_line(self) -> dict[str, Any]:
+        """The document without the violations, which stand before it as lines of JSON."""
+        found = self.data()
+        del found["summary"]["violationsOmitted"], found["results"]
+        return found
+
+    def findings(self) -> Iterator[Finding]:
+        """Broken policies, violations where the objects stand, and notices."""
+        report = self.report
+        yield from map(error_finding, report.policy_errors)
+        for one in report.violations:
+            kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
+            has_rule = bool(one.rule.file)
+            yield Finding(
+                *(_LEVELS[one.effect], one.object.place, one.object.title, one.message),
+                *(f"{kind}/{one.policy}", one.object.title),
+                details=(f"rule: {one.rule}",) if has_rule else (),
+                related=(Related(one.rule, one.field),) if has_rule else (),
+            )
+        for notice in report.notices:
+            yield notice_finding(notice, strict=report.strict)
+
+    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+        """A rule for each policy that is violated, and for PodSecurity."""
+        return [FindingRule(group, group, f"found by {group}") for group in groups]
+
+    def cases(self) -> Iterator[ReportCase]:
+        """A case for each policy, with what violates it, and notices as remarks."""
+        report = self.report
+        yield from map(error_case, report.policy_errors)
+        for policy in report.policies:
+            yield _policy_case(policy, report)
+        for notice in report.notices:
+            yield notice_case(notice, strict=report.strict, details=notice.message)
+
+    def page(self) -> Page:
+        """Numbers, groups, violations, notices."""
+        report = self.report
+        return Page(
+            "celadon audit",
+            (
+                *_sections(report),
+                *remark_sections(report.policy_errors, report.notices, report.problems),
+            ),
+        )
+
+
+class FleetView(ReportView[FleetReport]):
+    """The audit of a fleet: its sources, and what they come to."""
+
+    command = "celadon audit"
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """The inputs that could not be read, in all sources."""
+        return self.report.all_problems
+
+    def text(self, look: Look) -> str:
+        """Violations source by source, then tables by source and by policy."""
+        report = self.report
+        blocks: list[list[str]] = []
+        for name, one in report.sources:
+            found = list(_violation_blocks(one, look))
+            if found:
+                blocks += [[look.paint("bold", f"== {name}")], *found]
+        blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks += _tally_table("SOURCE", [(name, one.total) for name, one in report.sources])
+        blocks += _tally_table("POLICY", report.policies)
+        blocks += _tally_table("GROUP", report.groups)
+        blocks.append([_fleet_summary(report)])
+        return joined(blocks)
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind FleetAuditReport."""
+        return self._document([(name, AuditView(one).data()) for name, one in self.report.sources])
+
+    def last_line(self) -> dict[str, Any]:
+        """The document without the violations, which stand before it as lines of JSON."""
+        return self._document(
+            [(name, AuditView(one).last_line()) for name, one in self.report.sources]
+        )
+
+    def _document(self, sources: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+        """With the documents of the sources, which do not say their kind."""
+        report = self.report
+        summary = {
+            "sources": len(report.sources),
+            "objects": report.objects,
+            **data(report.total),
+            "violations": report.found,
+            "exitCode": int(report.exit),
+        }
+        for _, source in sources:
+            del source["apiVersion"], source["kind"]
+        return document(
+            "FleetAuditReport",
+            summary=summary,
+            policies=_named_tallies(report.policies),
+            groups=_named_tallies(report.groups),
+            sources=[{"name": name, **source} for name, source in sources],
+            notices=report.notices,
+            problems=report.problems,
+        )
+
+
+def as_last_line(view: AuditView | FleetView) -> str:
+    """The last line of JSON lines."""
+    return json_line(view.last_line())
+
+
+def violation_line(violation: Violation) -> str:
+    """A violation as one of the lines before it."""
+    return json_line(data(violation, _SHAPES))
+
+
+def fleet_violation_line(source: str, violation: Violation) -> str:
+    """The same where there are several sources."""
+    return json_line({"source": source, **data(violation, _SHAPES)})
+
+
+def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]:
+    return [{"name": name, **data(tally)} for name, tally in tallies]
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
+    """Those that people get to see."""
+    if look.verbosity > 0:
+        return violations
+    most = _SHOWN if look.verbosity == 0 else 0
+    counts: Counter[tuple[str, str]] = Counter()
+    kept = []
+    for one in violations:
+        by = one.policy, one.binding
+        counts[by] += 1
+        if counts[by] <= most:
+            kept.append(one)
+    return kept
+
+
+def _violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
+    """Lines for each policy and binding that found something."""
+    shown = _shown(report.violations, look)
+    found = sorted(shown, key=lambda one: (one.policy, one.binding))
+    for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
+        lines = [f"{policy}/{binding}" if binding else policy]
+        for rule, together in groupby(same, key=lambda one: (one.rule, one.field)):
+            place, field = rule
+            where = f"{place}  " if place.file else ""
+            lines.append(f"  rule    {where}{field}")
+            lines += [line for one in together for line in _violation(one, look)]
+        yield lines
+    omitted = report.found - len(shown)
+    if found and omitted:
+        more = "`-v` shows more, `-o jsonl` all of them"
+        yield [f"and {plural(omitted, 'violation')} more: {more}"]
+
+
+def _violation(one: Violation, look: Look) -> Iterator[str]:
+    word = look.paint(EFFECT_STYLES[one.effect], f"{one.effect:6}")
+    place = f"{one.object.place}  " if one.object.place.file else ""
+    yield f"  {word}  {place}{one.object.title}: {one_line(one.message)}"
+
+
+def _tally_table(head: str, rows: Sequence[tuple[str, Tally]]) -> Iterator[list[str]]:
+    """A table of numbers, none if it would be empty."""
+    if rows:
+        heads = (head, *(f"{name.upper():>7}" for name in _NUMBERS))
+        table = [(name, *(str(getattr(tally, key)) for key in _NUMBERS)) for name, tally in rows]
+        yield aligned([heads, *table], numbers=range(1, len(heads)))
+
+
+def _summary(report: AuditReport) -> str:
+    total = report.total
+    parts = [f"{total.denied} would be denied", f"{total.warned} warned about"]
+    parts.append(f"{total.audited} audited")
+    unread = f", {len(report.problems)} unreadable" if report.problems else ""
+    return (
+        f"{plural(report.objects, 'object')}, {total.matched} matched by policies: "
+        f"{', '.join(parts)}{unread} on {report.operation} "
+        f"({plural(len(report.policies), 'policy')})"
+    )
+
+
+def _fleet_summary(report: FleetReport) -> str:
+    total = report.total
+    unread = sum(bool(one.problems) for _, one in report.sources)
+    left_out = f", {plural(unread, 'source')} incomplete" if unread else ""
+    return (
+        f"{plural(len(report.sources), 'source')}{left_out}, {plural(report.objects, 'object')}, "
+        f"{total.matched} matched by policies: {total.denied} would be denied, "
+        f"{total.warned} warned about, {total.audited} audited"
+    )
+
+
+# --- cases and pages ------------------------------------------------------------------------------
+
+
+def _policy_case(policy: AuditedPolicy, report: AuditReport) -> ReportCase:
+    tally = policy.tally
+    against = tally.violating if report.fail_on is FailOn.VIOLATION else tally.denied
+    if tally.errors:
+        outcome = CaseState.ERROR
+    elif against and report.fail_on is not FailOn.NEVER:
+        outcome = CaseState.FAILED
+    else:
+        return ReportCase("policy", policy.name, policy.place)
+    details = "\n".join(
+        f"{one.effect} {one.object.place} {one.object.title}: {one.message}"
+        for one in report.violations
+        if one.policy == policy.name
+    )
+    counts = f"{tally.violating} of {tally.matched} objects"
+    return ReportCase("policy", policy.name, policy.place, outcome, counts, details)
+
+
+def _sections(report: AuditReport) -> Iterator[Section]:
+    total = report.total
+    yield Section(
+        "Audit",
+        1,
+        f"What policies would say on {report.operation} of what exists.",
+        (
+            ("objects", report.objects, ""),
+            ("matched by policies", total.matched, ""),
+            ("would be denied", total.denied, "deny"),
+            ("only warned about", total.warned, "warn"),
+            ("only audited", total.audited, "audit"),
+        ),
+    )
+    heads = tuple(name.capitalize() for name in _NUMBERS)
+    rows = tuple((_policy_cell(one), *_number_cells(one.tally)) for one in report.policies)
+    yield Section("Policies", table=Table(("Policy", *heads), rows))
+    if report.groups:
+        rows = tuple((Cell.named(name), *_number_cells(tally)) for name, tally in report.groups)
+        table = Table((report.summary_by, *heads), rows)
+        yield Section(f"By {report.summary_by}", table=table)
+    if report.found:
+        rows = tuple(map(_violation_cells, report.violations))
+        table = Table(("Effect", "Object", "Policy", "Message"), rows)
+        left_out = f"and {report.omitted:,} more" if report.omitted else ""
+        yield Section("Violations", table=table, left_out=left_out)
+
+
+def _policy_cell(policy: AuditedPolicy) -> Cell:
+    actions = ", ".join(policy.actions) or ("no binding" if policy.place.file else "")
+    return Cell.named(policy.name, policy.place, actions)
+
+
+def _number_cells(one: Tally) -> tuple[Cell, ...]:
+    effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
+    return (
+        Cell.number(one.matched),
+        *(Cell.number(count, effect) for count, effect in effects),
+        Cell.number(one.errors, "deny"),
+    )
+
+
+def _violation_cells(one: Violation) -> tuple[Cell, ...]:
+    policy = f"{one.policy}/{one.binding}" if one.binding else one.policy
+    rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
+    return (
+        Cell(one.effect, one.effect),
+        Cell.named(one.object.title, one.object.place),
+        Cell(policy),
+        Cell(one.message, below=(rule,)),
+    )
+
+
+# --- policy reports -------------------------------------------------------------------------------
+
+_POLICY_REPORTS: Final = "wgpolicyk8s.io/v1alpha2"
+_OPEN_REPORTS: Final = "openreports.io/v1alpha1"
+_SOURCE: Final = "celadon"
+_NAME: Final = "celadon-audit"
+_SUMMED: Final = ("pass", "fail", "warn", "error", "skip")
+
+
+def as_policy_reports(view: AuditView) -> str:
+    """A List of PolicyReports, as JSON, which can be applied: one for each namespace, and a
+    ClusterPolicyReport for what is in none (wgpolicyk8s.io/v1alpha2); no items if nothing is
+    violated. Results are violations: `fail` where the object would be denied, `warn` where it would
+    be warned about or audited, `error` where a policy could not be evaluated."""
+    return _reports(view.report, _POLICY_REPORTS, "PolicyReport")
+
+
+def as_open_reports(view: AuditView) -> str:
+    """A List of Reports and a ClusterReport, as what follows PolicyReports calls the same
+    (openreports.io/v1alpha1)."""
+    return _reports(view.report, _OPEN_REPORTS, "Report")
+
+
+def _reports(report: AuditReport, api_version: str, kind: str) -> str:
+    by_namespace: dict[str, list[Violation]] = {}
+    for one in report.violations:
+        by_namespace.setdefault(one.object.namespace, []).append(one)
+    items = [
+        {
+            "apiVersion": api_version,
+            "kind": kind if namespace else f"Cluster{kind}",
+            **_report_of(namespace, by_namespace[namespace]),
+        }
+        for namespace in sorted(by_namespace)
+    ]
+    reports = {"apiVersion": "v1", "kind": "List", "items": items}
+    return json.dumps(reports, indent=2, ensure_ascii=False) + "\n"
+
+
+def _report_of(namespace: str, found: Sequence[Violation]) -> dict[str, Any]:
+    counts = Counter(_result(one) for one in found)
+    about = {"name": _NAME, "labels": {"app.kubernetes.io/managed-by": _SOURCE}}
+    return {
+        "metadata": about | ({"namespace": namespace} if namespace else {}),
+        "summary": {name: counts[name] for name in _SUMMED},
+        "results": [_row(one) for one in found],
+    }
+
+
+def _result(one: Violation) -> str:
+    if one.is_error:
+        return "error"
+    return "fail" if one.effect == "deny" else "warn"
+
+
+def _row(one: Violation) -> dict[str, Any]:
+    about = one.object
+    reference = {
+        "apiVersion": about.api_version,
+        "kind": about.kind,
+        "namespace": about.namespace,
+        "name": about.name,
+        "uid": about.uid,
+        "resourceVersion": about.resource_version,
+    }
+    properties = {"binding": one.binding, "field": one.field, "param": one.param}
+    return {
+        "source": _SOURCE,
+        "policy": one.policy,
+        "rule": one.field,
+        "result": _result(one),
+        "scored": True,
+        "message": one.message,
+        "resources": [{key: value for key, value in reference.items() if value}],
+        "properties": {key: value for key, value in properties.items() if value},
+    }
+
+
+# --- violations as files --------------------------------------------------------------------------
+
+COLUMNS: Final[dict[str, Callable[[Violation], object]]] = {
+    "file": lambda one: one.object.place.file,
+    "line": lambda one: one.object.place.line,
+    "apiVersion": lambda one: one.object.api_version,
+    "kind": lambda one: one.object.kind,
+    "namespace": lambda one: one.object.namespace,
+    "name": lambda one: one.object.name,
+    "uid": lambda one: one.object.uid,
+    "effect": lambda one: one.effect,
+    "policy": lambda one: one.policy,
+    "binding": lambda one: one.binding,
+    "param": lambda one: one.param,
+    "field": lambda one: one.field,
+    "message": lambda one: one.message,
+    "error": lambda one: one.is_error,
+}
+"""Of a Parquet file, behind `source`."""
+_ROWS: Final = 50_000
+_TYPES: Final = {"line": "int64", "error": "bool_"}
+
+
+class ViolationFile(Protocol):
+    """A file that takes violations."""
+
+    def write(self, source: str, violation: Violation) -> None:
+        """One of a source. Raises OSError."""
+        ...
+
+    def close(self) -> None:
+        """All is written. Raises OSError."""
+        ...
+
+
+def violation_file(path: str) -> ViolationFile:
+    """A new file, by how its name ends. Raises OSError."""
+    return _ParquetFile(path) if path.endswith(".parquet") else _LinesFile(path)
+
+
+class _LinesFile:
+    """A file of JSON lines."""
+
+    def __init__(self, path: str) -> None:
+        self._stream = open(path, "w", encoding="utf-8")  # noqa: SIM115 - closed by close()
+
+    def write(self, source: str, violation: Violation) -> None:
+        self._stream.write(fleet_violation_line(source, violation))
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _ParquetFile:
+    """Groups of rows; texts that come again and again are written once in each."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            import pyarrow  # late: an extra
+            from pyarrow import parquet  # late: an extra
+        except ImportError:
+            raise OSError("Parquet needs a package more: pip install 'celadon[fleet]'") from None
+        types = {name: getattr(pyarrow, _TYPES.get(name, "string"))() for name in _NAMES}
+        self._schema = pyarrow.schema(types)
+        self._table: Any = pyarrow.Table
+        self._writer = parquet.ParquetWriter(path, self._schema)
+        self._rows: list[dict[str, object]] = []
+
+    def write(self, source: str, violation: Violation) -> None:
+        row = {name: told(violation) for name, told in COLUMNS.items()}
+        self._rows.append({"source": source, **row})
+        if len(self._rows) == _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._table.from_pylist(self._rows, self._schema))
+        self._rows = []
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+_NAMES: Final = ("source", *COLUMNS)

@@ -1,0 +1,169 @@
+"""What `celadon simulate-bootstrap` found, as renderers see it: for each culprit the chain from a
+request to the worst that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from celadon.cli.bootstrapping.bootstrap_report import BootstrapReport, Lock
+from celadon.cli.bootstrapping.bootstrap_run import Culprit, Refusal, Sent
+from celadon.cli.bootstrapping.repair_paths import RepairStep
+from celadon.cli.bootstrapping.step_tables import Level, State
+from celadon.cli.report.json_form import SHAPES, data, document
+from celadon.cli.report.plain_text import (
+    Look,
+    joined,
+    notice_lines,
+    plural,
+    policy_error_lines,
+)
+from celadon.cli.report.report_model import ReportView
+
+_STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
+_WORDS: Final = {
+    Level.SAFE: "safe: none of the requests that were simulated locks the cluster",
+    Level.DEGRADED: "degraded: parts of the cluster would not work",
+    Level.DEADLOCKED: "deadlocked: the cluster would not come up until somebody takes a policy or "
+    "webhook away",
+    Level.LOCKED_OUT: "locked out: the cluster would not come up, and nobody could repair that "
+    "through the API",
+}
+
+
+_SHAPES: Final = {
+    **SHAPES,
+    Culprit: ("kind", "name", "binding"),
+    Sent: (
+        *("step=sending.name", "request=title", "operation=sending.operation"),
+        *("user=sending.actor.user.name", "groups=sending.actor.user.groups"),
+    ),
+    Refusal: ("message", "breaks?"),
+    State: ("name!", "otherwise!", "level=level.word!"),
+    RepairStep: ("command!", "admitted!", "message"),
+}
+
+
+class BootstrapView(ReportView[BootstrapReport]):
+    """A simulation of a cluster that comes up."""
+
+    command = "celadon simulate-bootstrap"
+
+    def text(self, look: Look) -> str:
+        """The chains, and the verdict."""
+        report = self.report
+        blocks = [*policy_error_lines(report.policy_errors, look)]
+        blocks += [_lock_lines(one, look) for one in report.locks]
+        if look.verbosity >= 0 or report.strict:
+            blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks.append([*_summary(report)])
+        return joined(blocks)
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind BootstrapReport."""
+        report = self.report
+        summary = {
+            "verdict": report.level.word,
+            "requests": report.requests,
+            "refused": report.refused,
+            "policies": report.policies,
+            "bindings": report.bindings,
+            "webhooks": report.webhooks,
+            "exitCode": int(report.exit),
+        }
+        return document(
+            "BootstrapReport",
+            summary=summary,
+            locks=list(map(_lock, report.locks)),
+            policyErrors=report.policy_errors,
+            notices=report.notices,
+            problems=report.problems,
+        )
+
+
+def _lock(one: Lock) -> dict[str, Any]:
+    chain, refusal = one.chain, one.chain.refusal
+    rule = {"rule": data(refusal.place)} if refusal.place.file else {}
+    found: dict[str, Any] = data(
+        {
+            "level": one.level.word,
+            "culprit": data(chain.culprit, _SHAPES) | rule,
+            "request": data(chain.sent, _SHAPES) | data(refusal, _SHAPES),
+            "states": chain.states,
+            "cycle": chain.cycle,
+            "onlyIfMadeAnew": chain.once,
+            "repair": {"open": one.repair.is_open, "steps": one.repair.steps},
+            "otherRequests": chain.others,
+            "otherStates": chain.also,
+        },
+        _SHAPES,
+    )
+    return found
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _lock_lines(one: Lock, look: Look) -> list[str]:
+    chain = one.chain
+    word = look.paint(_STYLES[one.level], one.level.word)
+    where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
+    lines = [f"{where}{word}: {_subject(chain.culprit)}"]
+    sent = chain.sent
+    verb = "breaks" if chain.refusal.breaks else "refuses"
+    lines.append(f"  it {verb} {sent.title}")
+    user = sent.sending.actor
+    lines.append(f"    by the {user.name} ({user.user.name})")
+    lines.append(f"    {chain.refusal.message}")
+    lines += [f"  hence {state.otherwise}" for state in chain.states]
+    if chain.cycle:
+        lines.append("  which the request itself waits for")
+    if chain.once:
+        lines.append("  only where it has to be made anew: what runs has it already")
+    if look.verbosity >= 0:
+        lines += _more(one, look)
+    lines += _repair(one)
+    return lines
+
+
+def _subject(culprit: Culprit) -> str:
+    if not culprit.kind:
+        return "an object that the server would not take, whatever the policies"
+    binding = f" with binding `{culprit.binding}`" if culprit.binding else ""
+    return f"{culprit.kind} `{culprit.name}`{binding}"
+
+
+def _more(one: Lock, look: Look) -> Iterator[str]:
+    chain = one.chain
+    if look.verbosity > 0:
+        for state in chain.also:
+            yield f"  also {state.otherwise}"
+        for sent in chain.others:
+            yield f"  it refuses {sent.title}, too ({sent.sending.actor.name})"
+        return
+    more = [
+        plural(len(chain.others), "more request") if chain.others else "",
+        plural(len(chain.also), "more consequence") if chain.also else "",
+    ]
+    text = ", ".join(part for part in more if part)
+    if text:
+        yield look.paint("dim", f"  {text} (-v)")
+
+
+def _repair(one: Lock) -> Iterator[str]:
+    if not one.repair.is_open:
+        yield "  repair: none through the API"
+    for step in one.repair.steps:
+        answer = "admitted" if step.admitted else f"refused: {step.message}"
+        yield f"  repair: `{step.command}` ({answer})"
+
+
+def _summary(report: BootstrapReport) -> Iterator[str]:
+    yield _WORDS[report.level]
+    given = [plural(report.policies, "policy"), plural(report.bindings, "binding")]
+    if report.webhooks:
+        given.append(plural(report.webhooks, "webhook"))
+    yield (
+        f"{plural(report.requests, 'request')}, {report.refused} refused or broken "
+        f"({', '.join(given)})"
+    )

@@ -1,0 +1,452 @@
+"""What `celadon test` found, as renderers see it.
+
+For people: what failed, and why; what no case has reached; what was changed in policies and no case
+noticed; a summary.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celadon.cli.checking.check_report import Notice, Place, Violation
+from celadon.cli.policy_tests.alteration_counts import AlterationResult, Alterations, Fate
+from celadon.cli.policy_tests.case_results import (
+    CaseOutcome,
+    CaseResult,
+    FileResult,
+    Mismatch,
+    PartValue,
+    RunReport,
+    Status,
+)
+from celadon.cli.policy_tests.coverage_counts import Measured
+from celadon.cli.policy_tests.vacuities import Doubt
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report.coverage_view import coverage_blocks, coverage_document
+from celadon.cli.report.json_form import SHAPES, data, document, plugins, sparse
+from celadon.cli.report.plain_text import Look, for_people, plugin_lines
+from celadon.cli.report.report_model import (
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
+    ReportCase,
+    ReportView,
+)
+
+_PLAIN: Final = Look(color=False)
+_WORDS: Final = {
+    Status.PASSED: ("admitted", "PASS"),
+    Status.FAILED: ("denied", "FAIL"),
+    Status.VACUOUS: ("denied", "VACUOUS"),
+    Status.BROKEN: ("error", "BROKEN"),
+    Status.SKIPPED: ("dim", "SKIP"),
+}
+"""The style of `Look` and the word that a case begins with."""
+_DIFF_STYLES: Final = {"+": "admitted", "-": "denied"}
+_LEFT: Final = frozenset({Fate.SURVIVED, Fate.OPEN, Fate.UNREACHED})
+"""What becomes of an alteration that lowers the score."""
+
+
+class CaseView(ReportView[RunReport]):
+    """A run of tests."""
+
+    command = "celadon test"
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """The inputs that could not be read."""
+        return self.report.all_problems
+
+    def text(self, look: Look) -> str:
+        """What is wrong with cases, coverage, alterations, and a summary."""
+        report = self.report
+        blocks = [block for test in report.tests for block in _blocks(test, look)]
+        if report.coverage is not None:
+            blocks += coverage_blocks(report.coverage, report.coverage_wanted, look)
+        if report.alterations is not None:
+            blocks += _alteration_blocks(report.alterations, report.killed_wanted, look)
+        if look.verbosity == 0:
+            blocks += [[one] for one in _skipped(report, look)]
+        if look.verbosity >= 0:
+            blocks.append([*_plugins(report, look), _summary(report)])
+        return "".join(_joined(blocks))
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind TestReport."""
+        report = self.report
+        summary = {
+            "tests": len(report.tests),
+            "cases": sum(1 for _ in report.cases),
+            **{one.value: report.count(one) for one in Status},
+            "deselected": report.deselected,
+            "stopped": report.stopped,
+            "exitCode": int(report.exit),
+        }
+        measured: dict[str, Any] = {}
+        if report.coverage is not None:
+            measured["coverage"] = coverage_document(report.coverage)
+        if report.alterations is not None:
+            measured["mutants"] = _alterations(report.alterations)
+        return document(
+            "TestReport",
+            _SHAPES,
+            summary=summary,
+            tests=report.tests,
+            problems=report.all_problems,
+            **measured,
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """Cases that failed, doubts about those that did not, and mutants that survived."""
+        report = self.report
+        level = Level.ERROR if report.strict else Level.WARNING
+        for test in report.tests:
+            for one in test.cases:
+                yield from _case_findings(one, level)
+            for doubt in test.doubts:
+                yield _doubt_finding(doubt, doubt.place, doubt.vacuity.value, test.name, level)
+        worst = Level.ERROR if report.is_unnoticed else Level.WARNING
+        for mutant in _survivors(report):
+            subject = f"{mutant.policy.kind} {mutant.policy.name}"
+            text = _alteration_text(mutant)
+            yield Finding(worst, mutant.place, "mutant survived", text, "mutant", subject)
+
+    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+        """A rule for each way in which a case fails, and for each doubt."""
+        return [FindingRule(group, group, _rule_text(group)) for group in groups]
+
+    def cases(self) -> Iterator[ReportCase]:
+        """A case for each case and version, in the group of its file; doubts about whole files and
+        mutants that survived are remarks."""
+        report = self.report
+        for test in report.tests:
+            for one in test.cases:
+                yield _report_case(test.file, one, report)
+            for doubt in test.doubts:
+                state = CaseState.FAILED if report.strict else CaseState.SKIPPED
+                name, text = doubt.vacuity.value, doubt.text
+                yield ReportCase(test.file, name, doubt.place, state, text, text, remark=True)
+        for mutant in _survivors(report):
+            state = CaseState.FAILED if report.is_unnoticed else CaseState.SKIPPED
+            yield ReportCase(
+                *(f"mutants of {mutant.policy.name}", _alteration_line(mutant), mutant.place),
+                *(state, "survived", _alteration_text(mutant)),
+                remark=True,
+            )
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _joined(blocks: Sequence[list[str]]) -> Iterator[str]:
+    """Blocks of one line stand together, longer ones apart."""
+    for i, block in enumerate(blocks):
+        if i and (len(block) > 1 or len(blocks[i - 1]) > 1 or i == len(blocks) - 1):
+            yield "\n"
+        yield from (f"{line}\n" for line in block)
+
+
+def _blocks(test: FileResult, look: Look) -> Iterator[list[str]]:
+    for case in test.cases:
+        if case.is_bad:
+            yield [_head(case, look), *_explained(case, look)]
+        elif look.verbosity > 0 or (case.doubts and look.verbosity >= 0):
+            yield [_head(case, look), *(line for one in case.doubts for line in _doubt(one, look))]
+    for doubt in test.doubts if look.verbosity >= 0 else ():
+        yield [f"{look.paint('warning', 'NOTE')} {doubt.place}", *_doubt(doubt, look)]
+
+
+def _head(case: CaseResult, look: Look) -> str:
+    style, word = _WORDS[case.status]
+    skipped = f": {case.case.skip}" if case.status is Status.SKIPPED else ""
+    where = look.paint("dim", f"({case.version})")
+    return f"{look.paint(style, word)} {case.case.place} {case.case.name}{skipped} {where}"
+
+
+def _explained(case: CaseResult, look: Look) -> Iterator[str]:
+    """What is wrong with a case, and what policies had to say."""
+    for problem in case.problems:
+        yield f"  {problem.text()}"
+    for one in case.mismatches:
+        yield from _mismatch(one, look)
+    for doubt in case.doubts:
+        yield from _doubt(doubt, look)
+    if case.outcome is not None and case.mismatches:
+        yield from _spoke(case, look)
+
+
+def explained_plainly(case: CaseResult) -> list[str]:
+    """The same with the case itself, without colours, whatever is in the texts of others."""
+    shown = for_people(case)
+    return [_head(shown, _PLAIN), *_explained(shown, _PLAIN)]
+
+
+def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
+    expected, actual = one.expected.splitlines() or [""], one.actual.splitlines() or [""]
+    if len(expected) == 1 and len(actual) == 1:
+        width = len("expected ") + len(one.what)
+        yield f"  expected {one.what}: {expected[0]}"
+        yield f"  {'actual':>{width}}: {look.paint('denied', actual[0])}"
+    else:
+        yield f"  {one.what}, expected (-) and actual (+):"
+        for line in list(difflib.unified_diff(expected, actual, n=2, lineterm=""))[3:]:
+            style = {"-": "admitted", "+": "denied"}.get(line[0], "dim")
+            yield f"    {look.paint(style, line)}"
+
+
+def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
+    """What policies had to say, and where that is written."""
+    outcome = case.outcome
+    if outcome is None:
+        return
+    for i, one in enumerate((*outcome.deciding, *outcome.others)):
+        yield from _violation(one, look)
+        for part in case.values if i == 0 else ():
+            yield look.paint("dim", f"        {part.text} = {part.value}")
+    if not (outcome.deciding or outcome.others) and outcome.result.sentence:
+        yield f"  server: {outcome.result.sentence}"
+    for notice in outcome.ignored:
+        yield f"  {notice.place}: {notice.message}"
+
+
+def _violation(one: Violation, look: Look) -> Iterator[str]:
+    yield f"  {one.rule}: policy `{one.policy}` {_does(one)}: {one.message}"
+    for line in one.expression.strip().splitlines():
+        yield look.paint("dim", f"      {line.strip()}")
+
+
+def _does(one: Violation) -> str:
+    if one.is_error:
+        return "fails"
+    return "denies" if one.denies else f"speaks against it ({', '.join(one.actions)})"
+
+
+def _doubt(doubt: Doubt, look: Look) -> Iterator[str]:
+    yield f"  {look.paint('notice', doubt.vacuity.value)}: {doubt.text}"
+    if doubt.help:
+        yield f"    help: {doubt.help}"
+
+
+def _skipped(report: RunReport, look: Look) -> Iterator[str]:
+    """One line for each reason, however many cases it is given for."""
+    reasons = Counter(one.case.skip for one in report.cases if one.status is Status.SKIPPED)
+    style, word = _WORDS[Status.SKIPPED]
+    for reason, count in reasons.items():
+        noun = "case" if count == 1 else "cases"
+        yield f"{look.paint(style, word)} {count} {noun}: {reason}"
+
+
+def _plugins(report: RunReport, look: Look) -> Iterator[str]:
+    """For who wants to know: most tests are not about them."""
+    if look.verbosity > 0:
+        yield from plugin_lines(report.asked_plugins, report.unasked_plugins, look)
+
+
+def _summary(report: RunReport) -> str:
+    counts = [f"{report.count(one)} {one.value}" for one in Status if report.count(one)]
+    total = sum(len(test.cases) for test in report.tests)
+    words = ", ".join(counts) or "none run"
+    more = f", {report.deselected} not selected" if report.deselected else ""
+    stopped = ", stopped at the first failure" if report.stopped else ""
+    noun = "case" if total == 1 else "cases"
+    files = "file" if len(report.tests) == 1 else "files"
+    return f"{total} {noun} in {len(report.tests)} {files}: {words}{more}{stopped}"
+
+
+# --- alterations, for people ----------------------------------------------------------------------
+
+
+def _alteration_blocks(found: Alterations, wanted: float, look: Look) -> Iterator[list[str]]:
+    """Blocks for each policy, then one for all."""
+    for policy, own in found.of_policies().items():
+        yield [_alteration_head(policy, own, look), *_notes(own, look)]
+        for one in own.results:
+            if one.fate in _LEFT:
+                yield list(_survivor(one, look))
+    less = f", less than {wanted:g}%" if found.score < wanted else ""
+    same, alike = found.count(Fate.SAME), found.count(Fate.ALIKE)
+    yield [
+        f"mutants: {_killed_share(found)} killed{look.paint('denied', less) if less else ''}; "
+        f"{same} proved the same, {alike} the same within the bound of a search"
+    ]
+
+
+def _killed_share(found: Alterations) -> str:
+    """Rounded down: 100% is all."""
+    tenths = int(found.score * 10) / 10
+    return f"{tenths:g}% ({found.count(Fate.KILLED)} of {found.counted})"
+
+
+def _alteration_line(one: AlterationResult) -> str:
+    """What was changed, and what became of it, in a line."""
+    changed = f"{one.kind.value}: {one.field} {one.text}"
+    match one.fate:
+        case Fate.KILLED:
+            return f"{changed}: killed by {one.killer}"
+        case Fate.SAME:
+            return f"{changed}: proved to be the same: {one.reason}"
+        case Fate.ALIKE:
+            return f"{changed}: the same within a bound: {one.reason}"
+        case Fate.OPEN:
+            return f"{changed}: the same in {one.requests} requests, but {one.reason} had one value"
+        case Fate.UNREACHED:
+            return f"{changed}: no request came to it"
+        case Fate.SURVIVED:
+            return changed
+
+
+def _alteration_head(policy: Measured, found: Alterations, look: Look) -> str:
+    is_full = found.count(Fate.KILLED) == found.counted
+    style, word = ("admitted", "FULL") if is_full else ("warning", "PART")
+    where = f"{policy.file}:{policy.line}"
+    return (
+        f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {_killed_share(found)}"
+    )
+
+
+def _notes(found: Alterations, look: Look) -> Iterator[str]:
+    """What no test could notice, as far as is known; with `-v` also what was killed."""
+    for one in found.results:
+        is_told = one.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
+        if is_told or (one.fate is Fate.KILLED and look.verbosity > 0):
+            yield f"  {one.place} {_alteration_line(one)}"
+
+
+def _survivor(one: AlterationResult, look: Look) -> Iterator[str]:
+    yield f"{look.paint('denied', one.fate.name)} {one.place} {_alteration_line(one)}"
+    for line in one.diff.splitlines():
+        yield f"  {look.paint(_DIFF_STYLES.get(line[:1], 'dim'), line)}"
+    if one.case:
+        yield "  a case that notices it:"
+        yield from (f"    {line}" for line in one.case.splitlines())
+    elif one.fate is Fate.SURVIVED:
+        yield "  requests tell it apart, but no case that says so was found"
+
+
+# --- for programs ---------------------------------------------------------------------------------
+
+
+def _alterations(found: Alterations) -> dict[str, Any]:
+    """With the percentage of those that a case could notice, as far as is known."""
+    return {
+        "percentage": round(found.score, 2),
+        **{fate.value: found.count(fate) for fate in Fate},
+        "policies": [
+            data(Place(policy.file, policy.line))
+            | {
+                "kind": policy.kind,
+                "name": policy.name,
+                "percentage": round(own.score, 2),
+                "mutants": own.results,
+            }
+            for policy, own in found.of_policies().items()
+        ],
+    }
+
+
+def _ignored(notice: Notice) -> dict[str, Any]:
+    return {"file": notice.place.file, "line": notice.place.line, "message": notice.message}
+
+
+_SHAPES: Final = {
+    **SHAPES,
+    FileResult: (
+        *("name", "file", "cases", "doubts"),
+        ("plugins", lambda one: one.plugins and plugins(one.asked_plugins, one.unasked_plugins)),
+    ),
+    CaseResult: (
+        *("name=case.name", "*case.place", "kubernetesVersion=version", "status"),
+        "skip=case.skip",
+        ("expected", lambda one: "" if one.case.expect.snapshot else one.case.expect.verdict.value),
+        *("mismatches", "doubts", "problems", "values", "outcome"),
+    ),
+    CaseOutcome: (
+        *("verdict", "code=result.code?", "sentence=result.sentence"),
+        ("reached", lambda one: sorted(one.reached)),
+        *("deciding", "others"),
+        ("ignored", lambda one: list(map(_ignored, one.ignored))),
+        ("warnings", lambda one: [warning.text for warning in one.result.warnings]),
+        "auditAnnotations=result.audit_annotations",
+        ("patch", lambda one: one.result.mutated and one.result.mutated.patch),
+    ),
+    Violation: sparse(
+        *("policy", "binding", "param", "field", "*rule", "expression", "message"),
+        "isError=is_error",
+    ),
+    Mismatch: ("what!", "expected!", "actual!", "file=place.file!", "line=place.line!"),
+    Doubt: ("name=vacuity", "fatal=is_fatal", "message=text", "*place", "help"),
+    PartValue: ("expression=text!", "value!"),
+    AlterationResult: sparse(
+        *("*place", "kind", "field", "change=text", "fate", "killer", "reason", "requests"),
+        *("diff", "case"),
+    ),
+}
+
+
+# --- findings and cases ---------------------------------------------------------------------------
+
+
+def _case_findings(one: CaseResult, level: Level) -> Iterator[Finding]:
+    name = one.case.name
+    if one.is_bad:
+        status = one.status.value
+        text, title = _details(one), f"{name} {status}"
+        yield Finding(Level.ERROR, one.case.place, title, text, f"case/{status}", name)
+        return
+    for doubt in one.doubts:
+        yield _doubt_finding(doubt, one.case.place, f"{name}: {doubt.vacuity.value}", name, level)
+
+
+def _doubt_finding(doubt: Doubt, place: Place, title: str, subject: str, level: Level) -> Finding:
+    return Finding(level, place, title, doubt.text, f"doubt/{doubt.vacuity.value}", subject)
+
+
+def _rule_text(group: str) -> str:
+    kind, _, name = group.partition("/")
+    if kind == "mutant":
+        return "a change of a policy that no case notices"
+    return f"a case that is {name}" if kind == "case" else f"doubts about cases: {name}"
+
+
+def _report_case(file: str, one: CaseResult, report: RunReport) -> ReportCase:
+    name = f"{one.case.name} ({one.version})"
+    state, message, details = CaseState.PASSED, "", ""
+    if one.status is Status.SKIPPED:
+        state, message, details = CaseState.SKIPPED, one.case.skip, one.case.skip
+    elif one.is_bad:
+        state = CaseState.ERROR if one.status is Status.BROKEN else CaseState.FAILED
+        message, details = _first(one), _details(one)
+    elif one.doubts:
+        state = CaseState.FAILED if report.strict else CaseState.PASSED
+        message, details = one.doubts[0].text, _details(one)
+    return ReportCase(
+        *(file, name, one.case.place, state, message, details), title=f"{file}::{name}"
+    )
+
+
+def _survivors(report: RunReport) -> list[AlterationResult]:
+    found = () if report.alterations is None else report.alterations.results
+    return [one for one in found if one.fate in (Fate.SURVIVED, Fate.UNREACHED)]
+
+
+def _alteration_text(one: AlterationResult) -> str:
+    """With the case that would notice it."""
+    return f"{_alteration_line(one)}\n{one.diff}{one.case}".rstrip()
+
+
+def _first(one: CaseResult) -> str:
+    """What is wrong, in a line."""
+    if one.problems:
+        return one.problems[0].message
+    if one.mismatches:
+        found = one.mismatches[0]
+        return f"expected {found.what} {found.expected}, actual {found.actual}"
+    return one.doubts[0].text
+
+
+def _details(one: CaseResult) -> str:
+    return "\n".join(line.strip(" ") for line in _explained(one, _PLAIN))

@@ -1,0 +1,569 @@
+"""What `celadon check` found, as renderers see it.
+
+For people: first what is refused, with the sentence the API server would send, then where the rule
+is written and which objects failed: those that differ in nothing else are one block. Then warnings,
+notices, a table with a line per object, and a summary.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from celadon.cli.checking.check_report import (
+    ClientWarning,
+    Creator,
+    Fault,
+    Mutated,
+    MutationStep,
+    ObjectResult,
+    Outcome,
+    Report,
+    State,
+    Violation,
+    WebhookCall,
+)
+from celadon.cli.report.plain_text import (
+    FEW,
+    Look,
+    aligned,
+    diff_lines,
+    joined,
+    notice_lines,
+    one_line,
+    plugin_lines,
+    plural,
+    policy_error_lines,
+    yaml_text,
+)
+from celadon.cli.report.report_model import (
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
+    Related,
+    ReportCase,
+    ReportView,
+    error_case,
+    error_finding,
+    notice_case,
+    notice_finding,
+)
+from celadon.patterns import late_pattern
+
+_MOST_ROWS: Final = 50
+"""Objects up to which the table also lists those that were simply admitted."""
+
+_WORTH_A_ROW: Final = frozenset({State.WARNED, State.UNASKED})
+"""Besides those refused, what the table always lists."""
+
+_WEBHOOK_STYLES: Final = {
+    Outcome.DENIED: "denied",
+    Outcome.FAILED: "error",
+    Outcome.IGNORED: "warning",
+    Outcome.UNASKED: "unasked",
+}
+
+
+class CheckView(ReportView[Report]):
+    """A check of objects."""
+
+    command = "celadon check"
+
+    def text(self, look: Look) -> str:
+        """The blocks and the table."""
+        report, blocks_of = self.report, _Blocks(look)
+        blocks = [*policy_error_lines(report.policy_errors, look), *blocks_of.refusals(report)]
+        if look.verbosity >= 0:
+            blocks += blocks_of.mutations(report)
+            blocks += blocks_of.warnings(report)
+        if look.verbosity >= 0 or report.strict:
+            blocks += notice_lines(report.notices, look, strict=report.strict)
+        if look.verbosity >= 0:
+            blocks += blocks_of.table(report)
+            plugins = plugin_lines(report.plugins, report.unasked_plugins, look)
+            blocks.append([*plugins, _summary(report)])
+        return joined(blocks)
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind CheckReport."""
+        from celadon.cli.report.json_form import SHAPES, document, plugins
+
+        report = self.report
+        states = (State.DENIED, State.INVALID, State.WARNED, State.UNTOUCHED, State.UNCHANGED)
+        summary = {
+            "objects": len(report.given),
+            "admitted": report.admitted,
+            **{state.value: report.count(state) for state in (*states, State.UNASKED)},
+            "policies": report.policies,
+            "bindings": report.bindings,
+            "webhooks": report.webhooks,
+            "generated": len(report.created),
+            "generatedRefused": sum(one.is_refused for one in report.created),
+            "exitCode": int(report.exit),
+        }
+        return document(
+            "CheckReport",
+            {**SHAPES, **_SHAPES},
+            summary=summary,
+            objects=report.objects,
+            plugins=plugins(report.plugins, report.unasked_plugins),
+            policyErrors=report.policy_errors,
+            notices=report.notices,
+            problems=report.problems,
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """Broken policies; what refuses objects, and warnings about them; notices."""
+        report = self.report
+        yield from map(error_finding, report.policy_errors)
+        for result in report.objects:
+            yield from _faults(result)
+            if result.state is State.DENIED:
+                yield _denial(result)
+            level = Level.ERROR if report.fail_on_warning else Level.WARNING
+            for warning in result.warnings:
+                yield _about(result, level, result.title, warning.text, warning.violations)
+        for notice in report.notices:
+            yield notice_finding(notice, strict=report.strict)
+
+    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+        """A rule for each policy and each built-in plugin that has something against an object,
+        and one for each other reason."""
+        return [FindingRule(group, group, _rule_text(group)) for group in groups]
+
+    def cases(self) -> Iterator[ReportCase]:
+        """A case for each broken policy and each object, and notices as remarks."""
+        yield from map(error_case, self.report.policy_errors)
+        for result in self.report.objects:
+            yield _case(result, self.report)
+        for notice in self.report.notices:
+            yield notice_case(notice, strict=self.report.strict)
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+class _Blocks:
+    """The blocks about objects. Where an object stands is said once: in the table only if no other
+    block has said it."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._placed: set[int] = set()
+
+    def refusals(self, report: Report) -> Iterator[list[str]]:
+        """Those that differ in nothing but their object are one block."""
+        alike: dict[Hashable, list[ObjectResult]] = {}
+        for result in report.objects:
+            if result.is_refused:
+                alike.setdefault(_what_is_wrong(result), []).append(result)
+        for results in alike.values():
+            yield self._refusal(results)
+
+    def mutations(self, report: Report) -> Iterator[list[str]]:
+        """What policies have made of objects."""
+        for result in report.objects:
+            if result.mutated is not None:
+                self._placed.add(id(result))
+                yield _mutation(result, result.mutated, self._look)
+
+    def warnings(self, report: Report) -> Iterator[list[str]]:
+        """One after the other; equal ones are one block."""
+        alike: dict[Hashable, list[tuple[ObjectResult, ClientWarning]]] = {}
+        for result in report.objects:
+            for warning in result.warnings:
+                rules = tuple((one.rule, one.field, one.param) for one in warning.violations)
+                alike.setdefault((warning.text, rules), []).append((result, warning))
+        for found in alike.values():
+            _, first = found[0]
+            lines = [f"{self._look.paint('warning', 'warning:')} {first.text}"]
+            for violation in first.violations:
+                lines += _rule(violation)
+            yield [*lines, *self._objects([result for result, _ in found])]
+
+    def _refusal(self, results: list[ObjectResult]) -> list[str]:
+        result = results[0]
+        word = result.state.value
+        lines = [f"{self._look.paint(word, f'{word}:')} {result.sentence}"]
+        lines += [
+            f"  field   {fault.place}  {fault.field}{_meant(fault)}" for fault in result.faults
+        ]
+        lines += [f"  plugin  {result.plugin}"] if result.plugin else []
+        if result.denial is not None and not result.plugin:
+            lines += _rule(result.denial)
+        lines += [f"  webhook {call.place}  {call.configuration}" for call in result.denying]
+        lines += self._objects(results)
+        for violation in result.violations:
+            if not violation.denies or violation == result.denial:
+                continue
+            lines.append(f"  also    {_by(violation)}: {_first_line(violation.message)}")
+            lines += _rule(violation)
+        return lines
+
+    def _objects(self, results: list[ObjectResult]) -> Iterator[str]:
+        """Whom a block is about. The table tells of all of them, so that a few are enough here."""
+        few = len(results) if self._look.verbosity else FEW
+        shown = results if len(results) <= few + 1 else results[:few]
+        head = "object"
+        for result in shown:
+            self._placed.add(id(result))
+            about = f"{result.title}{_as_mutated(result)}{_origin(result)}{_ordinal(result)}"
+            yield f"  {head:8}{result.place}  {about}"
+            head = ""
+        if len(shown) < len(results):
+            yield f"          and {len(results) - len(shown)} more: see the table"
+
+    def table(self, report: Report) -> Iterator[list[str]]:
+        """A line per object, and one per webhook that it goes to."""
+        look = self._look
+        everything = look.verbosity > 0 or len(report.objects) <= _MOST_ROWS
+        shown = [one for one in report.objects if _has_row(one, look, everything=everything)]
+        if not shown:
+            return
+        rows = [
+            (
+                result.state.value,
+                f"{'  ' * _depth(result)}{result.title}",
+                str(result.policies),
+                "" if id(result) in self._placed else str(result.place),
+            )
+            for result in shown
+        ]
+        header = ("VERDICT", "OBJECT", "POLICIES", "FILE" if any(row[3] for row in rows) else "")
+        head, *table = aligned([header, *rows], numbers={2})
+        lines = [head]
+        for result, line in zip(shown, table, strict=True):
+            state = result.state.value
+            lines.append(look.paint(state, state) + line[len(state) :])
+            lines += [_webhook(call, look) for call in result.webhooks]
+            if look.verbosity > 0:
+                lines += [
+                    f"  audit   {key}: {value}" for key, value in result.audit_annotations.items()
+                ]
+        yield lines
+
+
+def _what_is_wrong(result: ObjectResult) -> Hashable:
+    """What is the same for refusals that are told of together. What is wrong with fields stands in
+    the text of each object."""
+    if result.faults:
+        return id(result)
+    nameless = result.sentence.replace(f'"{result.name}"', '""')
+    against = tuple((one.rule, one.field, one.param, one.message) for one in result.violations)
+    calls = tuple((one.place, one.webhook) for one in result.denying)
+    return result.state, nameless, result.plugin, against, calls
+
+
+def _origin(result: ObjectResult) -> str:
+    """Of what is in no file: of which workload it would be created."""
+    return "" if result.created_by is None else f" of {result.created_by.title}"
+
+
+def _ordinal(result: ObjectResult) -> str:
+    """Of equal objects that are too many together."""
+    if result.ordinal is None:
+        return ""
+    number, wanted = result.ordinal
+    return f", number {number} of {wanted}"
+
+
+def _depth(result: ObjectResult) -> int:
+    return 0 if result.created_by is None else result.created_by.depth
+
+
+def _has_row(result: ObjectResult, look: Look, *, everything: bool) -> bool:
+    """What is created on the way to a pod is of interest only if something happens to it."""
+    if result.is_refused or result.state in _WORTH_A_ROW:
+        return True
+    if result.created_by is not None and result.kind != "Pod" and look.verbosity <= 0:
+        return bool(result.mutated or result.webhooks)
+    return everything
+
+
+def _meant(fault: Fault) -> str:
+    return f", did you mean `{fault.meant}`?" if fault.meant else ""
+
+
+def _rule(violation: Violation) -> list[str]:
+    if not violation.rule.file:
+        return []
+    param = f"  params {violation.param}" if violation.param else ""
+    return [f"  rule    {violation.rule}  {violation.field}{param}"]
+
+
+def _by(violation: Violation) -> str:
+    binding = f"/{violation.binding}" if violation.binding else ""
+    return f"{violation.policy}{binding}"
+
+
+def _first_line(text: str) -> str:
+    return text.split("\n", 1)[0]
+
+
+def _as_mutated(result: ObjectResult) -> str:
+    """That what was judged is not what is in the file."""
+    if result.mutated is None:
+        return ""
+    return f" as mutated by {', '.join(result.mutated.policies)}"
+
+
+def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
+    lines = [
+        f"{look.paint('mutated', 'mutated:')} {result.title} by {', '.join(mutated.policies)}",
+        f"  object  {result.place}",
+    ]
+    if not look.mutations:
+        return lines + _diff(mutated.before, mutated.after, look)
+    for step in mutated.steps:
+        again = "  (asked again)" if step.round else ""
+        param = f"  params {step.param}" if step.param else ""
+        lines.append(f"  rule    {step.rule}  {step.field}{param}{again}")
+        lines += _diff(step.before, step.after, look)
+    return lines
+
+
+def _diff(before: Mapping[str, Any], after: Mapping[str, Any], look: Look) -> list[str]:
+    styles = {"+": "admitted", "-": "denied", "@": "dim"}
+    return [
+        "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
+        for line in map(one_line, diff_lines(before, after))
+    ]
+
+
+def _webhook(call: WebhookCall, look: Look) -> str:
+    """A webhook that the object of the row above is sent to."""
+    style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
+    again = ", again" if call.again else ""
+    outcome = look.paint(style, call.outcome.value)
+    line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
+    if look.verbosity <= 0:
+        return line
+    changes = [f"    patch {json.dumps(dict(one), ensure_ascii=False)}" for one in call.patch]
+    why = [f"    {_first_line(call.message)}"] if call.outcome is Outcome.IGNORED else []
+    return "\n".join([line, *why, *changes])
+
+
+def _summary(report: Report) -> str:
+    denied, warned = report.count(State.DENIED), report.count(State.WARNED)
+    untouched, invalid = report.count(State.UNTOUCHED), report.count(State.INVALID)
+    unasked = report.count(State.UNASKED)
+    parts = [f"{report.admitted} admitted", f"{denied} denied"]
+    if invalid:
+        parts.append(f"{invalid} invalid")
+    if warned:
+        parts[0] += f" ({warned} with warnings)"
+    if unasked:
+        parts.append(f"{unasked} up to webhooks that were not asked")
+    if untouched:
+        parts.append(f"{untouched} matched by no policy")
+    if unchanged := report.count(State.UNCHANGED):
+        parts.append(f"{unchanged} unchanged")
+    broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
+    unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
+    webhooks = f", {plural(report.webhooks, 'webhook')}" if report.webhooks else ""
+    return (
+        f"{plural(len(report.given), 'object')}: {', '.join(parts)}{_created(report)}"
+        f"{broken}{unread}"
+        f" ({plural(report.policies, 'policy')}, {plural(report.bindings, 'binding')}{webhooks})"
+    )
+
+
+def _created(report: Report) -> str:
+    """How it goes for what controllers would create."""
+    if not report.created:
+        return ""
+    refused = sum(one.is_refused for one in report.created)
+    return f"; {len(report.created)} generated, {refused} of them refused"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}"
+
+
+# --- for programs ---------------------------------------------------------------------------------
+
+
+def _violations(result: ObjectResult) -> list[dict[str, Any]]:
+    """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
+    from celadon.cli.report.json_form import SHAPES, data, filled
+
+    found = []
+    shapes = {**SHAPES, **_SHAPES}
+    for violation in result.violations:
+        texts = (one.text for one in result.warnings if violation in one.violations)
+        more = filled(warning=next(texts, ""), error=violation.is_error or None)
+        found.append(data(violation, shapes) | more)
+    return found
+
+
+_SHAPES: Final = {
+    ObjectResult: (
+        *("*place", "api_version", "kind", "namespace", "name", "generatedBy=created_by"),
+        *("operation", "verdict=state", "allowed=is_admitted"),
+        ("code", lambda one: None if one.state is State.UNASKED else one.code),
+        *("message=sentence", "plugin"),
+        ("fits", lambda one: None if one.ordinal is None else one.ordinal[0] - 1),
+        ("wanted", lambda one: None if one.ordinal is None else one.ordinal[1]),
+        "status",
+        ("warnings", lambda one: [warning.text for warning in one.warnings]),
+        *("audit_annotations", "policies", "mutation=mutated", "webhooks", "faults"),
+        ("violations", _violations),
+    ),
+    Creator: ("object=title!", "*place", "user!"),
+    WebhookCall: (
+        *("configuration", "webhook", "type=phase", "outcome", "reinvoked=again?", "place"),
+        *("message", "patch", "warnings"),
+    ),
+    Mutated: ("policies!", "patch!", "steps!"),
+    MutationStep: ("policy", "binding", "param", "field", "rule", "round?", "patch"),
+    Fault: ("*place", "field", "message", "meant"),
+    Violation: (
+        *("policy", "binding", "param", "field", "rule", "message", "validationActions=actions"),
+    ),
+}
+
+
+# --- findings and cases ---------------------------------------------------------------------------
+
+_DENIED: Final = "denied"
+_INVALID: Final = "invalid"
+_WARNING: Final = "server-warning"
+_TEXTS: Final = {
+    _DENIED: "the API server, or a webhook, refuses the object",
+    _INVALID: "the API server refuses the object before it asks any policy",
+    _WARNING: "the API server, or a webhook, warns about the object",
+    "policy-error": "a policy that the API server would not accept, so that nothing is checked by "
+    "it",
+}
+
+
+def _rule_text(group: str) -> str:
+    kind, _, name = group.partition("/")
+    if kind == "notice":
+        return f"went by in silence: {name.replace('-', ' ')}"
+    return _TEXTS.get(group, f"admission {kind} {name}")
+
+
+def _faults(one: ObjectResult) -> Iterator[Finding]:
+    title = f"{one.title} invalid"
+    if one.state is State.INVALID and not one.faults:
+        yield Finding(Level.ERROR, one.place, title, one.sentence, _INVALID, one.title)
+    for fault in one.faults:
+        text, subject = f"{fault.field}: {fault.message}", f"{one.title} {fault.field}"
+        yield Finding(Level.ERROR, fault.place, title, text, _INVALID, subject)
+
+
+def _denial(one: ObjectResult) -> Finding:
+    """The finding of an object that is denied; in parts, one for each violation, where violations
+    are all that is the matter. Of one of them the server speaks with its sentence."""
+    title = f"{one.title} denied"
+    against = [violation for violation in one.violations if violation.denies]
+    details = (
+        *_rules_of(against),
+        *([f"plugin: {one.plugin}"] if one.plugin else []),
+        *(f"webhook: {call.place}" for call in one.denying),
+    )
+    related = tuple(Related(call.place, "webhook") for call in one.denying)
+    parts = tuple(
+        _about(
+            one,
+            Level.ERROR,
+            title,
+            one.sentence if violation == one.denial else violation.message,
+            [violation],
+        )
+        for violation in against
+        if not one.plugin
+    )
+    group = f"plugin/{one.plugin}" if one.plugin else _DENIED
+    return Finding(
+        *(Level.ERROR, one.place, title, one.sentence, group, one.title),
+        details=details,
+        related=related,
+        parts=parts,
+    )
+
+
+def _about(
+    one: ObjectResult, level: Level, title: str, text: str, violations: Sequence[Violation]
+) -> Finding:
+    group = f"policy/{violations[0].policy}" if violations else _WARNING
+    return Finding(
+        *(level, one.place, title, text, group, one.title),
+        details=_rules_of(violations),
+        related=tuple(Related(v.rule, v.field) for v in violations if v.rule.file),
+    )
+
+
+def _rules_of(violations: Iterable[Violation]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"rule: {one.rule}" for one in violations if one.rule.file))
+
+
+def _case(result: ObjectResult, report: Report) -> ReportCase:
+    group = "object" if result.created_by is None else "generated"
+    outcome, message, details = CaseState.PASSED, "", ""
+    warnings = "\n".join(_warnings(result))
+    if result.is_refused:
+        is_error = result.has_error
+        outcome = CaseState.ERROR if is_error else CaseState.FAILED
+        message, details = result.sentence, "\n".join(_reasons(result))
+    elif result.unasked:
+        outcome = CaseState.SKIPPED
+        names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked))
+        message = f"webhooks not asked: {names}"
+        if report.needs_answers:
+            outcome = CaseState.ERROR
+            details = "\n".join([message, *_warnings(result)])
+    elif result.warnings and report.fail_on_warning:
+        outcome = CaseState.FAILED
+        message, details = result.warnings[0].text, warnings
+    return ReportCase(group, result.title, result.place, outcome, message, details, warnings)
+
+
+def _reasons(result: ObjectResult) -> Iterator[str]:
+    """The sentence, the places that it is due to, and warnings."""
+    yield result.sentence
+    yield from (f"field: {one.place} {one.field}" for one in result.faults)
+    yield from (_rule_line(one) for one in result.violations if one.denies)
+    if result.plugin:
+        yield f"plugin: {result.plugin}"
+    yield from (f"webhook: {one.place} {one.configuration}" for one in result.denying)
+    yield from _warnings(result)
+
+
+def _warnings(result: ObjectResult) -> Iterator[str]:
+    """Each warning, and behind it the rules it is due to."""
+    for warning in result.warnings:
+        yield warning.text
+        yield from map(_rule_line, warning.violations)
+
+
+def _rule_line(violation: Violation) -> str:
+    return f"rule: {violation.rule} {violation.field}"
+
+
+# --- mutated objects as files ---------------------------------------------------------------------
+
+_UNSAFE: Final = late_pattern(r"[^A-Za-z0-9._-]")
+
+
+def write_mutated(report: Report, folder: str) -> list[Path]:
+    """Write the objects that policies have changed as manifests: a file for each, named after kind,
+    namespace and name; the folder is made if need be. Raises OSError."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    written = []
+    for result in report.objects:
+        if result.mutated is not None:
+            path = target / _file_name(result)
+            path.write_text(yaml_text(result.mutated.after), encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def _file_name(result: ObjectResult) -> str:
+    parts = (result.kind.lower(), result.namespace, result.name)
+    return _UNSAFE.sub("_", "-".join(part for part in parts if part)) + ".yaml"

@@ -1,0 +1,246 @@
+"""Reports for continuous integration: GitHub's annotations, JUnit XML, SARIF, TAP.
+
+Each is a function of any view that has findings and cases.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from celadon import __version__
+from celadon.cli.checking.check_report import Place
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report.plain_text import lines
+from celadon.cli.report.report_model import (
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
+    ReportCase,
+    ReportView,
+)
+from celadon.patterns import late_pattern
+
+# --- GitHub -------------------------------------------------------------------------------------
+
+_GITHUB_LEVELS: Final = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
+
+
+def as_github(view: ReportView[Any]) -> str:
+    """Workflow commands, one for each finding: GitHub shows it at its line of the pull request.
+
+    See GitHub's documentation of `::error file=…,line=…::…`; values are percent-encoded by its
+    rules.
+    """
+    found = [
+        _command("error", _place(one), "unreadable input", one.message, one.column)
+        for one in view.problems
+    ]
+    for one in view.findings():
+        text = "\n".join([one.message, *one.details, *([one.help] if one.help else [])])
+        found.append(_command(_GITHUB_LEVELS[one.level], one.place, one.title, text, one.column))
+    return "".join(f"{command}\n" for command in found)
+
+
+def _command(level: str, place: Place, title: str, text: str, column: int) -> str:
+    properties = [f"title={_property(title)}"]
+    if place.file:
+        line = [f"line={place.line}"] if place.line else []
+        line += [f"col={column}"] if column else []
+        properties = [f"file={_property(place.file)}", *line, *properties]
+    return f"::{level} {','.join(properties)}::{_encoded(text)}"
+
+
+def _encoded(text: str) -> str:
+    return lines(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _encoded(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- JUnit --------------------------------------------------------------------------------------
+
+_NOT_XML: Final = late_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(view: ReportView[Any]) -> str:
+    """An XML document in UTF-8 with one suite: a case for each input that could not be read, then
+    those of the view."""
+    unread = [
+        ReportCase("input", one.file, _place(one), CaseState.ERROR, one.message)
+        for one in view.problems
+    ]
+    cases = [*unread, *view.cases()]
+    failures = sum(one.outcome is CaseState.FAILED for one in cases)
+    errors = sum(one.outcome is CaseState.ERROR for one in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f"<testsuites {counts}>",
+            f'<testsuite name="{view.command}" {counts}>',
+            *map(_junit_case, cases),
+            "</testsuite>",
+            "</testsuites>",
+            "",
+        ]
+    )
+
+
+def _junit_case(one: ReportCase) -> str:
+    place = one.place
+    where = (
+        f" file={_attribute(place.file)} line={_attribute(str(place.line))}" if place.file else ""
+    )
+    head = f"<testcase classname={_attribute(one.group)} name={_attribute(one.name)}{where}"
+    body = _junit_body(one)
+    return f"{head}>{body}</testcase>" if body else f"{head}/>"
+
+
+def _junit_body(one: ReportCase) -> str:
+    if one.outcome is CaseState.PASSED:
+        return f"<system-out>{_content(one.output)}</system-out>" if one.output else ""
+    tag = one.outcome.value
+    head = f"<{tag} message={_attribute(one.message)}"
+    text = one.details or ("" if one.outcome is CaseState.SKIPPED else one.message)
+    return f"{head}>{_content(text)}</{tag}>" if text else f"{head}/>"
+
+
+def _content(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", text))
+
+
+# --- TAP ----------------------------------------------------------------------------------------
+
+
+def as_tap(view: ReportView[Any]) -> str:
+    """Version 14 of the Test Anything Protocol; what is known of a failure is in a YAML block.
+    Remarks are left out."""
+    points = [
+        ("not ok", _tap_text(one.position()), {"message": one.message}) for one in view.problems
+    ]
+    points += [_tap_point(one) for one in view.cases() if not one.remark]
+    found = ["TAP version 14", f"1..{len(points)}"]
+    for number, (word, text, members) in enumerate(points, 1):
+        found.append(f"{word} {number} - {text}")
+        found += _tap_block(members)
+    return "".join(f"{line}\n" for line in found)
+
+
+def _tap_point(one: ReportCase) -> tuple[str, str, dict[str, str]]:
+    """Whether it passed, what it is called, and what is known of it."""
+    title = _tap_text(one.title or f"{one.group} {one.name}")
+    if one.outcome is CaseState.SKIPPED:
+        return "ok", f"{title} # SKIP {_tap_text(one.message)}", {}
+    text = one.details or one.output or one.message
+    members = {"at": str(one.place), "message": text} if text else {}
+    return ("ok" if one.outcome is CaseState.PASSED else "not ok"), title, members
+
+
+def _tap_text(text: str) -> str:
+    """A description is one line, in which `#` and backslashes are escaped."""
+    return re.sub(r"([\\#])", r"\\\1", " ".join(text.split()))
+
+
+def _tap_block(members: Mapping[str, str]) -> Iterator[str]:
+    """Texts as JSON are YAML."""
+    if members:
+        yield "  ---"
+        for name, text in members.items():
+            yield f"  {name}: {json.dumps(text)}"
+        yield "  ..."
+
+
+# --- SARIF --------------------------------------------------------------------------------------
+
+_SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def as_sarif(view: ReportView[Any]) -> str:
+    """SARIF 2.1.0, which code scanning services read: one run with the rules it knows, a result
+    for each finding where the object stands, and a notification for each input that could not be
+    read."""
+    found = [part for one in view.findings() for part in one.parts or (one,)]
+    rules = view.rules(list(dict.fromkeys(one.group for one in found)))
+    numbers = {rule.group: number for number, rule in enumerate(rules)}
+    driver = {
+        "name": "celadon",
+        "semanticVersion": __version__,
+        "rules": list(map(_sarif_rule, rules)),
+    }
+    invocation = {
+        "executionSuccessful": not view.problems,
+        "toolExecutionNotifications": list(map(_sarif_notification, view.problems)),
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(one, numbers[one.group]) for one in found],
+        "invocations": [invocation],
+    }
+    document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _sarif_rule(rule: FindingRule) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": rule.group, "name": rule.name}
+    found["shortDescription"] = {"text": rule.text}
+    if rule.doc:
+        found["fullDescription"] = {"text": rule.doc}
+    if rule.help:
+        found["help"] = {"text": rule.help}
+    if rule.level is not None:
+        found["defaultConfiguration"] = {"level": rule.level.value}
+    return found
+
+
+def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
+    if one.place.file:
+        location = {"physicalLocation": _sarif_location(one.place, one.column), **location}
+    result = {
+        "ruleId": one.group,
+        "ruleIndex": number,
+        "level": one.level.value,
+        "message": {"text": f"{one.message}. Help: {one.help}" if one.help else one.message},
+        "locations": [location],
+    }
+    if one.related:
+        result["relatedLocations"] = [
+            {
+                "id": number,
+                "physicalLocation": _sarif_location(related.place),
+                "message": {"text": related.text},
+            }
+            for number, related in enumerate(one.related, 1)
+        ]
+    return result
+
+
+def _sarif_notification(problem: Problem) -> dict[str, Any]:
+    return {
+        "level": "error",
+        "message": {"text": problem.message},
+        "locations": [{"physicalLocation": _sarif_location(_place(problem))}],
+    }
+
+
+def _sarif_location(place: Place, column: int = 0) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(place.file.replace("\\", "/"))}}
+    if place.line:
+        location["region"] = {"startLine": place.line, "startColumn": column or 1}
+    return location
+
+
+def _place(problem: Problem) -> Place:
+    return Place(problem.file, problem.line)

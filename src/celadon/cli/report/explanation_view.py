@@ -1,0 +1,326 @@
+"""Explanations, as renderers see them.
+
+For people at a terminal: items within items, expressions with values under them.
+
+    object.spec.replicas <= 5 && has(object.spec.paused)
+    |      |    |        |  |  |
+    |      |    7        |  |  false
+    |      {2 keys}      false
+    {4 keys}
+
+A value stands under the name or operator it belongs to; long lines of an expression are cut where a
+space is. Nothing is wider than the page, as long as words allow.
+
+For programs: the whole tree, where values of the language are texts in its own notation (`1u`,
+`duration("90s")`), which tells types apart; long ones end in an ellipsis. Fields of policies are
+paths.
+"""
+
+from __future__ import annotations
+
+import enum
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celadon.admission import (
+    Request,
+    Source,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.explanation import Explanation, ExpressionRun, HookExplanation
+from celadon.admission.mutating import Change
+from celadon.admission.registration import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+)
+from celadon.cel import EvaluationError
+from celadon.cli.explaining.annotated_source import Loop, Mark, Round, Snippet, State, annotated
+from celadon.cli.explaining.explained_objects import ExplainedObject
+from celadon.cli.explaining.outline import Item, Style, outline
+from celadon.cli.explaining.value_texts import brief, shortened, size_text
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report.json_form import Shapes, camel, data, filled
+from celadon.cli.report.plain_text import Look, one_line, snippet
+from celadon.cli.report.report_model import ReportView
+from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.registry import patch_between
+
+_ROOM: Final = 4_000
+"""Characters of a value for programs."""
+_WIDTH: Final = 100
+_INDENT: Final = "  "
+_LEAST: Final = 40
+"""Columns that an expression gets, however deep it stands."""
+_VALUE: Final = 32
+"""Columns of a value under its part."""
+_FIRST_ROUNDS: Final = 3
+"""Rounds of a loop that are shown besides the last."""
+
+_COLORS: Final = {
+    Style.GOOD: "32",
+    Style.BAD: "31;1",
+    Style.WARNING: "33;1",
+    Style.IDLE: "2",
+}
+_STATES: Final = {State.ERROR: "31;1", State.SKIPPED: "2"}
+
+
+class ExplanationView(ReportView[Sequence[ExplainedObject]]):
+    """Explanations of objects."""
+
+    command = "celadon explain"
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """None: the command itself tells of inputs that could not be read."""
+        return ()
+
+    def text(self, look: Look) -> str:
+        """All objects, one behind the other."""
+        page = _Page(look.color)
+        items = map(outline, self.report)
+        return "\n\n".join("\n".join(page.item(one, 0)) for one in items) + "\n"
+
+    def data(self) -> dict[str, Any]:
+        """One document for all objects."""
+        return {"objects": data(list(self.report), _SHAPES)}
+
+
+class _Page:
+    def __init__(self, color: bool) -> None:  # noqa: FBT001 - the one thing it is made with
+        self._color = color
+
+    def item(self, one: Item, depth: int) -> Iterator[str]:
+        """An item with all that belongs to it."""
+        indent = _INDENT * depth
+        text = f": {one_line(one.text)}" if one.text else ""
+        first, *rest = _wrapped(f"{one_line(one.label)}{text}", indent)
+        yield self._headed(first, one, indent)
+        yield from rest
+        for line in one.lines:
+            yield from _wrapped(one_line(line), indent + _INDENT)
+        if one.snippet is not None:
+            yield from self._snippet(one.snippet, indent + _INDENT)
+        for line in one.source.splitlines():
+            yield f"{indent}{_INDENT}{self._paint('2', snippet(line))}"
+        for inner in one.items:
+            yield from self.item(inner, depth + 1)
+
+    def _headed(self, line: str, one: Item, indent: str) -> str:
+        """The first line of an item, what became of it in its colour."""
+        color = _COLORS.get(one.style)
+        label = f"{indent}{one_line(one.label)}"
+        if color is None or not line.startswith(label):
+            return line
+        if one.style is Style.IDLE or not one.text:
+            return indent + self._paint(color, line.removeprefix(indent))
+        return f"{label}: {self._paint(color, line.removeprefix(f'{label}: '))}"
+
+    def _paint(self, color: str, text: str) -> str:
+        return f"\033[{color}m{text}\033[0m" if self._color and text else text
+
+    # --- expressions ---
+
+    def _snippet(self, one: Snippet, indent: str) -> Iterator[str]:
+        width = max(_WIDTH - len(indent), _LEAST)
+        marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
+        for start, end in _lines(one, width):
+            yield indent + snippet(one.text[start:end]).rstrip()
+            here = [m for m in marks if start <= m.at < end and not m.is_literal]
+            for row in self._rows(here, start, width):
+                yield indent + row
+        for loop in one.loops:
+            yield from self._loop(one.text, loop, indent)
+
+    def _loop(self, text: str, loop: Loop, indent: str) -> Iterator[str]:
+        macro = shortened(" ".join(text[loop.start : loop.end].split()), 60)
+        rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
+        yield f"{indent}{self._paint('2', f'{rounds} of {snippet(macro)}')}"
+        told = loop.rounds[:_FIRST_ROUNDS]
+        last = loop.rounds[_FIRST_ROUNDS:][-1:]
+        for one in (*told, *last):
+            if one in last and one.number > _FIRST_ROUNDS + 1:
+                yield f"{indent}{_INDENT}{self._paint('2', '...')}"
+            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(one.variables)
+            named = (f"{name} = {brief(value, room)}" for name, value in one.variables)
+            yield f"{indent}{_INDENT}{one.number}: {one_line(', '.join(named))}"
+            yield from self._snippet(one.snippet, indent + _INDENT * 2)
+
+    def _rows(self, marks: Sequence[Mark], start: int, width: int) -> Iterator[str]:
+        """Bars, then the values, the last one first; as many in a row as do not touch."""
+        left = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
+        if left:
+            yield _at([(column, "|", "|") for column, _, _ in left])
+        while left:
+            row: list[tuple[int, str, str]] = []
+            later = []
+            edge = max(width, left[-1][0] + len(left[-1][1]))
+            for column, text, state in reversed(left):
+                if column + len(text) <= edge:
+                    row.append((column, text, self._paint(_STATES.get(state, ""), text)
+                                if state in _STATES else text))  # fmt: skip
+                else:
+                    row.append((column, "|", "|"))
+                    later.append((column, text, state))
+                edge = column - 1
+            yield _at(row[::-1])
+            left = later[::-1]
+
+
+def _at(texts: Sequence[tuple[int, str, str]]) -> str:
+    """A line with texts in columns, each as it is counted and as it is written."""
+    line, width = "", 0
+    for column, text, painted in texts:
+        line += " " * (column - width) + painted
+        width = column + len(text)
+    return line
+
+
+def _shown(mark: Mark, text: str) -> Iterator[Mark]:
+    """The parts with something to say: not literals inside of others, not what passes an error on,
+    not what is inside of something that was not evaluated."""
+    if mark.state is State.SKIPPED:
+        if any(map(str.isalnum, text[mark.start : mark.end])):
+            yield mark
+        return
+    if mark.state is not State.PASSED_ON:
+        yield mark
+    for part in mark.parts:
+        if not part.is_literal:
+            yield from _shown(part, text)
+
+
+def _value(mark: Mark, width: int) -> str:
+    if mark.state is State.SKIPPED:
+        return "not evaluated"
+    room = width if mark.state is State.ERROR else _VALUE
+    text = brief(mark.value, room)
+    size = size_text(mark.value)
+    return one_line(
+        size if size and (len(text) > room or "\N{HORIZONTAL ELLIPSIS}" in text) else text
+    )
+
+
+def _lines(one: Snippet, width: int) -> Iterator[tuple[int, int]]:
+    """The lines of a snippet, from an offset to another; those that are too long in pieces."""
+    start = one.start
+    for line in one.text[one.start : one.end].split("\n"):
+        at, end = start, start + len(line)
+        while end - at > width:
+            cut = one.text.rfind(" ", at + width // 3, at + width)
+            cut = at + width if cut < 0 else cut + 1
+            yield at, cut
+            at = cut
+        yield at, end
+        start = end + 1
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    """In lines that are no wider than the page, those behind the first further in."""
+    return textwrap.wrap(
+        text,
+        max(_WIDTH, len(indent) + _LEAST),
+        initial_indent=indent,
+        subsequent_indent=indent + _INDENT * 2,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [indent]
+
+
+# --- for programs ---------------------------------------------------------------------------------
+
+
+def _run_data(one: ExpressionRun) -> dict[str, Any]:
+    return filled(
+        field=one.expression.source.path.text,
+        **_value_data(one.value),
+        cost=one.cost,
+        charged=one.charged,
+        variables=[read.expression.source.path.text for read in one.variables],
+        **_snippet_data(annotated(one)),
+    )
+
+
+def _snippet_data(one: Snippet) -> dict[str, Any]:
+    return {
+        "parts": [_mark_data(mark, one.text) for mark in one.marks],
+        "loops": [_loop_data(loop, one.text) for loop in one.loops],
+    }
+
+
+def _mark_data(one: Mark, text: str) -> dict[str, Any]:
+    return filled(
+        text=text[one.start : one.end],
+        start=one.start,
+        end=one.end,
+        **({"evaluated": False} if one.state is State.SKIPPED else _value_data(one.value)),
+        cost=one.cost,
+        parts=[_mark_data(part, text) for part in one.parts],
+    )
+
+
+def _loop_data(one: Loop, text: str) -> dict[str, Any]:
+    return {
+        "text": text[one.start : one.end],
+        "count": one.count,
+        "rounds": [_round_data(each) for each in one.rounds],
+    }
+
+
+def _round_data(one: Round) -> dict[str, Any]:
+    variables = {name: brief(value, _ROOM) for name, value in one.variables}
+    return {"number": one.number, "variables": variables, **filled(**_snippet_data(one.snippet))}
+
+
+def _value_data(value: Any) -> dict[str, str]:  # noqa: ANN401 - a value of CEL
+    if isinstance(value, EvaluationError):
+        return {"error": value.message}
+    return {"value": brief(value, _ROOM)}
+
+
+def _members(value: GroupVersionKind | GroupVersionResource) -> dict[str, str]:
+    return dict(zip(value._fields, value, strict=True))
+
+
+def _policy(value: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> dict[str, str]:
+    return {"kind": type(value).__name__, "name": value.name}
+
+
+_BINDING: Final = ("name", "actions=spec.validation_actions")
+_SHAPES: Final[Shapes] = {
+    ExplainedObject: (
+        "object=result.title",
+        ("place", lambda one: str(one.result.place)),
+        *("verdict=result.state", "code=result.code", "message=result.sentence"),
+        "plugin=result.plugin",
+        ("generatedBy", lambda one: one.result.created_by and one.result.created_by.title),
+        ("warnings", lambda one: [warning.text for warning in one.result.warnings]),
+        *("auditAnnotations=result.audit_annotations", "request=validation.request"),
+        *("mutating=mutation", "validating=validation", "mutatingWebhooks=mutating_hooks"),
+        "validatingWebhooks=validating_hooks",
+    ),
+    Request: (
+        ("operation", lambda one: one.operation.value),
+        *("kind", "resource", "subresource", "namespace", "name", "user=user.name"),
+        "groups=user.groups",
+    ),
+    Explanation: ("exempt", "policies"),
+    HookExplanation: (
+        *("name=hook.name", "configuration=hook.configuration"),
+        ("failurePolicy", lambda one: "Ignore" if one.hook.ignores_failures else "Fail"),
+        *("asked", "match", "matchConditions=conditions", "budgets", "ignored"),
+        ("refusal", lambda one: one.refusal and str(one.refusal)),
+    ),
+    enum.Enum: lambda one: camel(one.name.lower()),
+    Source: lambda one: one.path.text,
+    GroupVersionKind: _members,
+    GroupVersionResource: _members,
+    ExpressionRun: _run_data,
+    ValidatingAdmissionPolicy: _policy,
+    MutatingAdmissionPolicy: _policy,
+    ValidatingAdmissionPolicyBinding: _BINDING,
+    MutatingAdmissionPolicyBinding: _BINDING,
+    Change: lambda one: {"patch": list(patch_between(one.before, one.after))},
+}

@@ -1,0 +1,195 @@
+"""What `celadon lint` found, as renderers see it.
+
+For people: place, severity, code, message, the line with a caret, help; or how many findings each
+rule has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celadon.admission.lint import Rule, Severity
+from celadon.cli.checking.check_report import Place
+from celadon.cli.linting.comment_rule import EVERY_RULE
+from celadon.cli.linting.lint_report import LEVELS, LintReport, LocatedFinding
+from celadon.cli.reading.problems import Problem
+from celadon.cli.report.json_form import Shapes, data, document
+from celadon.cli.report.plain_text import Look
+from celadon.cli.report.report_model import (
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
+    ReportCase,
+    ReportView,
+)
+
+_STYLES: Final = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "notice",
+}
+_LEVELS: Final = {
+    Severity.ERROR: Level.ERROR,
+    Severity.WARNING: Level.WARNING,
+    Severity.INFO: Level.NOTE,
+}
+_WIDTH: Final = 120
+"""Longest line that is shown under a finding; of a longer one, the part around the column."""
+
+_SHAPES: Final[Shapes] = {
+    LocatedFinding: (
+        *("code!", "rule=name!", "severity!", "file!", "line!", "column!", "object=subject!"),
+        *("field!", "message!", "help!", "fixable=is_fixable!"),
+    ),
+    Problem: ("file!", "line!", "message!"),
+}
+
+
+class LintView(ReportView[LintReport]):
+    """A run of the rules."""
+
+    command = "celadon lint"
+
+    def text(self, look: Look) -> str:
+        """All findings; nothing if all is well and nobody wants to know."""
+        blocks = [_finding(one, look) for one in self.report.findings]
+        if look.verbosity >= 0:
+            blocks.append(_summary(self.report))
+        return "\n\n".join(blocks) + "\n" if blocks else ""
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind LintReport."""
+        report = self.report
+        summary = {
+            "objects": report.objects,
+            **{f"{one.value}s": report.count(one) for one in LEVELS},
+            "silenced": report.suppressed,
+            "fixed": report.fixed,
+            "exitCode": int(report.exit),
+        }
+        return document(
+            "LintReport",
+            _SHAPES,
+            summary=summary,
+            findings=report.findings,
+            problems=report.problems,
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """All findings."""
+        for one in self.report.findings:
+            subject = f"{one.subject} {one.field}".rstrip()
+            yield Finding(
+                *(_LEVELS[one.severity], Place(one.file, one.line), f"{one.code} {one.name}"),
+                *(one.message, one.code, subject),
+                column=one.column,
+                help=one.help,
+            )
+
+    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+        """Every rule, whether it found something or not."""
+        return list(map(_rule, EVERY_RULE))
+
+    def cases(self) -> Iterator[ReportCase]:
+        """A case for each finding; what does not fail the run is a skipped case. A clean run is one
+        case that passed."""
+        report = self.report
+        for one in report.findings:
+            name = f"{one.code} {one.subject} {one.field}".rstrip()
+            state = CaseState.FAILED if one.severity in report.failing else CaseState.SKIPPED
+            details = f"{one.place}\n{one.help}"
+            yield ReportCase("lint", name, Place(one.file, one.line), state, one.message, details)
+        if not (report.findings or report.problems):
+            yield ReportCase("lint", "no findings", Place())
+
+
+class StatisticsView(ReportView[LintReport]):
+    """How many findings each rule has: the most frequent first."""
+
+    command = "celadon lint"
+
+    def text(self, look: Look) -> str:
+        """A line for each rule that has findings."""
+        found = _counts(self.report)
+        names = max((len(one["rule"]) for one in found), default=0)
+        digits = max((len(str(one["count"])) for one in found), default=0)
+        return "".join(
+            f"{one['count']:>{digits}}  {one['code']}  {one['rule']:{names}}  {one['severity']}"
+            f"{_fixable(one['fixable'])}\n"
+            for one in found
+        )
+
+    def data(self) -> list[dict[str, Any]]:
+        """An object for each rule that has findings."""
+        return _counts(self.report)
+
+
+def finding_data(one: LocatedFinding) -> dict[str, Any]:
+    """A finding as JSON has it."""
+    found: dict[str, Any] = data(one, _SHAPES)
+    return found
+
+
+def _rule(rule: Rule) -> FindingRule:
+    text, help = rule.name.replace("-", " "), f"{rule.doc}\n\nbad:\n{rule.bad}\ngood:\n{rule.good}"
+    return FindingRule(rule.code, rule.name, text, rule.doc, help, _LEVELS[rule.severity])
+
+
+def _finding(one: LocatedFinding, look: Look) -> str:
+    severity = look.paint(_STYLES[one.severity], one.severity.value)
+    lines = [f"{one.place}: {severity} {one.code} {one.message}"]
+    lines += _snippet(one)
+    if one.help:
+        lines.append(f"  help: {one.help}")
+    lines.append(look.paint("dim", f"  {one.subject}, {one.field or 'the object'} ({one.name})"))
+    return "\n".join(lines)
+
+
+def _snippet(one: LocatedFinding) -> list[str]:
+    text = one.line_text
+    column = one.column - 1
+    if not text.strip() or column > len(text):
+        return []
+    start = max(0, column - _WIDTH // 2) if len(text) > _WIDTH else 0
+    return [f"  | {text[start : start + _WIDTH]}", f"  | {' ' * (column - start)}^"]
+
+
+def _summary(report: LintReport) -> str:
+    counts = [
+        _counted(report.count(level), level.value if level is not Severity.INFO else "note")
+        for level in LEVELS
+        if report.count(level)
+    ]
+    text = ", ".join(counts) or "nothing found"
+    text += f" in {_counted(report.objects, 'object')}"
+    fixable = sum(one.is_fixable for one in report.findings)
+    notes = [
+        f"{report.fixed} fixed" if report.fixed else "",
+        f"{fixable} can be fixed with --fix" if fixable else "",
+        f"{report.suppressed} silenced by comments" if report.suppressed else "",
+    ]
+    extra = ", ".join(note for note in notes if note)
+    return f"{text} ({extra})" if extra else text
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _counts(report: LintReport) -> list[dict[str, Any]]:
+    """Rules with most findings first."""
+    counts = Counter((one.code, one.name, one.severity.value) for one in report.findings)
+    fixable = Counter(one.code for one in report.findings if one.is_fixable)
+    return [
+        {"code": code, "rule": name, "severity": severity, "count": count, "fixable": fixable[code]}
+        for (code, name, severity), count in sorted(
+            counts.items(), key=lambda one: (-one[1], one[0])
+        )
+    ]
+
+
+def _fixable(count: int) -> str:
+    return f"  ({count} can be fixed with --fix)" if count else ""

@@ -1,1 +1,0 @@
-"""Simulations as text and data."""
