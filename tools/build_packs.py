@@ -8,6 +8,7 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     columns     printer columns per resource: see kube/catalogue/printer_columns.py
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packing.py
+    messages    the same types in protobuf: see kube/protobuf/message_table.py
 
 The same sources give the same JSON. A pack that already says it is left as it is, for not every
 zlib compresses to the same bytes.
@@ -21,7 +22,8 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import ROOT, SOURCES, read, with_letters
+from message_sources import message_pack
+from pack_sources import ROOT, SOURCES, read, structure
 
 from celadon.kube.schemas.schema_packing import completed
 
@@ -46,6 +48,7 @@ def texts(sources: Path) -> dict[str, str]:
         },
         "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
         "schemas": _schemas(sources),
+        "messages": message_pack(sources),
     }
     return {
         name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
@@ -91,7 +94,7 @@ def _defaults(sources: Path) -> dict[str, Json]:
 def _schemas(sources: Path) -> dict[str, Json]:
     return completed(
         {
-            f"{package}.{name}": with_letters(entry)
+            f"{package}.{name}": structure(entry)
             for folder in ("schemas", "unpublished")
             for package, types in read(sources / folder)
             for name, entry in types.items()

@@ -3,8 +3,9 @@
     python tools/import_upstream.py FOLDER
 
 reads `FOLDER/reference/{defaults,resources}.json` and `FOLDER/openapi/v3/*.json`. `make packs` then
-builds the packs. Corrections made in `data/` by hand are lost unless the tables have them too: read
-the diff.
+builds the packs. What OpenAPI documents do not say of a type stays as `data/schemas` has it: the
+order of its fields and the columns beside their structure (`pack_sources.COLUMNS`). Other
+corrections made in `data/` by hand are lost unless the tables have them too: read the diff.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import SOURCES, text_of, with_words
+from pack_sources import SOURCES, read, text_of, with_columns, with_words
 
 from celadon.kube.schemas.schema_packing import pack
 
 Json = Any
-Files = Mapping[str, Mapping[str, Json]]
+Files = Mapping[str, dict[str, Json]]
 
 _DEFAULTING: Final = ("gates", "allBeta", "sets")
 
@@ -36,7 +37,12 @@ def main(folder: Path, sources: Path = SOURCES) -> None:
     write_all(sources / "defaults", default_files(defaults["kinds"]))
     documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
     types = pack((json.loads(path.read_text()) for path in documents), defaults["types"])
-    write_all(sources / "schemas", schema_files(types))
+    files = schema_files(types)
+    for name, kinds in read(SOURCES / "schemas"):
+        for kind, known in kinds.items():
+            if kind in files.get(name, {}):
+                files[name][kind] = with_columns(files[name][kind], known)
+    write_all(sources / "schemas", files)
 
 
 def write(path: Path, value: Json) -> None:
