@@ -41,11 +41,7 @@ def texts(sources: Path) -> dict[str, str]:
             **_file(sources / "groups.json"),
             "resources": [_without(one, _COLUMNS) for one in resources],
         },
-        "columns": {
-            _name(one): {key: one[key] for key in _COLUMNS if key in one}
-            for one in resources
-            if "columns" in one
-        },
+        "columns": {**_file(sources / "columns.json"), "resources": _columns(resources)},
         "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
         "schemas": _schemas(sources),
         "messages": message_pack(sources),
@@ -62,6 +58,14 @@ def _file(path: Path) -> Json:
 
 def _without(entry: Json, keys: tuple[str, ...]) -> Json:
     return {key: value for key, value in entry.items() if key not in keys}
+
+
+def _columns(resources: list[Json]) -> dict[str, Json]:
+    return {
+        _name(one): {key: one[key] for key in _COLUMNS if key in one}
+        for one in resources
+        if "columns" in one
+    }
 
 
 def _name(resource: Json) -> str:
