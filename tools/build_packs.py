@@ -9,6 +9,8 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packing.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py
+    internals   some of them as they are inside of a server: see
+                kube/validation/pods/internal_pod_types.py
 
 The same sources give the same JSON. A pack that already says it is left as it is, for not every
 zlib compresses to the same bytes.
@@ -22,6 +24,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
+from internal_sources import internal_pack
 from message_sources import message_pack
 from pack_sources import ROOT, SOURCES, read, structure
 
@@ -45,6 +48,7 @@ def texts(sources: Path) -> dict[str, str]:
         "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
         "schemas": _schemas(sources),
         "messages": message_pack(sources),
+        "internals": internal_pack(sources),
     }
     return {
         name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))

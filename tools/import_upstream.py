@@ -4,7 +4,8 @@
 
 reads `FOLDER/reference/{defaults,resources}.json` and `FOLDER/openapi/v3/*.json`. `make packs` then
 builds the packs. What OpenAPI documents do not say of a type stays as `data/schemas` has it: the
-order of its fields and the columns beside their structure (`pack_sources.COLUMNS`). Other
+order of its fields and the columns beside their structure (`pack_sources.COLUMNS`). So do the cells
+of printer columns in `data/resources`. Other
 corrections made in `data/` by hand are lost unless the tables have them too: read the diff.
 """
 
@@ -62,7 +63,23 @@ def resource_files(resources: list[Json]) -> Files:
     for entry in resources:
         group, version, name = (entry.pop(key) for key in ("group", "version", "resource"))
         found[f"{group or 'core'}.{version}"][name] = entry
+    for file, known in read(SOURCES / "resources"):
+        for name, entry in found[file].items():
+            keep_cells(entry, known.get(name, {}))
     return found
+
+
+def keep_cells(entry: Json, known: Json) -> None:
+    """Gives columns the cells and descriptions that they have in `data/resources`; the reference
+    tables only tell in words (`from`) what a cell shows. New columns keep their words."""
+    columns = {column["name"]: column for column in known.get("columns", ())}
+    for column in entry.get("columns", ()):
+        if column["name"] in columns:
+            del column["from"]
+            kept = columns[column["name"]]
+            column.update({key: kept[key] for key in ("cell", "description") if key in kept})
+    if "extraCells" in entry:
+        entry["extraCells"] = known.get("extraCells", entry["extraCells"])
 
 
 def default_files(kinds: Mapping[str, Json]) -> Files:

@@ -34,7 +34,7 @@ def test_missing_pack() -> None:
 @pytest.mark.slow
 def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tool("build_packs", monkeypatch).texts(SOURCES)
-    assert set(texts) == {"columns", "defaults", "messages", "resources", "schemas"}
+    assert set(texts) == {"columns", "defaults", "internals", "messages", "resources", "schemas"}
     for name, text in texts.items():
         packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
         assert packed is not None

@@ -111,8 +111,8 @@ def flow_schema(obj: JsonObject) -> Errors:
         yield from _rule(where, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
     if fixed is not None:
-        shown = internal_value(spec, "FlowSchemaSpec")
-        if shown != internal_value(fixed, "FlowSchemaSpec"):
+        shown = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
+        if shown != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
             yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 
@@ -274,12 +274,14 @@ def priority_level(obj: JsonObject) -> Errors:
     else:
         yield from _level(spec, kind)
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
-        shown = internal_value(spec, "PriorityLevelSpec")
+        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         why = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
         yield fieldpath.invalid(SPEC, shown, why)
     if name == CATCH_ALL:
-        shown = internal_value(spec, "PriorityLevelSpec")
-        if shown != internal_value(MANDATORY_LEVEL, "PriorityLevelSpec"):
+        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
+        if shown != internal_value(
+            MANDATORY_LEVEL, "flowcontrol.v1.PriorityLevelConfigurationSpec"
+        ):
             yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 

@@ -39,7 +39,7 @@ def _distinct(scheduling: JsonObject) -> Errors:
     for at, one in items(scheduling, "tolerations", _SCHEDULING):
         key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if key in seen:
-            yield fieldpath.duplicate(at, internal_value(one, "Toleration"))
+            yield fieldpath.duplicate(at, internal_value(one, "core.v1.Toleration"))
         seen.add(key)
 
 

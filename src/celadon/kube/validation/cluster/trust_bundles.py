@@ -135,5 +135,7 @@ def _uid(path: FieldPath, uid: str) -> Errors:
 def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is asked for stays."""
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "CertificateWish")
+        shown = internal_value(
+            obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
+        )
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

@@ -128,7 +128,7 @@ def _place(spec: JsonObject) -> Errors:
         yield from node_selector(at, selector)
         terms = selector.get("nodeSelectorTerms") or []
         if len(terms) != 1:
-            shown = [internal_value(one, "NodeTerm") for one in terms] or None
+            shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
             why = "must have exactly one node selector term"
             yield fieldpath.invalid(at.child("nodeSelectorTerms"), shown, why)
     for field in ("allNodes", "perDeviceNodeSelection"):
@@ -226,7 +226,7 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
             at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
             yield from _text(at, value, is_version=kind.startswith("version"))
     if len(given) != 1:
-        shown = internal_value(attribute, "DeviceAttribute") if given else ""
+        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if given else ""
         yield fieldpath.invalid(path, shown, ONE_VALUE)
 
 

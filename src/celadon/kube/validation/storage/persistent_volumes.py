@@ -240,7 +240,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if was is not None and affinity != was:
-        shown = None if affinity is None else internal_value(affinity, "VolumeAffinity")
+        shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         yield from immutable(FieldPath("nodeAffinity"), shown, was)
     yield from attributes_class_kept(spec, before, or_empty=False)
 

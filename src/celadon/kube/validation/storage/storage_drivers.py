@@ -131,7 +131,7 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     for before in (old.get("spec") or {}).get("drivers") or ():
         for one in (obj.get("spec") or {}).get("drivers") or ():
             if one.get("name") == before.get("name") and _lasting(one) != _lasting(before):
-                shown = internal_value(_lasting(one), "NodeDriver")
+                shown = internal_value(_lasting(one), "storage.v1.CSINodeDriver")
                 yield fieldpath.invalid(SPEC.child("drivers"), shown, IMMUTABLE)
 
 
@@ -203,5 +203,5 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is attached where stays."""
     yield from attachment(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "Attachment")
+        shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

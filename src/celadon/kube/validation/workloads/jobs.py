@@ -52,8 +52,11 @@ FIXED: Final = (
     "managedBy",
     "successPolicy",
 )
-_PRINTED: Final = {"podFailurePolicy": "FailurePolicy", "successPolicy": "SuccessPolicy"}
-"""The structs of those that are no scalars."""
+_PRINTED: Final = {
+    "podFailurePolicy": "batch.v1.PodFailurePolicy",
+    "successPolicy": "batch.v1.SuccessPolicy",
+}
+"""The types of those that are no scalars."""
 SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
 """What may change of the pods of a suspended Job, besides node affinity and resources."""
 _ZONE_PART: Final = late_pattern(r"[A-Za-z.\-_0-9+]{1,14}")
@@ -296,7 +299,7 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("completionMode") == INDEXED:
         yield from success_policy(path, spec)
         return
-    shown = internal_value(spec["successPolicy"], "SuccessPolicy")
+    shown = internal_value(spec["successPolicy"], "batch.v1.SuccessPolicy")
     yield fieldpath.invalid(path, shown, "requires indexed completion mode")
 
 
