@@ -9,6 +9,7 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packing.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py
+    rules       simple rules for their fields: see kube/validation/field_rules.py
     internals   some of them as they are inside of a server: see
                 kube/validation/pods/internal_pod_types.py
 
@@ -24,6 +25,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
+from field_rule_sources import rule_pack
 from internal_sources import internal_pack
 from message_sources import message_pack
 from pack_sources import ROOT, SOURCES, read, structure
@@ -49,6 +51,7 @@ def texts(sources: Path) -> dict[str, str]:
         "schemas": _schemas(sources),
         "messages": message_pack(sources),
         "internals": internal_pack(sources),
+        "rules": rule_pack(sources),
     }
     return {
         name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))

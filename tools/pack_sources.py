@@ -29,7 +29,9 @@ _WORDS: Final = {
 """The scalar types of fields: the letters of the packs, the words of the sources."""
 _LETTERS: Final = {word: letter for letter, word in _WORDS.items()}
 
-COLUMNS: Final = frozenset({"number", "message", "byValue", "embeds", "internal"})
+COLUMNS: Final = frozenset(
+    {"number", "message", "byValue", "embeds", "internal", "rules", "immutable"}
+)
 """What types and fields have beside their structure, for other packs than `schemas`."""
 
 _FIRST: Final = frozenset({"number"})

@@ -15,6 +15,7 @@ from celadon.kube.schemas import packs
 from tests.paths import ROOT, shared
 
 SOURCES = ROOT / "data"
+PACKS = ROOT / "src" / "celadon" / "kube" / "data"
 
 
 def tool(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -34,7 +35,15 @@ def test_missing_pack() -> None:
 @pytest.mark.slow
 def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tool("build_packs", monkeypatch).texts(SOURCES)
-    assert set(texts) == {"columns", "defaults", "internals", "messages", "resources", "schemas"}
+    assert set(texts) == {
+        "columns",
+        "defaults",
+        "internals",
+        "messages",
+        "resources",
+        "rules",
+        "schemas",
+    }
     for name, text in texts.items():
         packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
         assert packed is not None

@@ -23,6 +23,7 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
@@ -31,7 +32,6 @@ EXEMPT: Final = "exempt"
 CATCH_ALL: Final = "catch-all"
 DISTINGUISHERS: Final = ("ByNamespace", "ByUser")
 MAX_PRECEDENCE: Final = 10_000
-MAX_QUEUES: Final = 10_000_000
 HASH_BITS: Final = 60
 """How much of a hash there is to deal hands from."""
 VERBS: Final = (
@@ -326,18 +326,11 @@ def _response(path: FieldPath, response: JsonObject) -> Errors:
 
 
 def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
-    length, queues = queuing.get("queueLengthLimit") or 0, queuing.get("queues") or 0
-    hand, positive = queuing.get("handSize") or 0, "must be positive"
-    if length <= 0:
-        yield fieldpath.invalid(path.child("queueLengthLimit"), length, positive)
-    if queues <= 0:
-        yield fieldpath.invalid(path.child("queues"), queues, positive)
-    elif queues > MAX_QUEUES:
-        why = f"must not be greater than {MAX_QUEUES}"
-        yield fieldpath.invalid(path.child("queues"), queues, why)
+    yield from broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
+    queues, hand = queuing.get("queues") or 0, queuing.get("handSize") or 0
     at = path.child("handSize")
     if hand <= 0:
-        yield fieldpath.invalid(at, hand, positive)
+        yield fieldpath.invalid(at, hand, "must be positive")
     elif hand > queues:
         yield fieldpath.invalid(at, hand, f"should not be greater than queues ({queues})")
     elif math.ceil(math.log2(queues) * hand) > HASH_BITS:

@@ -27,6 +27,7 @@ from celadon.kube.validation.field_checks import (
     not_negative,
     supported,
 )
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.label_rules import selector
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.volumes import token_lifetime
@@ -152,9 +153,7 @@ def capacity(obj: JsonObject) -> Errors:
 def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a driver was asked stays."""
     yield from capacity(obj)
-    yield from immutable(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
-    new, before = (one.get("storageClassName") or "" for one in (obj, old))
-    yield from immutable(_CLASS, new, before)
+    yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
 
 def attachment(obj: JsonObject) -> Errors:

@@ -18,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.label_rules import printed_selector, selector, understood
 from celadon.kube.validation.networking.ingresses import domain_prefixed_path
 from celadon.kube.validation.pods.internal_pod_types import (
@@ -203,17 +204,7 @@ def _job_with_selector(spec: JsonObject) -> Errors:
 
 def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
     """Of a Job, and of the template of a CronJob."""
-    yield from not_negative(
-        spec,
-        path,
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-        "backoffLimitPerIndex",
-        "maxFailedIndexes",
-    )
+    yield from broken_rules("batch.v1.JobSpec", spec, path)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         detail = "when maxFailedIndexes is specified"
         yield fieldpath.required(path.child("backoffLimitPerIndex"), detail)
