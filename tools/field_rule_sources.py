@@ -7,12 +7,15 @@ with the value that counts for an absent field: an empty text where Go has no po
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from message_sources import message_name
 from pack_sources import read
 
 Json = Any
+
+_INNER: Final = ("in", "each")
+"""Rules that ask for those of another type."""
 
 
 def rule_pack(sources: Path) -> dict[str, Json]:
@@ -22,12 +25,20 @@ def rule_pack(sources: Path) -> dict[str, Json]:
         for name, entry in entries.items():
             rules: dict[str, Json] = {}
             if "rules" in entry:
-                rules["rules"] = entry["rules"]
+                rules["rules"] = [_complete(rule, entry["fields"]) for rule in entry["rules"]]
             if "immutable" in entry:
                 rules["immutable"] = {field: _zero(entry, field) for field in entry["immutable"]}
             if rules:
                 pack[message_name(f"{package}.{name}")] = rules
     return dict(sorted(pack.items()))
+
+
+def _complete(rule: Json, fields: Json) -> Json:
+    """A rule; one about the inside of a field ends with the type of that."""
+    if rule[0] not in _INNER:
+        return rule
+    node = fields[rule[1].rstrip("?")]
+    return [*rule, message_name(node.get("items", node)["ref"])]
 
 
 def _zero(entry: Json, field: str) -> Json:

@@ -113,15 +113,3 @@ BOOTSTRAP: Final = ReportForms(
         "json": "lock_reports.lock_data:render_json",
     }
 )
-EVERY: Final = (
-    CHECK,
-    LINT,
-    LINT_STATISTICS,
-    TEST,
-    EXPLANATION,
-    AUDIT,
-    FLEET,
-    REPLAY,
-    BOOTSTRAP,
-)
-"""All of them."""

@@ -11,6 +11,8 @@ is absent counts as empty or 0:
     ["at most", FIELD, NUMBER, DETAIL]       or too high
     ["range", FIELD, LOW, HIGH]              a number between both
     ["name", FIELD, RULE]                    required, and a name by one of `NAMES`
+    ["in", FIELD]                            the rules of the field's type
+    ["each", FIELD]                          the same for each item of a list
 
 A DETAIL may be left out where upstream's words are the usual ones. `immutable` of a type are the
 fields that an update may not change. What depends on several fields is written in Python by the
@@ -20,7 +22,7 @@ validator of the kind, which asks for these rules where upstream has them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
@@ -37,6 +39,11 @@ NAMES: Final[Mapping[str, Messages]] = {
     "subdomain": name_rules.dns1123_subdomain,
 }
 """The rules for names that data may mention."""
+
+
+def by_rules(type_: str) -> Callable[[JsonObject], Iterator[FieldError]]:
+    """The validation of a kind for which the rules of its type are all."""
+    return lambda obj: iter(broken_rules(type_, obj, FieldPath()))
 
 
 class FieldRule(NamedTuple):
@@ -145,10 +152,24 @@ def _name(rule: str) -> _Rule:
     return "", lambda value: not value or bool(messages(value)), errors
 
 
+def _in(type_: str) -> _Rule:
+    return {}, lambda value: True, lambda path, value: broken_rules(type_, value, path)
+
+
+def _each(type_: str) -> _Rule:
+    def errors(path: FieldPath, value: Sequence[JsonObject]) -> Errors:
+        for index, item in enumerate(value):
+            yield from broken_rules(type_, item, path.index(index))
+
+    return (), bool, errors
+
+
 _KINDS: Final[Mapping[str, Callable[..., _Rule]]] = {
     "at least": _at_least,
     "at most": _at_most,
     "choice": _choice,
+    "each": _each,
+    "in": _in,
     "name": _name,
     "one of": _one_of,
     "range": _range,

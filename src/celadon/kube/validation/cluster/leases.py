@@ -13,18 +13,12 @@ from celadon.kube.fieldpath import NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.validation.field_checks import SPEC, Errors, each, supported
-from celadon.kube.validation.field_rules import broken_rules, changed_fields
+from celadon.kube.validation.field_rules import changed_fields
 
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
 _UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
-
-
-def lease(obj: JsonObject) -> Errors:
-    """What is wrong with a Lease, besides its metadata. It has no strategy: servers drop that
-    unless leases are coordinated, which by default they are not."""
-    yield from broken_rules("coordination.v1.LeaseSpec", obj.get("spec") or {}, SPEC)
 
 
 def _strategy(strategy: str) -> Errors:

@@ -19,7 +19,7 @@ from celadon.kube.validation.field_checks import (
     immutable,
     not_negative,
 )
-from celadon.kube.validation.status_conditions import condition_is_true, conditions
+from celadon.kube.validation.statuses.status_conditions import condition_is_true, conditions
 
 _STATUS: Final = FieldPath("status")
 _AT_CONDITIONS: Final = _STATUS.child("conditions")

@@ -36,7 +36,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.patterns import late_pattern
 
 MAX_DEVICES: Final = 128

@@ -14,7 +14,7 @@ from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import IMMUTABLE, Errors
 from celadon.kube.validation.field_rules import broken_rules
-from celadon.kube.validation.status_conditions import condition_is_true
+from celadon.kube.validation.statuses.status_conditions import condition_is_true
 from celadon.kube.validation.workloads.job_policies import IndexesError, count_indexes, intervals
 from celadon.records import dataclass
 

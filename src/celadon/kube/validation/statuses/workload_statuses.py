@@ -12,7 +12,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors
 from celadon.kube.validation.field_rules import broken_rules
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.kube.validation.validation_rows import Update
 
 _STATUS: Final = FieldPath("status")

@@ -224,13 +224,6 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
 
 def _rules(path: FieldPath, rules: JsonObject) -> Errors:
     yield from broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
-    for where, policy in items(rules, "policies", path):
-        yield from broken_rules("autoscaling.v2.HPAScalingPolicy", policy, where)
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse(tolerance).sign < 0:
         yield fieldpath.invalid(path.child("tolerance"), str(parse(tolerance)), NEGATIVE)
-
-
-def scale(obj: JsonObject) -> Errors:
-    """The subresource by which the number of replicas is set."""
-    yield from broken_rules("autoscaling.v1.ScaleSpec", obj.get("spec") or {}, SPEC)
