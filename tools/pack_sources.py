@@ -30,7 +30,11 @@ _WORDS: Final = {
 _LETTERS: Final = {word: letter for letter, word in _WORDS.items()}
 
 COLUMNS: Final = frozenset(
-    {"number", "message", "byValue", "embeds", "internal", "rules", "immutable"}
+    {
+        *("number", "message", "byValue", "embeds"),
+        *("internal", "rules", "immutable"),
+        *("since", "until", "gate"),
+    }
 )
 """What types and fields have beside their structure, for other packs than `schemas`."""
 

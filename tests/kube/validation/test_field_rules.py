@@ -82,9 +82,14 @@ def test_immutable_fields() -> None:
     assert str(error) == "a.nodeTopology: Invalid value: {}: field is immutable"
 
 
+def openapi_name(type_: str) -> str:
+    is_meta = type_.startswith("meta.")
+    return f"io.k8s.apimachinery.pkg.apis.{type_}" if is_meta else f"io.k8s.api.{type_}"
+
+
 def test_the_data_are_about_fields_that_exist() -> None:
     for type_, entry in packs.load("rules").items():
-        fields = component(f"io.k8s.api.{type_}").properties
+        fields = component(openapi_name(type_)).properties
         if "rules" in entry:
             assert {rule.field for rule in rules_of(type_)} <= set(fields), type_
         assert set(entry.get("immutable", ())) <= set(fields), type_
