@@ -57,7 +57,7 @@ def message_pack(sources: Path) -> Json:
     }
     messages: dict[str, str] = {}
     for name, entry in sorted(types.items()):
-        messages.update(_messages(message_name(name), entry))
+        messages.update(messages_of(message_name(name), entry))
     kinds = {
         "/".join(entry["gvk"]): message_name(name)
         for name, entry in sorted(types.items())
@@ -71,7 +71,7 @@ def _is_message(entry: Mapping[str, Json]) -> bool:
     return any("number" in field for field in fields if isinstance(field, dict))
 
 
-def _messages(name: str, entry: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def messages_of(name: str, entry: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """The message of a type, and those of the structs that it embeds."""
     names = {"": name}
     lines: dict[str, dict[str, str]] = {"": {}}
