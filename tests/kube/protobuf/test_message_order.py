@@ -110,8 +110,8 @@ def test_unknown_members_come_last() -> None:
 def test_maps_are_sorted_and_raw_json_is_left() -> None:
     managed = [{"time": "t", "manager": "m", "fieldsV1": {"b": {}, "a": {}}}]
     labels = {"b": "1", "a": "2"}
-    given = {"kind": "Pod", "apiVersion": "v1"}
-    given = {**given, "metadata": {"managedFields": managed, "labels": labels}}
+    meta = {"managedFields": managed, "labels": labels}
+    given = {"kind": "Pod", "apiVersion": "v1", "metadata": meta}
     made = in_message_order(given)["metadata"]
     assert list(made) == ["labels", "managedFields"]
     assert list(made["labels"]) == ["a", "b"]
