@@ -6,10 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
+# Tests run in as many processes as there are processors (tests/work_units.py).
+SPREAD := --numprocesses auto --maxprocesses 4
+
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -22,9 +25,15 @@ site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
 
-test: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells \
+# What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
+# the recordings, a session of a client.
+test: $(VENV)/.developed $(VENV)/.etcd
+	CELADON_HYPOTHESIS=$${CELADON_HYPOTHESIS:-quick} $(BIN)/pytest $(SPREAD) -m "not thorough"
+
+# All that `make test` leaves out, and the properties in full.
+test-all: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells \
     editors/vscode/celadon.vsix
-	$(BIN)/pytest
+	$(BIN)/pytest $(SPREAD) -m "thorough or hypothesis"
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
 conformance: $(VENV)/.developed
@@ -61,6 +70,10 @@ check: $(VENV)/.developed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict -p celadon -p tests -p tools.mutants
+
+# The shape of the source in numbers; with `SHAPE=--write` into docs/architecture.md, too.
+shape: $(VENV)/.developed
+	$(BIN)/python -m tools.shape $(SHAPE)
 
 # Lines and branches that the tests run, per room; takes twice as long as the tests. One test is
 # about time alone, and would take minutes.

@@ -1,11 +1,14 @@
-"""What all tests share: options, and how hypothesis searches."""
+"""What all tests share: options, how hypothesis searches, how tests are spread over processes."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.work_units import rank, unit_of
 
 # Machines differ in speed; a property that takes long on one of them is not wrong.
 settings.register_profile(
@@ -13,7 +16,9 @@ settings.register_profile(
 )
 # What decides whether a change lands must not depend on luck; searching on is for developers.
 settings.register_profile("ci", parent=settings.get_profile("everywhere"), derandomize=True)
-settings.register_profile("thorough", parent=settings.get_profile("everywhere"), max_examples=5000)
+# `make test` tries a little of every property, `make test-all` all of it.
+settings.register_profile("quick", parent=settings.get_profile("ci"), max_examples=10)
+settings.register_profile("search", parent=settings.get_profile("everywhere"), max_examples=5000)
 settings.load_profile(
     os.environ.get("CELADON_HYPOTHESIS", "ci" if os.environ.get("CI") else "everywhere")
 )
@@ -25,3 +30,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the expectations of tests/cases; review the diff like code",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # one of several processes
+        items.sort(key=lambda item: rank(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling  # only where it was asked for
+
+    config.option.loadscopereorder = False  # the order is that of `rank`
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = unit_of
+    return scheduling

@@ -78,14 +78,14 @@ def test_what_is_installed(version: str, package: str, tmp_path: Path, programs:
     assert done.stdout.split() == ["-m", "pip", "install", "--quiet", package]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_lines_are_annotated(project: Path, programs: Path) -> None:
     done = shell("Run Celadon", project, programs)
     assert done.returncode == 1, done
     assert re.match(r"::error file=(\./)?cm\.yaml,line=1,", done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sarif_goes_to_a_file(project: Path, programs: Path) -> None:
     options = {"args": "-f limit.yaml", "paths": "c*.yaml", "sarif": "out.sarif"}
     done = shell("Run Celadon", project, programs, **options)
@@ -93,7 +93,7 @@ def test_sarif_goes_to_a_file(project: Path, programs: Path) -> None:
     assert json.loads((project / "out.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("command", "code"), [("lint", 1), ("test", 2), ("nothing; true", 2)])
 def test_other_commands(command: str, code: int, project: Path, programs: Path) -> None:
     """The policy has a finding, and no test; a command is never given to the shell."""

@@ -20,7 +20,7 @@ def test_it_is_the_command() -> None:
     assert SCRIPTS["kubectl-celadon"] == SCRIPTS["celadon"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_kubectl_finds_it(tmp_path: Path) -> None:
     module, _, function = SCRIPTS["kubectl-celadon"].partition(":")
     plugin = tmp_path / "kubectl-celadon"

@@ -54,8 +54,8 @@ what that claim is checked with, how much of it agrees, and what is known to dif
 The recordings are answers of a real kube-apiserver 1.36: a scenario stores objects, sends requests
 and holds each answer's code, body, warnings and audit annotations. They are replayed against the
 server in process and against `celadon serve` over HTTPS. `make conformance` runs all and fails when
-one differs that no list names; `make test` runs all but those that mostly wait, and a sample of the
-largest groups. The recordings lie beside the repository (`CELADON_SHARED`), not in it.
+one differs that no list names; `make test-all` runs all but those that mostly wait, and a sample of
+the largest groups. The recordings lie beside the repository (`CELADON_SHARED`), not in it.
 """
 
 _BY_HAND: Final = """## Suites of other projects

@@ -11,18 +11,16 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from functools import cache
 
 from tests.architecture.rooms import DOORS, MAY_USE, room
-from tests.architecture.source_tree import MODULES, exported, path_of, tree_of
+from tests.architecture.source_tree import SourceFile, SourceTree, read_source
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@cache
-def public_names(module: str) -> dict[str, bool]:
+def public_names(file: SourceFile) -> dict[str, bool]:
     """The module's public functions, classes and methods: whether each is documented."""
-    return dict(_definitions(tree_of(module).body, module))
+    return dict(_definitions(file.tree.body, file.module))
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, bool]]:
@@ -38,15 +36,15 @@ def _is_overload(node: Definition) -> bool:
     return any(ast.unparse(one).split(".")[-1] == "overload" for one in node.decorator_list)
 
 
-def documented_at_door(door: str) -> dict[str, bool]:
+def documented_at_door(source: SourceTree, door: str) -> dict[str, bool]:
     """What the door shows: whether each name is documented where it is defined."""
-    return {name: _is_documented(door, name) for name in sorted(exported(door))}
+    return {name: _is_documented(source, door, name) for name in sorted(source[door].exported)}
 
 
-def _is_documented(module: str, name: str) -> bool:
-    if f"{module}.{name}" in MODULES:
-        return ast.get_docstring(tree_of(f"{module}.{name}")) is not None
-    body = list(_at_the_top(tree_of(module).body))
+def _is_documented(source: SourceTree, module: str, name: str) -> bool:
+    if f"{module}.{name}" in source:
+        return ast.get_docstring(source[f"{module}.{name}"].tree) is not None
+    body = list(_at_the_top(source[module].tree.body))
     for at, node in enumerate(body):
         if isinstance(node, Definition) and node.name == name:
             return ast.get_docstring(node) is not None
@@ -54,9 +52,9 @@ def _is_documented(module: str, name: str) -> bool:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     assert node.module is not None
-                    return _is_documented(node.module, alias.name)
+                    return _is_documented(source, node.module, alias.name)
         if name in _assigned(node):
-            return _has_text(body[at + 1 :]) or _has_comment(module, node)
+            return _has_text(body[at + 1 :]) or _has_comment(source[module].lines, node)
     raise LookupError(f"{module}.{name}")
 
 
@@ -83,8 +81,7 @@ def _has_text(rest: list[ast.stmt]) -> bool:
     )
 
 
-def _has_comment(module: str, node: ast.stmt) -> bool:
-    lines = path_of(module).read_text(encoding="utf-8").splitlines()
+def _has_comment(lines: list[str], node: ast.stmt) -> bool:
     return lines[node.lineno - 2].startswith("#") or "  # " in lines[node.lineno - 1]
 
 
@@ -93,24 +90,26 @@ def ratio(names: dict[str, bool]) -> float:
     return 100 * sum(names.values()) / len(names) if names else 100.0
 
 
-def of_room(name: str) -> dict[str, bool]:
+def of_room(source: SourceTree, name: str) -> dict[str, bool]:
     """All public names of a room."""
     return {
         public: documented
-        for module in MODULES
+        for module, file in source.items()
         if room(module) == name
-        for public, documented in public_names(module).items()
+        for public, documented in public_names(file).items()
     }
 
 
 def report(rooms: list[str]) -> Iterator[str]:
     """The ratio of every room; of the rooms given, and of all doors, what is missing."""
+    source = read_source()
     for name in MAY_USE:
-        yield f"{name}: {ratio(of_room(name)):.1f} % of {len(of_room(name))} documented"
+        names = of_room(source, name)
+        yield f"{name}: {ratio(names):.1f} % of {len(names)} documented"
     for name in rooms:
-        yield from (public for public, known in of_room(name).items() if not known)
-    for door in sorted(DOORS & set(MODULES)):
-        missing = [name for name, known in documented_at_door(door).items() if not known]
+        yield from (public for public, known in of_room(source, name).items() if not known)
+    for door in sorted(DOORS & source.keys()):
+        missing = [name for name, known in documented_at_door(source, door).items() if not known]
         if missing:
             yield f"{door}: {', '.join(missing)}"
 

@@ -1,10 +1,12 @@
-"""The modules of the package, what each imports, and rings in any graph of names."""
+"""The modules of the package, each read once; what each imports; and rings in a graph of names."""
 
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator, Mapping
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
@@ -12,64 +14,90 @@ SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
 Graph = Mapping[str, set[str]]
 
 
-def modules() -> list[str]:
-    """The dotted names of all modules."""
-    return sorted(
-        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-        for path in SOURCE.rglob("*.py")
-    )
+def module_paths(root: Path = SOURCE) -> dict[str, Path]:
+    """The files of all modules, by dotted name."""
+    paths = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in root.rglob("*.py")
+    }
+    return dict(sorted(paths.items()))
 
 
-MODULES = modules()
+MODULES = list(module_paths())
 
 
-def path_of(module: str) -> Path:
-    base = SOURCE.joinpath(*module.split("."))
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+@dataclass(frozen=True)
+class SourceFile:
+    """A module: its text, its tree, and every node of that tree. `known` are all modules."""
+
+    module: str
+    path: Path
+    text: str
+    tree: ast.Module
+    nodes: list[ast.AST]
+    known: frozenset[str]
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """Every module that is imported, also inside functions and under TYPE_CHECKING."""
+        return tuple(self._imports())
+
+    def _imports(self) -> Iterator[str]:
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                for name in node.names:
+                    yield name.name
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                for name in node.names:
+                    full = f"{node.module}.{name.name}"
+                    yield full if full in self.known else node.module
+
+    @cached_property
+    def imported_modules(self) -> set[str]:
+        """Those of its imports that are modules of the package."""
+        return {one for one in self.imports if one in self.known and one != self.module}
+
+    @cached_property
+    def exported(self) -> set[str]:
+        """The names of `__all__`; empty if there is none."""
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+                return set(ast.literal_eval(node.value))
+        return set()
 
 
-def is_package(module: str) -> bool:
-    return path_of(module).name == "__init__.py"
-
-
-PACKAGES = [module for module in MODULES if is_package(module)]
+SourceTree = Mapping[str, SourceFile]
 
 
 @cache
-def tree_of(module: str) -> ast.Module:
-    return ast.parse(path_of(module).read_text(encoding="utf-8"))
+def read_source(root: Path = SOURCE) -> SourceTree:
+    """All modules. What is read is kept: collecting garbage meanwhile would double the time."""
+    paths = module_paths(root)
+    known = frozenset(paths)
+    gc.disable()
+    try:
+        return {module: _read(module, path, known) for module, path in paths.items()}
+    finally:
+        gc.enable()
 
 
-@cache
-def imports(module: str) -> tuple[str, ...]:
-    """Every module that is imported, also inside functions and under TYPE_CHECKING."""
-    return tuple(_imports(module))
-
-
-def _imports(module: str) -> Iterator[str]:
-    for node in ast.walk(tree_of(module)):
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                yield name.name
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}:{node.lineno}: relative import (house rule 12)"
-            assert node.module is not None
-            for name in node.names:
-                full = f"{node.module}.{name.name}"
-                yield full if full in MODULES else node.module
+def _read(module: str, path: Path, known: frozenset[str]) -> SourceFile:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    return SourceFile(module, path, text, tree, list(ast.walk(tree)), known)
 
 
 def is_inside(module: str, package: str) -> bool:
     """Whether the module is the package or lies in it."""
     return f"{module}.".startswith(f"{package}.")
-
-
-def exported(door: str) -> set[str]:
-    """The names of `__all__`; empty if there is none."""
-    for node in tree_of(door).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return set(ast.literal_eval(node.value))
-    return set()
 
 
 def rings(graph: Graph) -> list[frozenset[str]]:

@@ -10,58 +10,48 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tests.architecture.source_tree import MODULES, tree_of
+from tests.architecture.offenders import hold
+from tests.architecture.rooms import HOMONYMS, JSON_ALIASES, LONG_TEXT
+from tests.architecture.source_tree import SourceTree
 
-SHORTEST = 12
-"""Characters of a text that is long."""
-
-GO_SPACE = (
-    "\t\n\v\f\r \x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + ("\u2028\u2029\u202f\u205f\u3000")
-)
-
-HOMONYMS: dict[str, str] = {
-    "'ValidatingAdmissionPolicy'": "a kind, and the plugin that asks the objects of that kind",
-    "'MutatingAdmissionPolicy'": "a kind, and where its deprecated versions stand with all others",
-    "'MutatingAdmissionPolicyBinding'": "as above",
-    "'2026-01-01T00:00:00Z'": "when objects of tests are created; for when a CronJob makes a Job",
-    "'celadon-webhook'": "a Service, a certificate and a source of Events, each with its own name",
-    "'kube-apiserver'": "who writes leases, and whom a certificate is for",
-    repr(GO_SPACE): "Go's white space, in texts of the language and in those of Kubernetes",
-}
-"""Values that stand more than once, as Python writes them, each with the reason."""
+OPEN_TYPES = ("Any", "Mapping[str, Any]", "dict[str, Any]")
 
 
-def test_long_constants_stand_once() -> None:
-    assert {value: sorted(places) for value, places in _repeated().items()} == {}
+def test_long_constants_stand_once(source: SourceTree) -> None:
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for module, file in source.items():
+        for value in _constants(file.tree):
+            places[ast.unparse(value)].add(module)
+    repeated = {value: modules for value, modules in places.items() if len(modules) > 1}
+    hold(
+        "a constant stands in one module; these stand in more: "
+        + "; ".join(
+            f"{value} in {', '.join(sorted(modules))}"
+            for value, modules in repeated.items()
+            if value not in HOMONYMS
+        ),
+        repeated,
+        [value for value in HOMONYMS if value in repeated or value not in places],
+    )
 
 
-def test_excuses_are_still_needed() -> None:
-    assert HOMONYMS.keys() - _places().keys() == set()
-
-
-def _repeated() -> dict[str, set[str]]:
-    return {
-        value: places
-        for value, places in _places().items()
-        if len(places) > 1 and value not in HOMONYMS
+def test_json_has_one_name(source: SourceTree) -> None:
+    aliases = {
+        module
+        for module, file in source.items()
+        for node in file.tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.value) in OPEN_TYPES
     }
-
-
-def _places() -> dict[str, set[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for module in MODULES:
-        for value in _constants(tree_of(module)):
-            found[ast.unparse(value)].add(module)
-    return found
+    hold("`Any` and JSON objects have no other name", aliases, JSON_ALIASES)
 
 
 def _constants(tree: ast.Module) -> Iterator[ast.expr]:
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             texts = list(_texts(node.value))
-            if texts and sum(map(len, texts)) >= SHORTEST:
+            if texts and sum(map(len, texts)) >= LONG_TEXT:
                 yield node.value
 
 
@@ -73,37 +63,3 @@ def _texts(value: ast.expr) -> Iterator[str]:
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
-
-
-JSON_ALIASES = {
-    "celadon.kube.json_types": "the one name of a JSON object",
-    "celadon.admission.expressions.lazy_variables": "what expressions know, not JSON",
-    "celadon.cel.partial.partial_evaluation": "a value of CEL, or what stands for one",
-    "celadon.cel.program": "what expressions know, not JSON",
-    "celadon.cel.values.message_values": "values of CEL by the names of fields",
-    "celadon.kube.apply.field_sets": "`fieldsV1` of an entry of managedFields",
-    "celadon.kube.defaulting.field_functions": "a rule of the data pack",
-    "celadon.cli.policy_tests.written_tests.file_format": "a JSON schema",
-    "celadon.kube.writes.patching.three_way_merge": "an item of a list with merge keys",
-    "celadon.kube.writes.patching.patch_making": "an operation of a JSON patch",
-    "celadon.serve.access.flow_control_objects": "the rules of a FlowSchema",
-    "celadon.serve.operation.prompt_tasks": "what an event loop waits for, not JSON",
-    "celadon.serve.tables.column_headers": "a column of a table",
-    "celadon.webhook.handlers.handler_requests": "the object that a handler may change",
-    "celadon.webhook.installation.selector_unions": "a label selector",
-}
-"""Modules that may call `Any`, or an object of JSON, something."""
-
-OPEN_TYPES = ("Any", "Mapping[str, Any]", "dict[str, Any]")
-
-
-def test_json_has_one_name() -> None:
-    aliases = {
-        module
-        for module in MODULES
-        for node in tree_of(module).body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and node.value is not None
-        and ast.unparse(node.value) in OPEN_TYPES
-    }
-    assert aliases == JSON_ALIASES.keys()

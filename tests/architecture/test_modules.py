@@ -5,62 +5,67 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
-from tests.architecture.source_tree import MODULES, path_of, tree_of
-
-FORBIDDEN_CALLS = {"setattr", "globals"}
-
-MAY_LOAD_LATE = {
-    "celadon.testing": "tests of policies need no server, nor the packages of one",
-}
-"""Doors with a `__getattr__`, and why."""
-
-MAX_MODULE = 600
-MAX_FUNCTION = 60
-LONG_MODULES: dict[str, str] = {}
-LONG_FUNCTIONS: dict[str, str] = {}
+from tests.architecture.offenders import hold
+from tests.architecture.rooms import (
+    FORBIDDEN_CALLS,
+    IMPORTS_LATE,
+    LONG_FUNCTIONS,
+    LONG_MODULES,
+    MAX_FUNCTION,
+    MAX_MODULE,
+    MAY_LOAD_LATE,
+)
+from tests.architecture.source_tree import SourceFile, SourceTree
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_forbidden_constructs(module: str) -> None:
-    for node in ast.walk(tree_of(module)):
-        where = f"{module}:{getattr(node, 'lineno', 0)}"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            name = node.func.id
-            assert name not in FORBIDDEN_CALLS, f"{where}: {name}()"
-            assert name != "print", f"{where}: print"
-        if isinstance(node, ast.ClassDef):
-            assert not [one for one in node.keywords if one.arg == "metaclass"], (
-                f"{where}: metaclass"
-            )
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lazy = node.name == "__getattr__"
-            assert not lazy or module in MAY_LOAD_LATE, f"{where}: __getattr__"
-        if isinstance(node, ast.ExceptHandler):
-            assert node.type is not None, f"{where}: bare except"
+def test_forbidden_constructs(source: SourceTree) -> None:
+    hold(
+        "a module says plainly what it does",
+        (
+            f"{module}:{getattr(node, 'lineno', 0)}: {fault}"
+            for module, file in source.items()
+            for node in file.nodes
+            if (fault := _fault(module, node))
+        ),
+    )
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_sizes(module: str) -> None:
-    lines = _lines(module)
-    assert lines <= MAX_MODULE or module in LONG_MODULES, f"{module} has {lines} lines"
-    for name, length in _functions(tree_of(module), module):
-        assert length <= MAX_FUNCTION or name in LONG_FUNCTIONS, f"{name} has {length} lines"
+def _fault(module: str, node: ast.AST) -> str:
+    """What is forbidden in a node; empty if it may stand there."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if name in FORBIDDEN_CALLS:
+            return f"{name}()"
+        case ast.ClassDef() if any(one.arg == "metaclass" for one in node.keywords):
+            return "metaclass"
+        case ast.FunctionDef(name="__getattr__") | ast.AsyncFunctionDef(name="__getattr__"):
+            return "" if module in MAY_LOAD_LATE else "__getattr__"
+        case ast.ExceptHandler(type=None):
+            return "bare except"
+        case ast.ImportFrom() if node.level:
+            return "relative import"
+        case _:
+            return ""
 
 
-def test_excuses_are_still_needed() -> None:
-    for module in LONG_MODULES:
-        assert _lines(module) > MAX_MODULE, module
-    functions = {
-        name: length for module in MODULES for name, length in _functions(tree_of(module), module)
+def test_modules_are_short(source: SourceTree) -> None:
+    sizes = {module: file.text.count("\n") for module, file in source.items()}
+    hold(*_longer("module", sizes, MAX_MODULE), LONG_MODULES)
+
+
+def test_functions_are_short(source: SourceTree) -> None:
+    sizes = {
+        name: length
+        for module, file in source.items()
+        for name, length in _functions(file.tree, module)
     }
-    for name in LONG_FUNCTIONS:
-        assert functions.get(name, 0) > MAX_FUNCTION, name
+    hold(*_longer("function", sizes, MAX_FUNCTION), LONG_FUNCTIONS)
 
 
-def _lines(module: str) -> int:
-    return path_of(module).read_text(encoding="utf-8").count("\n")
+def _longer(what: str, sizes: dict[str, int], most: int) -> tuple[str, list[str]]:
+    """The rule, with the sizes of those that are longer, and their names."""
+    long = {name: lines for name, lines in sizes.items() if lines > most}
+    shown = ", ".join(f"{name} {lines}" for name, lines in sorted(long.items()))
+    return f"a {what} has at most {most} lines; longer are: {shown}", list(long)
 
 
 def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
@@ -73,25 +78,36 @@ def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
             yield from _functions(node, f"{prefix}.{node.name}")
 
 
-def test_imports_inside_functions_say_why() -> None:
-    """Not in `cli`, where each command loads what it needs."""
-    silent = []
-    for module in MODULES:
-        if module.startswith(("celadon.cli.", "celadon.pytest_plugin")):
-            continue
-        lines = path_of(module).read_text(encoding="utf-8").splitlines()
-        for node in _inner_imports(tree_of(module)):
-            if not _says_why(lines, node.lineno):
-                silent.append(f"{module}:{node.lineno}")
-    assert silent == []
+def test_doors_that_load_late_are_still_there(source: SourceTree) -> None:
+    loading = (
+        module
+        for module, file in source.items()
+        for node in file.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+    )
+    hold("a door with a `__getattr__` is one of MAY_LOAD_LATE", loading, MAY_LOAD_LATE)
 
 
-def _inner_imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    for function in ast.walk(tree):
+def test_imports_inside_functions_say_why(source: SourceTree) -> None:
+    hold(
+        "an import inside a function has a comment `late: ` with the reason",
+        (
+            f"{module}:{number}"
+            for module, file in source.items()
+            if not module.startswith(IMPORTS_LATE)
+            for number in _inner_imports(file)
+            if not _says_why(file.lines, number)
+        ),
+    )
+
+
+def _inner_imports(file: SourceFile) -> Iterator[int]:
+    """The lines of imports inside functions."""
+    for function in file.nodes:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
-                    yield node
+                    yield node.lineno
 
 
 def _says_why(lines: list[str], number: int) -> bool:

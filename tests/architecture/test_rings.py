@@ -6,37 +6,41 @@ module is missing. On every floor the modules and sub-rooms are drawn as a graph
 
 from __future__ import annotations
 
-import pytest
+from collections import defaultdict
 
-from tests.architecture.source_tree import MODULES, PACKAGES, Graph, imports, is_inside, rings
-
-
-def test_no_ring_of_modules() -> None:
-    assert [sorted(ring) for ring in rings({module: _imported(module) for module in MODULES})] == []
+from tests.architecture.offenders import hold
+from tests.architecture.source_tree import Graph, SourceTree, rings
 
 
-@pytest.mark.parametrize("floor", PACKAGES)
-def test_sub_rooms_of_a_floor_do_not_need_each_other(floor: str) -> None:
-    assert [sorted(ring) for ring in rings(_floor(floor))] == []
+def test_no_ring_of_modules(source: SourceTree) -> None:
+    graph = {module: file.imported_modules for module, file in source.items()}
+    hold("modules do not import each other", map(_named, rings(graph)))
 
 
-def _imported(module: str) -> set[str]:
-    return {one for one in imports(module) if one in MODULES and one != module}
+def test_sub_rooms_of_a_floor_do_not_need_each_other(source: SourceTree) -> None:
+    hold(
+        "sub-rooms do not import of each other",
+        (
+            f"in {floor}: {_named(ring)}"
+            for floor, graph in _floors(source).items()
+            for ring in rings(graph)
+        ),
+    )
 
 
-def _floor(floor: str) -> Graph:
-    """The modules and sub-rooms directly in a package, each with those it imports something of."""
-    graph: dict[str, set[str]] = {}
-    for module in MODULES:
-        if module == floor or not is_inside(module, floor):
-            continue
-        node = _step(module, floor)
-        graph.setdefault(node, set()).update(
-            _step(one, floor) for one in _imported(module) if one != floor and is_inside(one, floor)
-        )
-    return {node: targets - {node} for node, targets in graph.items()}
+def _named(ring: frozenset[str]) -> str:
+    return " <-> ".join(sorted(ring))
 
 
-def _step(module: str, floor: str) -> str:
-    """The first name of the way from the floor to the module."""
-    return module.removeprefix(f"{floor}.").split(".")[0]
+def _floors(source: SourceTree) -> dict[str, Graph]:
+    """By package, the modules and sub-rooms directly in it, each with those it imports something
+    of. An import is an edge on that floor where the ways to the two modules part."""
+    floors: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for module, file in source.items():
+        for imported in file.imported_modules:
+            here, there = module.split("."), imported.split(".")
+            for depth, (step, target) in enumerate(zip(here, there, strict=False)):
+                if step != target:
+                    floors[".".join(here[:depth])][step].add(target)
+                    break
+    return {floor: dict(graph) for floor, graph in floors.items()}

@@ -3,75 +3,102 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
-import pytest
-
-from tests.architecture.rooms import DOORS, MAY_USE, PURE, room
-from tests.architecture.source_tree import MODULES, exported, imports, is_inside
-
-IMPURE_MODULES = {
-    "asyncio", "concurrent", "glob", "http", "io", "logging", "multiprocessing", "os", "pathlib",
-    "queue", "random", "secrets", "select", "shutil", "signal", "socket", "ssl", "subprocess",
-    "tempfile", "threading", "time", "urllib", "uuid",
-}  # fmt: skip
-
-MAY_IMPORT_IMPURE: dict[tuple[str, str], str] = {}
-"""(module, what it imports) in a pure room, with the reason."""
-
-EXTRAS = {"celadon.cel.protobuf": "google"}
-"""Packages that are on top of an optional dependency, and what that is imported as."""
+from tests.architecture.offenders import hold
+from tests.architecture.rooms import (
+    DOORS,
+    EXTRAS,
+    IMPURE_MODULES,
+    MAY_IMPORT_IMPURE,
+    MAY_USE,
+    PURE,
+    room,
+)
+from tests.architecture.source_tree import SourceTree, is_inside
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_rooms_import_only_rooms_before_them_and_only_through_doors(module: str) -> None:
-    own = room(module)
-    for imported in imports(module):
-        if not imported.startswith("celadon") or room(imported) in ("", own):
-            continue
-        assert not own or room(imported) in MAY_USE[own], f"{module} imports {imported}"
-        entrance = imported in DOORS or _is_door_export(imported)
-        assert entrance or not own, f"{module} imports {imported}, which is no door"
+def test_rooms_import_only_rooms_before_them(source: SourceTree) -> None:
+    hold(
+        "MAY_USE says which rooms a room imports",
+        (
+            f"{module} imports {imported}"
+            for module, imported in _across(source)
+            if room(imported) not in MAY_USE[room(module)]
+        ),
+    )
 
 
-def _is_door_export(imported: str) -> bool:
+def test_rooms_are_entered_through_doors(source: SourceTree) -> None:
+    hold(
+        "another room is entered through one of its DOORS",
+        (
+            f"{module} imports {imported}"
+            for module, imported in _across(source)
+            if imported not in DOORS and not _is_shown(source, imported)
+        ),
+    )
+
+
+def _across(source: SourceTree) -> Iterator[tuple[str, str]]:
+    """Imports of a module in a room of something in another room."""
+    for module, file in source.items():
+        for imported in file.imports:
+            here, there = room(module), room(imported)
+            if here and there and here != there:
+                yield module, imported
+
+
+def _is_shown(source: SourceTree, imported: str) -> bool:
     """Whether a submodule is itself a public name of its room's door (`celadon.kube.metadata`)."""
     door, _, name = imported.rpartition(".")
-    return door in DOORS and name in exported(door)
+    return door in DOORS and door in source and name in source[door].exported
 
 
-@pytest.mark.parametrize("module", [one for one in MODULES if one not in DOORS])
-def test_inside_a_room_modules_are_imported_directly(module: str) -> None:
-    for imported in imports(module):
-        if imported in DOORS - {"celadon"}:
-            assert room(imported) != room(module), f"{module} goes through its own door {imported}"
+def test_inside_a_room_modules_are_imported_directly(source: SourceTree) -> None:
+    hold(
+        "no module goes through a door of its own room",
+        (
+            f"{module} imports {imported}"
+            for module, file in source.items()
+            if module not in DOORS
+            for imported in file.imports
+            if imported in DOORS - {"celadon"} and room(imported) == room(module)
+        ),
+    )
 
 
-@pytest.mark.parametrize("module", [one for one in MODULES if room(one) in PURE])
-def test_pure_rooms_stay_pure(module: str) -> None:
-    for imported in imports(module):
-        top = imported.split(".")[0]
-        if top == "celadon":
-            assert not is_inside(imported, "celadon.deep_calls"), module
-            continue
-        if top != _extra(module):
-            assert top in sys.stdlib_module_names, f"{module} imports {imported}: not standard"
-        if top in IMPURE_MODULES:
-            assert (module, imported) in MAY_IMPORT_IMPURE, f"{module} imports {imported}"
+def test_pure_rooms_stay_pure(source: SourceTree) -> None:
+    hold(
+        "a pure room imports only what computes, of the standard library",
+        (
+            f"{module} imports {imported}"
+            for module, file in source.items()
+            if room(module) in PURE
+            for imported in file.imports
+            if not _is_pure(module, imported)
+        ),
+        [f"{module} imports {imported}" for module, imported in MAY_IMPORT_IMPURE],
+    )
 
 
-def _extra(module: str) -> str | None:
-    """The optional dependency that the module may import."""
-    return next((top for package, top in EXTRAS.items() if is_inside(module, package)), None)
+def _is_pure(module: str, imported: str) -> bool:
+    top = imported.split(".")[0]
+    if top == "celadon":
+        return not is_inside(imported, "celadon.deep_calls")
+    if top in (extra for package, extra in EXTRAS.items() if is_inside(module, package)):
+        return True
+    return top in sys.stdlib_module_names and top not in IMPURE_MODULES
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_else_imports_what_is_optional(module: str) -> None:
-    for imported in imports(module):
-        for package in EXTRAS:
-            inside = is_inside(module, package)
-            assert inside or not is_inside(imported, package), f"{module}: {imported}"
-
-
-def test_excuses_are_still_needed() -> None:
-    for module, imported in MAY_IMPORT_IMPURE:
-        assert imported in imports(module), f"{module} no longer imports {imported}"
+def test_nothing_else_imports_what_is_optional(source: SourceTree) -> None:
+    hold(
+        "only what is in a package of EXTRAS imports it",
+        (
+            f"{module} imports {imported}"
+            for module, file in source.items()
+            for imported in file.imports
+            for package in EXTRAS
+            if is_inside(imported, package) and not is_inside(module, package)
+        ),
+    )

@@ -17,7 +17,7 @@ from bench.server.processes import TOKEN
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from tests.serve.in_process import Running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

@@ -238,7 +238,6 @@ KEPT = 20 * 1024
         "object.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
     ],
 )
-@pytest.mark.slow
 def test_memory_of_a_program(text: str) -> None:
     """Ready to run, both variants generated; the first program warms up what all share."""
     program(text).prepare()

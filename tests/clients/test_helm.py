@@ -6,7 +6,7 @@ import pytest
 
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def test_the_life_of_a_release(helm: Client, kubectl: Client) -> None:

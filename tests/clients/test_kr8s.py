@@ -14,7 +14,7 @@ from celadon.testing import KubeApi
 from tests.clients.manifests import DEFINITION
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported:UserWarning"),
 ]
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from celadon.testing import KubeApi
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def test_who_am_i(kubectl: Client) -> None:

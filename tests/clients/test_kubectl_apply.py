@@ -7,7 +7,7 @@ import pytest
 from tests.clients.manifests import DEFINITION, DEPLOYMENT, SETTINGS
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def test_apply_creates_configures_and_leaves_alone(kubectl: Client) -> None:

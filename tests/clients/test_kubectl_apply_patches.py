@@ -23,7 +23,7 @@ from celadon.kube.writes.patching.three_way_merge import ThreeWays
 from tests.clients.manifests import DEFINITION
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 NOW: Final = "2026-01-01T00:00:00Z"
 WIDGETS: Final = DEFINITION.replace(

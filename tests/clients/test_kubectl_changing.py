@@ -8,7 +8,7 @@ from celadon.testing import KubeApi
 from tests.clients.manifests import DEPLOYMENT, POD, SETTINGS
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.clients.manifests import POD
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from tests.clients.manifests import DEPLOYMENT, POD, SETTINGS
 from tests.clients.programs import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from lightkube.types import PatchType
 from celadon.testing import KubeApi
 from tests.clients.manifests import DEFINITION, DEPLOYMENT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture

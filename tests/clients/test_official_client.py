@@ -1,4 +1,4 @@
-"""The official library for Python: typed, dynamic, watching."""
+"""The official library for Python: typed, dynamic, watching. `make test` has this session."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.informer import ADDED, DELETED, MODIFIED, SharedInformer
 
 from celadon.testing import KubeApi
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

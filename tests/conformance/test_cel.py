@@ -9,7 +9,7 @@ import pytest
 from tests.conformance.suite import Failure, run_file
 from tests.paths import recordings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def _failures(path: Path) -> list[Failure]:

@@ -8,7 +8,7 @@ from tests.etcd.etcd_members import etcd_program
 from tests.etcd.fault_rounds import run
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_is_lost_stale_missed_or_repeated() -> None:
     etcd_program()
     faults = ("the leader is killed", "a member is stopped", "a server is killed")

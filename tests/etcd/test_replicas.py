@@ -18,6 +18,8 @@ from tests.etcd.etcd_members import Cluster, cluster
 from tests.serve.in_process import Running
 from tests.serve.served_process import CONFIGMAPS, config_map
 
+pytestmark = pytest.mark.thorough
+
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/celadon-controllers"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.serve.served_process import command
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which something is wrong."""
 
 

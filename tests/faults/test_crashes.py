@@ -9,7 +9,7 @@ import pytest
 from tests.faults.crash_rounds import CrashRounds
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_was_acknowledged_survives_and_is_seen_once(tmp_path: Path) -> None:
     rounds = CrashRounds(tmp_path, seed=1)
     rounds.run(3)

@@ -10,7 +10,7 @@ from tests.faults.failing_calls import STEPS, WAYS, run_preloaded
 from tests.faults.power_loss import PowerLosses
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_each_call_may_fail(tmp_path: Path) -> None:
     outcomes = run_preloaded(tmp_path, "tests.faults.failing_calls", "9")
     assert {step for step, _, _, _ in outcomes} == set(STEPS)
@@ -19,6 +19,6 @@ def test_each_call_may_fail(tmp_path: Path) -> None:
     assert failed > 50
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_was_acknowledged_survives_a_loss_of_power(tmp_path: Path) -> None:
     assert PowerLosses(tmp_path, seed=1).run(100) > 500

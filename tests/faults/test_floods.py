@@ -13,7 +13,7 @@ from tests.faults.floods import Floods
 from tests.faults.hostile_load import HostileLoad
 from tests.faults.server_under_test import Process
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

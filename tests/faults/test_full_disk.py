@@ -54,7 +54,7 @@ def fill(folder: Path) -> None:
             return
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_it_starts_reads_and_deletes(disk: Path) -> None:
     server = Process(disk / "data.db")
     written = 0

@@ -13,7 +13,7 @@ from tests.webhook.documents import review_document
 REVIEWS = recorded_reviews() or [review_document(namespace="ns")]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_damaged_reviews_are_answered() -> None:
     found = asyncio.run(fuzzed(Damage(REVIEWS, 7).bodies(1000)))
     assert found.total() == 1000

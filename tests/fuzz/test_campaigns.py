@@ -52,12 +52,12 @@ def test_what_was_found(text: str) -> None:
     assert not disagreement(text, activations())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_expressions() -> None:
     assert [one for one in expressions(SEED, 400) if one] == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [scenarios.policy_scenario, scenarios.schema_scenario])
 def test_decisions(make: scenarios.Maker, server: Server) -> None:
     assert [one for one in campaign(server, make, SEED, 15) if one] == []

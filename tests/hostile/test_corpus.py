@@ -26,7 +26,7 @@ _SOME = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_there_are_enough_of_them_and_each_is_small() -> None:
     names = [case.name for case in CORPUS]
     assert len(set(names)) == len(names) >= 150
@@ -35,7 +35,7 @@ def test_there_are_enough_of_them_and_each_is_small() -> None:
         assert 0 < size <= MOST_BYTES, case.name
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _SOME)
 def test_some_are_withstood(name: str) -> None:
     (case,) = (one for one in CORPUS if one.name == name)
@@ -51,14 +51,14 @@ def test_what_takes_too_much_is_noticed() -> None:
     assert [text.split()[0] for text in bad] == ["exit", "11.0", "900", "says"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_process_that_wants_too_much_is_ended() -> None:
     case = evaluated("", lambda: "lists.range(900000).all(x, x >= 0 || x < 0)")
     strict = dataclasses.replace(case, seconds=0.01)
     assert "may take" in str(run(strict, 1.0).complaints(strict, 1.0))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_memory_is_its_own_not_that_of_who_measures() -> None:
     large = bytearray(b"x") * (300 << 20)
     outcome = run(evaluated("", lambda: "1 + 1"), PATIENCE)

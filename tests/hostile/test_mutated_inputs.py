@@ -25,7 +25,7 @@ for tally in forked_batches.attack(seed=5, count=3, jobs=2, seconds=0.2):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_they_are_answered(tmp_path: Path) -> None:
     for answered in Mutations(7).run(tmp_path, 150, _PATIENCE):
         assert answered.complaint == "", (tmp_path / mutated_inputs.COMMAND).read_text()
@@ -61,7 +61,7 @@ def test_an_exception_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert answered.complaint == "SystemExit: no"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("behaviour", "told"),
     [

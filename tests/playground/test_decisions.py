@@ -16,7 +16,7 @@ PATHS = expressible()
 
 
 @needs_site
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not PATHS, reason="no recordings: set CELADON_SHARED to the shared folder")
 def test_a_sample_agrees() -> None:
     assert list(disagreements(PATHS[::EVERY])) == []
@@ -33,7 +33,7 @@ def gallery() -> list[str]:
 
 
 @needs_site
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_keystroke_is_decided_at_once() -> None:
     """In processor time of a machine that is 3.3 times slower than a current one; 60 ms there."""
     taken = [float(one) for one in in_browsers(gallery(), built_site(), "--keystrokes")]
@@ -41,7 +41,7 @@ def test_a_keystroke_is_decided_at_once() -> None:
 
 
 @needs_site
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_image_of_a_memory_decides_as_one_that_begins_afresh() -> None:
     states = gallery()
     found = in_browsers(states, built_site())

@@ -23,7 +23,7 @@ from tests.browser import CHROMIUM, needs_browser
 from tests.cli.files import run
 from tests.playground.built_site import WEB, built_site, needs_site
 
-pytestmark = [needs_site, needs_browser, pytest.mark.slow]
+pytestmark = [needs_site, needs_browser, pytest.mark.thorough]
 
 ENTRIES = {one.stem: yaml.safe_load(one.read_text()) for one in (WEB / "gallery").glob("*.yaml")}
 ANSWERS = {

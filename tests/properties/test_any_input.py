@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from celadon.cli.main import main
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 POLICY = (ROOT / "examples" / "policies" / "replica-limit.yaml").read_bytes()
 MANIFEST = (ROOT / "examples" / "manifests" / "checkout.yaml").read_bytes()

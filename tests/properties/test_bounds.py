@@ -39,6 +39,8 @@ from celadon.cel.switches import Switches
 from celadon.kube.library import environment
 from tests.properties.typed_calls import Calls
 
+pytestmark = pytest.mark.thorough
+
 #: Dearer evaluations are stopped; they say nothing that others do not.
 AFFORDABLE = 200_000
 

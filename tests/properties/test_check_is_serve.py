@@ -25,7 +25,7 @@ from celadon.kube.catalogue import known_resources
 from tests.serve.asking import ask, make, read, warnings
 from tests.serve.in_process import Running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 Json = dict[str, Any]
 NAMESPACES = ("calm", "strict", "third")

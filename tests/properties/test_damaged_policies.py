@@ -79,7 +79,7 @@ def _damaged(text: str, chance: random.Random) -> str:
     return text[:at] + junk + text[at + chance.randrange(3) :]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @settings(
     max_examples=MUTATIONS,
     deadline=None,

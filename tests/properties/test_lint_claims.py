@@ -267,7 +267,7 @@ def refute(case: Case, finding: Finding, random: Random) -> None:
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@pytest.mark.slow
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 def test_what_is_claimed_is_so(case: Case, random: Random) -> None:
     for finding in case.findings():

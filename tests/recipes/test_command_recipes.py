@@ -9,7 +9,7 @@ import pytest
 
 from tests.recipes.copied import Copy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 POLICIES = ("-f", "examples/policies", "-f", "examples/cluster")
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.recipes.copied import Copy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1

@@ -8,7 +8,7 @@ import pytest
 
 from tests.recipes.copied import Copy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 RELEASES = "src/celadon/kube/library/releases.py"
 LAST_BLOCK = "    Block((1, 34), libraries=(lists.library(3),)),\n"

@@ -14,7 +14,7 @@ import pytest
 from tests.clients.programs import program
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 _BLOCK = re.compile(r"```(?:python|yaml)\n# (\S+)\n(.*?)```\n", re.DOTALL)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.paths import shared_folder
 
 PORT = 18443
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 @contextmanager

@@ -20,6 +20,9 @@ ALL_VERSIONS: Final = "api/all"
 UNSAID: Final = frozenset({"policy/match-policy-lease-candidates"})
 """Scenarios about a version that is off by default, which do not say that they need it."""
 
+SAMPLE: Final = 24
+"""Of so many scenarios of a group `make test` replays one."""
+
 UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 
 
@@ -83,6 +86,11 @@ class Scenario:
     def is_tested(self) -> bool:
         """Do the tests replay it, or only `make conformance`?"""
         return self.number % self.group.sampled == 0 and not self.is_lengthy
+
+    @property
+    def is_quickly_tested(self) -> bool:
+        """Does `make test` replay it, too?"""
+        return self.is_tested and self.number % SAMPLE == 0
 
     @property
     def needs_all_versions(self) -> bool:

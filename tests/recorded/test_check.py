@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli.files import run
 from tests.paths import shared_folder
+from tests.recorded.scenarios import SAMPLE
 
 RECORDED: Final = shared_folder() / "conformance"
 FOLDER: Final = RECORDED / "policy"
@@ -121,11 +122,13 @@ def identity(user: str) -> Iterator[str]:
         yield from ("--as-group", group)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
-    [one for one in sorted(FOLDER.glob("*.json")) if one.stem not in INEXPRESSIBLE],
-    ids=lambda path: path.stem,
+    [
+        pytest.param(path, id=path.stem, marks=() if number % SAMPLE == 0 else pytest.mark.thorough)
+        for number, path in enumerate(sorted(FOLDER.glob("*.json")))
+        if path.stem not in INEXPRESSIBLE
+    ],
 )
 def test_the_command_agrees(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compare(path, tmp_path, capsys)

@@ -65,7 +65,7 @@ def meter(self: LookingOn, budget: int) -> Meter:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path",
     [

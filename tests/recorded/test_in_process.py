@@ -1,5 +1,5 @@
 """Recorded scenarios against the server in process, one test each: all but those that mostly wait,
-and of the largest groups a sample (`Group.sampled`).
+and of the largest groups a sample (`Group.sampled`). `make test` replays few of each group.
 
 The selected scenarios of a group are replayed together, so that their waiting is done at once; the
 first test of a group takes the time of all.
@@ -24,7 +24,9 @@ EVERY = [one for one in scenarios() if one.is_tested]
 def as_parameter(scenario: Scenario) -> object:
     """A listed scenario must fail: one that passes is to be taken off the list."""
     reason = KNOWN.get(scenario.name)
-    marks = () if reason is None else (pytest.mark.xfail(reason=reason, strict=True),)
+    marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+    if not scenario.is_quickly_tested:
+        marks.append(pytest.mark.thorough)
     return pytest.param(scenario, id=scenario.name, marks=marks)
 
 
@@ -49,7 +51,6 @@ def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
     return of_group
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not EVERY, reason="no recordings: set CELADON_SHARED to the shared folder")
 @pytest.mark.parametrize("scenario", [as_parameter(one) for one in EVERY])
 def test_scenario(scenario: Scenario, outcomes: Callable[[str], Outcomes]) -> None:

@@ -37,7 +37,7 @@ def test_no_crash(file: Path) -> None:
         assert 0 <= finding.spot.document < len(given)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_policies_of_all_recordings_together() -> None:
     """Names recur among them, and every one is looked at."""
     every = [one for file in sorted(FOLDER.glob("*.json")) for one in objects(file)]

@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield running
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not SAMPLE, reason="no recordings: set CELADON_SHARED to the shared folder")
 @pytest.mark.parametrize("scenario", SAMPLE, ids=lambda one: one.name)
 def test_scenario(scenario: Scenario, server: ServerProcess) -> None:

@@ -43,7 +43,7 @@ def state_of_question(asked: Question) -> dict[str, Any]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path",
     [one for one in sorted(FOLDER.glob("*.json")) if one.stem not in OURS],

@@ -19,7 +19,7 @@ EVERY = 25
 PATHS = recorded_policies()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not PATHS, reason="no recordings: set CELADON_SHARED to the shared folder")
 def test_a_sample_agrees() -> None:
     found = dict(replayed_all(PATHS[::EVERY]))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.replicas.webhook_replicas import Cluster, Load, running_cluster, until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 GOOD = "good: 201 "
 BAD = (

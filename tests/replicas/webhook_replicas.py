@@ -141,7 +141,9 @@ class Replica:
         """Of its own; empty while it does not answer."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=context)
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=30, context=context
+        )
         try:
             connection.request("GET", path)
             answer = connection.getresponse()

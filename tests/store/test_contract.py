@@ -456,7 +456,7 @@ def test_watches_of_many_threads_see_everything_once(store: Store) -> None:
             delivery = watch.take(limit=3)
             into += [event.revision for event in delivery.events]
             if not delivery.events:
-                assert ready.wait(timeout=10)
+                assert ready.wait(timeout=60)
 
     followers = [threading.Thread(target=follow, args=(into, 1)) for into in seen]
     writers = [

@@ -125,7 +125,7 @@ def check_watches(store: LocalStore, told: Told) -> None:
     assert {one for one in seen if one[0] >= oldest} <= kept, "something shown is lost"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
     path, told, revision, acknowledged = str(tmp_path / "store.db"), Told(), 1, 0
     random = Random()

@@ -44,7 +44,7 @@ class SlowJournal:
         self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         self.arrived.release()
-        assert self.gate.acquire(timeout=10)
+        assert self.gate.acquire(timeout=60)
         if self.failure is not None:
             raise self.failure
         self.batches.append((len(events), compacted, len(obsolete)))
@@ -76,7 +76,7 @@ def test_nothing_is_visible_before_it_is_durable(store: LocalStore, journal: Slo
     told = threading.Event()
     watch = store.watch("/", notify=told.set)
     future = store.submit(put("/a", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     assert not future.done()
     assert store.revision() == 1
     assert store.get("/a") is None
@@ -84,7 +84,7 @@ def test_nothing_is_visible_before_it_is_durable(store: LocalStore, journal: Slo
     assert watch.take().events == ()
     assert not told.is_set()
     journal.gate.release()
-    assert future.result(timeout=10).revision == 2
+    assert future.result(timeout=60).revision == 2
     assert store.get("/a") == Entry("/a", b"", 2, 2)
     assert told.is_set()
     assert [event.key for event in watch.take().events] == ["/a"]
@@ -94,10 +94,10 @@ def test_what_gathers_during_a_flush_shares_the_next(
     store: LocalStore, journal: SlowJournal
 ) -> None:
     first = store.submit(put("/first", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     rest = [store.submit(put(f"/{number}", b"")) for number in range(MAX_BATCH + 3)]
     journal.gate.release(3)
-    assert [one.result(timeout=10).revision for one in [first, *rest]] == list(
+    assert [one.result(timeout=60).revision for one in [first, *rest]] == list(
         range(2, MAX_BATCH + 6)
     )
     assert [events for events, _, _ in journal.batches] == [1, MAX_BATCH, 3]
@@ -105,7 +105,7 @@ def test_what_gathers_during_a_flush_shares_the_next(
 
 def test_transactions_of_a_batch_see_each_other(store: LocalStore, journal: SlowJournal) -> None:
     store.submit(put("/first", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     futures = [
         store.submit(one)
         for one in (
@@ -117,7 +117,7 @@ def test_transactions_of_a_batch_see_each_other(store: LocalStore, journal: Slow
         )
     ]
     journal.gate.release(2)
-    outcomes = [future.result(timeout=10) for future in futures]
+    outcomes = [future.result(timeout=60) for future in futures]
     there = Entry("/a", b"1", 3, 3)
     updated = Entry("/a", b"3", 3, 4)
     assert outcomes == [
@@ -134,43 +134,43 @@ def test_a_batch_that_fails_has_not_happened(store: LocalStore, journal: SlowJou
     journal.failure = StoreError("no room")
     journal.gate.release()
     with pytest.raises(StoreError, match="no room"):
-        store.submit(create("/a", b"")).result(timeout=10)
+        store.submit(create("/a", b"")).result(timeout=60)
     assert store.revision() == 1
     assert store.get("/a") is None
     journal.failure = None
     journal.gate.release()
-    assert store.submit(create("/a", b"")).result(timeout=10).revision == 2
+    assert store.submit(create("/a", b"")).result(timeout=60).revision == 2
     assert [event.revision for event in watch.take().events] == [2]
 
 
 def test_conflicts_with_what_failed_fail_too(store: LocalStore, journal: SlowJournal) -> None:
     store.submit(put("/first", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     futures = [store.submit(create("/a", b"1")), store.submit(create("/a", b"2"))]
     journal.gate.release()
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     journal.failure = StoreError("no room")
     journal.gate.release()
     for future in futures:
         with pytest.raises(StoreError, match="no room"):
-            future.result(timeout=10)
+            future.result(timeout=60)
 
 
 def test_a_future_cancelled_in_time_is_not_carried_out(
     store: LocalStore, journal: SlowJournal
 ) -> None:
     first = store.submit(put("/first", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     second, third = store.submit(put("/second", b"")), store.submit(put("/third", b""))
     assert second.cancel()
     assert not first.cancel()  # under way
     journal.gate.release(2)
-    assert third.result(timeout=10).revision == 3
+    assert third.result(timeout=60).revision == 3
     assert store.get("/second") is None
 
 
 def test_a_conflict_alone_needs_no_flush(store: LocalStore, journal: SlowJournal) -> None:
-    outcome = store.submit(update("/a", b"", 7)).result(timeout=10)
+    outcome = store.submit(update("/a", b"", 7)).result(timeout=60)
     assert outcome == Conflict(1, (None,))
     assert journal.batches == []
 
@@ -178,19 +178,19 @@ def test_a_conflict_alone_needs_no_flush(store: LocalStore, journal: SlowJournal
 def test_compactions_share_batches_with_writes(store: LocalStore, journal: SlowJournal) -> None:
     journal.gate.release(100)
     for _ in range(3):
-        store.submit(put("/a", b"")).result(timeout=10)
-    store.submit(delete("/a")).result(timeout=10)
+        store.submit(put("/a", b"")).result(timeout=60)
+    store.submit(delete("/a")).result(timeout=60)
     for _ in range(100):
         journal.gate.acquire(blocking=False)
         journal.arrived.acquire(blocking=False)
     store.submit(put("/b", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     wanted = [store.compact(revision) for revision in (3, 3, 5)]
     journal.gate.release(2)
-    assert wanted[0].result(timeout=10) == 3
+    assert wanted[0].result(timeout=60) == 3
     with pytest.raises(Compacted):
-        wanted[1].result(timeout=10)
-    assert wanted[2].result(timeout=10) == 5
+        wanted[1].result(timeout=60)
+    assert wanted[2].result(timeout=60) == 5
     assert journal.batches[-1] == (0, 5, 4)  # three puts and the deletion that undid the last
 
 
@@ -204,7 +204,7 @@ def test_callbacks_may_call_the_store(store: LocalStore, journal: SlowJournal) -
         store.submit(put("/b", b"")).add_done_callback(lambda _: done.set())
 
     store.submit(put("/a", b"")).add_done_callback(again)
-    assert done.wait(timeout=10)
+    assert done.wait(timeout=60)
     assert seen == [Entry("/a", b"", 2, 2)]
     assert store.revision() == 3
 
@@ -215,13 +215,13 @@ def test_a_defect_in_the_writer_leaves_nobody_waiting(
 ) -> None:
     journal.failure = ZeroDivisionError("a defect")
     first = store.submit(put("/a", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     second = store.submit(put("/b", b""))
     journal.gate.release()
     with pytest.raises(ZeroDivisionError):
-        first.result(timeout=10)
+        first.result(timeout=60)
     with pytest.raises(StoreClosed, match="the store's writer has failed"):
-        second.result(timeout=10)
+        second.result(timeout=60)
     store.close()
     with pytest.raises(StoreClosed):
         store.submit(put("/c", b""))
@@ -242,7 +242,7 @@ def test_a_carrier_settles_a_batch_at_once_where_it_wants() -> None:
     calls: list[int] = []
     watch = store.watch("/", notify=_counted(calls))
     futures = [store.submit(put("/first", b""))]
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     futures += [store.submit(put(f"/{number}", b"")) for number in range(5)]
     journal.gate.release(2)
     store.close()  # the end of the watch is told, too
@@ -263,10 +263,10 @@ def test_a_carrier_that_is_gone_is_done_without(journal: SlowJournal) -> None:
 
     journal.gate.release(100)
     store = LocalStore(Keyspace(), journal, ThreadedWriter, Retention(), STILL, closed)
-    assert store.submit(put("/a", b"")).result(timeout=10).revision == 2
+    assert store.submit(put("/a", b"")).result(timeout=60).revision == 2
     journal.failure = StoreError("no room")
     with pytest.raises(StoreError, match="no room"):
-        store.submit(put("/a", b"")).result(timeout=10)
+        store.submit(put("/a", b"")).result(timeout=60)
     store.close()
 
 
@@ -330,10 +330,10 @@ def test_a_watch_overflows_within_a_batch(store: LocalStore, journal: SlowJourna
     calls: list[int] = []
     watch = store.watch("/", notify=_counted(calls), buffer=5)
     store.submit(put("/first", b""))
-    assert journal.arrived.acquire(timeout=10)
+    assert journal.arrived.acquire(timeout=60)
     last = [store.submit(put(f"/{number}", b"")) for number in range(20)][-1]
     journal.gate.release(2)
-    last.result(timeout=10)
+    last.result(timeout=60)
     assert len(calls) == 1
     with pytest.raises(StoreError, match="more than 5 events"):
         watch.take()

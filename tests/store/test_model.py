@@ -272,7 +272,7 @@ def members() -> Iterator[None]:
         yield
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("members")
 @pytest.mark.parametrize("machine", [StoreMachine, SqliteMachine, EtcdMachine])
 def test_the_store_behaves_as_the_model(machine: type[StoreMachine]) -> None:

@@ -26,9 +26,9 @@ from celadon.testing import (
     ServerOptions,
 )
 
-FIRST_SECONDS, LATER_SECONDS = 0.15, 0.05
-"""How much processor time a server may take until it is ready, on a slow machine: it takes half of
-the first and a seventh of the second. A quick one has both within 50 ms."""
+FIRST_SECONDS, LATER_SECONDS = 0.4, 0.1
+"""How much processor time a server may take until it is ready, on a slow machine that has much else
+to do: five times what it takes on an idle one, and more."""
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 NO_PRIVILEGED_NAMES = {
@@ -88,7 +88,7 @@ with KubeApi():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_first_server_of_a_process_is_soon_there() -> None:
     def seconds() -> float:
         command = [sys.executable, "-c", FIRST]  # our own interpreter, our own code

@@ -10,7 +10,7 @@ import pytest
 from tests.paths import ROOT
 from tools import demo_server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 DENIAL = 'pods "debug" is forbidden: ValidatingAdmissionPolicy'
 WARNING = "from next year on a `cost-center` label will be required"

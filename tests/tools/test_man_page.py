@@ -23,7 +23,7 @@ def test_every_command_and_option() -> None:
                 assert f"\\fB{escaped}\\fR" in section or f"\\fI{escaped}\\fR" in section
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
 def test_groff_reads_it() -> None:
     words = ["groff", "-man", "-Tascii", "-ww", "-P-c"]

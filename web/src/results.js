@@ -66,7 +66,8 @@ function worse(one, other) {
 function answer(one) {
   const code = one.code && one.allowed === false ? ` ${one.code}` : "";
   const where = `${one.operation} ${one.kind} ${one.namespace ? `${one.namespace}/` : ""}${one.name}`;
-  return element("p.answer", `${NAMES[one.verdict]}${code} `, element("small", where));
+  const whose = one.generatedBy ? `, which a controller would create for ${one.generatedBy.object}` : "";
+  return element("p.answer", `${NAMES[one.verdict]}${code} `, element("small", where + whose));
 }
 
 function heard(one) {

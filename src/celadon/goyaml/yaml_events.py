@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import yaml
+from yaml.scanner import ScannerError
 
 from celadon.goyaml.flow_parser import FlowParser
 from celadon.goyaml.nesting import NotQuick, OpenLevels, check_depth, copy_of
@@ -38,6 +39,9 @@ _GO_NUMBERS: Final = {".nan": "NaN", ".inf": "+Inf", "-.inf": "-Inf"}
 _SCALAR, _ALIAS = yaml.ScalarEvent, yaml.AliasEvent
 _MAPPING, _SEQUENCE = yaml.MappingStartEvent, yaml.SequenceStartEvent
 _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
+
+_LIBYAML_GIVES_UP: Final = "exceeded maximum nesting depth"
+"""The words of libyaml 0.2.6 and later for more than 1000 open collections: Go takes 10,000."""
 
 
 def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:
@@ -119,9 +123,10 @@ class EventReader:
         heeds_merges: bool = True,
         quick: bool = True,
     ) -> None:
-        loader = yaml.CSafeLoader if quick and yaml.__with_libyaml__ else FlowParser
+        self._is_quick = quick and yaml.__with_libyaml__
+        loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
-        self._levels = OpenLevels(quick=loader is not FlowParser)
+        self._levels = OpenLevels(quick=self._is_quick)
         self._noticed = noticed
         self._heeds_merges = heeds_merges and noticed is not None
         self._lines: dict[int, dict[str, int]] = {}
@@ -131,7 +136,20 @@ class EventReader:
         self._aliased = 0
 
     def documents(self) -> Iterator[tuple[int, Any]]:
-        """Every document; an empty one is None. Raises UnreadableError, yaml.YAMLError."""
+        """Every document; an empty one is None.
+
+        Raises NotQuick, UnreadableError, yaml.YAMLError.
+        """
+        try:
+            yield from self._documents()
+        except ScannerError as error:
+            raise self._read_anew(error) from None
+
+    def _read_anew(self, error: ScannerError) -> Exception:
+        """NotQuick where only libyaml cannot go on; else the error itself."""
+        return NotQuick() if self._is_quick and error.problem == _LIBYAML_GIVES_UP else error
+
+    def _documents(self) -> Iterator[tuple[int, Any]]:
         while (event := self._next()) is not None:
             if event.__class__ is yaml.DocumentStartEvent:
                 self._anchors, self._values, self._aliased = {}, 0, 0
@@ -143,8 +161,14 @@ class EventReader:
 
     def finish_document(self) -> None:
         """Go on to the end of the document that a fault was found in: a syntax error further down
-        is found first by those who parse before they decode. Raises yaml.YAMLError, and
+        is found first by those who parse before they decode. Raises NotQuick, yaml.YAMLError, and
         UnreadableError for what is nested too deeply to be parsed."""
+        try:
+            self._finish_document()
+        except ScannerError as error:
+            raise self._read_anew(error) from None
+
+    def _finish_document(self) -> None:
         self._levels.closed_all()
         while (event := self._next()) is not None:
             kind = event.__class__

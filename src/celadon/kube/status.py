@@ -112,11 +112,13 @@ class Status:
 
 
 class StatusError(KubeError):
-    """An outcome that the client of an API server gets as a `Status`."""
+    """An outcome that the client of an API server gets as a `Status`. `errors` are what is wrong
+    with fields of the object, where that is what it is about."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, errors: Sequence[FieldError] = ()) -> None:
         super().__init__(status.message)
         self.status = status
+        self.errors = tuple(errors)
 
     @property
     def code(self) -> int:
@@ -254,7 +256,7 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
         message = f"{message}: {aggregate(errors)}"
     causes = tuple(StatusCause(error.body, error.type.value, error.field) for error in errors)
     details = StatusDetails(name=name, group=kind.group, kind=kind.kind, causes=causes)
-    return _failure("Invalid", message, details)
+    return StatusError(Status(FAILURE, message, "Invalid", details, CODES["Invalid"]), errors)
 
 
 def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:

@@ -57,7 +57,7 @@ def engine(policies: int) -> Engine:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_memory_of_a_policy() -> None:
     engine(1)
     tracemalloc.start()

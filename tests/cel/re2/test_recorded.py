@@ -6,8 +6,6 @@ import json
 import re
 from typing import Any
 
-import pytest
-
 from celadon.cel.re2 import RegexError, compile
 from tests.paths import shared
 
@@ -45,7 +43,6 @@ def _call(expression: str) -> re.Match[str] | None:
     return _CALL.fullmatch(expression)
 
 
-@pytest.mark.slow
 def test_recorded_answers() -> None:
     cases = json.loads(shared("conformance", "cel-kubernetes", "regex.json").read_text())
     compared = 0

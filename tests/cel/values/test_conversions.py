@@ -115,7 +115,6 @@ def _message(convert: Conversion, text: str) -> str:
     return ""
 
 
-@pytest.mark.slow
 @given(st.text(alphabet="0123456789+-._eExXpPinfatyNI abc", max_size=8))
 def test_hostile_texts_are_read_or_refused(text: str) -> None:
     for convert in (
@@ -130,7 +129,6 @@ def test_hostile_texts_are_read_or_refused(text: str) -> None:
         assert not message or message.startswith(("type conversion error", "timestamp overflow"))
 
 
-@pytest.mark.slow
 @given(st.integers(MIN_INT, MAX_INT))
 def test_integers_survive_their_text(n: int) -> None:
     assert c.string_to_int(c.int_to_string(n)) == n

@@ -43,7 +43,6 @@ def test_doubles(value: float, text: str, plain: str) -> None:
     assert go_plain_float(value) == plain
 
 
-@pytest.mark.slow
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_printed_doubles_read_back(value: float) -> None:
     assert float(go_float(value)) == value

@@ -176,7 +176,7 @@ def test_knows_how_much_is_left(
     assert len(told) > 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_server_saw_nothing_but_reads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -139,3 +139,32 @@ def test_what_came_empty_is_told_from_what_is_absent(capsys: pytest.CaptureFixtu
         assert found["verdict"] == "invalid", words
         (fault,) = found["faults"]
         assert fault["field"] == "spec.behavior.scaleUp.policies"
+
+
+def test_what_a_server_refuses_while_it_completes_an_object_is_invalid(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Addresses of Services are looked at when they are allocated, before validation."""
+    write(Path("new.json"), service(clusterIP="nope"))
+    (found,) = objects(capsys, "new.json")
+    message = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    assert (found["verdict"], found["code"]) == ("invalid", 422)
+    assert found["message"].endswith(f'spec.clusterIPs[0]: Invalid value: "nope": {message}')
+    assert [fault["field"] for fault in found["faults"]] == ["spec.clusterIPs[0]"]
+
+
+def test_so_is_it_in_an_update(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("old.json"), service())
+    write(Path("new.json"), service(clusterIPs=["nope"], clusterIP="nope"))
+    (found,) = objects(capsys, "--operation", "UPDATE", "--old", "old.json", "new.json")
+    assert found["verdict"] == "invalid"
+    assert "must be a valid IP address" in found["message"]
+
+
+def test_what_is_looked_up_must_be_complete_too(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("there.json"), service(clusterIP="nope"))
+    write(Path("new.json"), config_map("c"))
+    code, _, err = run(capsys, "check", "-f", "policies.json", "-f", "there.json", "new.json")
+    assert code == 2
+    assert "must be a valid IP address" in err
+    assert "internal error" not in err

@@ -270,7 +270,7 @@ def test_pages_ask_for_nothing_and_run_nothing(
     assert "default-src 'none'" in out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @needs_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_in_a_browser(

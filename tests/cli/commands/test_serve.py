@@ -35,7 +35,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
         server.end()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_from_its_start_to_its_end(served: Served) -> None:
     assert served.lines[0].rstrip().endswith(f"at https://{served.address}")
     assert served.call("POST", CONFIGMAPS, config_map("a"))[0] == 201
@@ -60,7 +60,7 @@ def test_a_server_from_its_start_to_its_end(served: Served) -> None:
     assert forbidden["user"]["username"] == "alice"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_data_and_credentials_survive_a_restart(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data.db"))
     first = Served(tmp_path, *data)
@@ -75,7 +75,7 @@ def test_data_and_credentials_survive_a_restart(tmp_path: Path) -> None:
     assert second.end() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
     import datetime
 
@@ -139,7 +139,7 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_cannot_start_says_why_in_a_line(arguments: list[str], message: str) -> None:
     ended = subprocess.run(
         [*command(), *arguments], capture_output=True, text=True, check=False, timeout=60
@@ -148,7 +148,7 @@ def test_what_cannot_start_says_why_in_a_line(arguments: list[str], message: str
     assert message in ended.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"

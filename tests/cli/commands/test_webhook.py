@@ -99,7 +99,7 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "text"), WRONG, ids=[text for _, text in WRONG])
 def test_what_keeps_it_from_starting(
     words: list[str], text: str, policies: Path, capsys: pytest.CaptureFixture[str]
@@ -110,7 +110,7 @@ def test_what_keeps_it_from_starting(
     assert text in error
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_broken_policy_is_told_with_its_place(
     policies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,7 +121,7 @@ def test_a_broken_policy_is_told_with_its_place(
     assert 'ValidatingAdmissionPolicy.admissionregistration.k8s.io "broken" is invalid' in error
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_policies_follow_their_files(
     started: Callable[..., WebhookProcess], policies: Path
 ) -> None:
@@ -157,7 +157,7 @@ def test_policies_follow_their_files(
     assert {json.loads(one)["user"] for one in decisions} == {"alice"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_no_review_fails_when_a_replica_ends(
     started: Callable[..., WebhookProcess], policies: Path
 ) -> None:
@@ -175,7 +175,7 @@ def test_no_review_fails_when_a_replica_ends(
     assert load.closes >= 8, "and takes leave of everybody"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_certificates_change_under_load(
     started: Callable[..., WebhookProcess], tmp_path: Path
 ) -> None:
@@ -224,7 +224,7 @@ def expiry(served: WebhookProcess) -> float:
 EXPIRY_METRIC = "celadon_webhook_certificate_expiry_timestamp_seconds "
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_connections_that_have_ended_leave_nothing_behind(
     started: Callable[..., WebhookProcess],
 ) -> None:
@@ -265,7 +265,7 @@ def broken(request):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_application_is_served_as_policies_are(
     started: Callable[..., WebhookProcess], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.release_option import VERSIONS
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
 ]
 SCRIPT = bash_script(every_command())

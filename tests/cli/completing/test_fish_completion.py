@@ -42,7 +42,7 @@ def test_a_command() -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
 def test_fish_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "celadon.fish"
@@ -50,7 +50,7 @@ def test_fish_reads_it(tmp_path: Path) -> None:
     subprocess.run(["fish", "--no-execute", path], check=True)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
 @pytest.mark.parametrize(
     ("line", "wanted"),

@@ -43,7 +43,7 @@ def test_a_command() -> None:
     assert "    'a b') (( CURRENT > 3 )) && { shift 2 words;" in script
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
 def test_zsh_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "_celadon"
@@ -69,7 +69,7 @@ bindkey '^I' complete-word
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
 @pytest.mark.parametrize(
     ("line", "wanted"),

@@ -13,7 +13,7 @@ from tests.cli.language_server.random_edits import FILE, run
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_random_edits(seed: int) -> None:
     run(POLICIES, 20, seed)
 

@@ -43,6 +43,28 @@ def test_the_report_is_that_of_check(tmp_path: Any, capsys: pytest.CaptureFixtur
     assert found == verdict(panes={"policy": POLICY, "object": deployment(6)})
 
 
+def test_pods_that_a_controller_would_create_are_judged() -> None:
+    panes = {
+        "policy": POLICY,
+        "namespace": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n"
+        "  labels: {pod-security.kubernetes.io/enforce: restricted}\n",
+        "object": deployment(3),
+    }
+    workload, pod = verdict(panes=panes)["objects"]
+    assert (workload["kind"], workload["verdict"]) == ("Deployment", "admitted")
+    assert (pod["kind"], pod["verdict"], pod["code"]) == ("Pod", "denied", 403)
+    assert pod["generatedBy"]["object"] == "Deployment shop/web"
+    assert 'violates PodSecurity "restricted:latest"' in pod["message"]
+    assert len(Desk().details(state(panes=panes))["explanation"]) == 2
+
+
+def test_pods_that_nobody_looks_at_are_not_shown() -> None:
+    panes = {"policy": POLICY, "object": deployment(3)}
+    (found,) = verdict(panes=panes)["objects"]
+    assert found["kind"] == "Deployment"
+    assert len(Desk().details(state(panes=panes))["explanation"]) == 1
+
+
 def test_bindings_params_and_namespaces_have_panes_of_their_own() -> None:
     policy, binding = POLICY.split("---\n")
     policy = policy.replace("<= 5", "<= int(params.data.most)").replace(

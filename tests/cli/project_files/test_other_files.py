@@ -30,6 +30,30 @@ KUSTOMIZATIONS = "kustomizations"
         ("a/x.yaml", "a: [\n", "other files"),
         ("a/x.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\n", "tests"),
         ("a/x.yaml", "apiVersion: test.gatekeeper.sh/v1alpha1\nkind: Suite\n", "tests"),
+        (
+            "a/x.yaml",
+            "apiVersion: v1\nkind: ConfigMap\ndata:\n  k: |\n    apiVersion: kuttl.dev/v1beta1\n",
+            "",
+        ),
+        (
+            "a/x.yaml",
+            "apiVersion: v1\nkind: ConfigMap\ndata:\n  k.yaml: |\n"
+            "    apiVersion: kustomize.config.k8s.io/v1beta1\n",
+            "",
+        ),
+        ("a/x.json", '{\n  "apiVersion": "cli.kyverno.io/v1alpha1", "kind": "Test"}', "tests"),
+        (
+            "a/x.yaml",
+            "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n",
+            "configurations of programs",
+        ),
+        (
+            "a/x.yaml",
+            "apiVersion: kubeadm.k8s.io/v1beta4\n---\napiVersion: kubelet.config.k8s.io/v1beta1\n"
+            "kind: KubeletConfiguration\n",
+            "configurations of programs",
+        ),
+        ("a/x.yaml", "apiVersion: vendir.k14s.io/v1\n---\napiVersion: v1\nkind: Pod\n", ""),
         ("a/x.yaml", "# nothing\n", "other files"),
         ("a/x.yaml", "\n", ""),
         ("a/x.yaml", "kind: ConfigMap\n", ""),

@@ -41,6 +41,18 @@ def test_they_pass(
     assert run(capsys, *shlex.split(COMMANDS[-1])[1:], "--strict")[0] == 0
 
 
+def test_policies_and_cluster_files_are_found_by_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    manifest = tmp_path / "manifests" / "web.yaml"
+    manifest.write_text(manifest.read_text().replace("owner: storefront", "owner: Ann"))
+    code, out, _ = run(capsys, "check", "manifests")
+    assert code == 1
+    assert "`Ann` is not the name of a team" in out
+
+
 def test_reports_of_gitlab_are_written() -> None:
     job = yaml.safe_load(GITLAB)["policies"]
     written = [line.split(" > ")[1] for line in job["script"] if " > " in line]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube.catalogue.scale_paths import ScalePaths
 from celadon.kube.custom.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.definition_schemas import MAX_DEPTH
 
 GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
 Json = dict[str, Any]
@@ -306,16 +306,17 @@ def test_long_lists_take_no_longer_per_item() -> None:
     assert known.validate(gizmo(spec), gizmo(spec)).errors == []
 
 
-def test_nesting_without_end() -> None:
-    spec: Json = {"type": "object"}
-    for _ in range(MAX_DEPTH + 50):
-        spec = struct(a=spec)
-    value: Json = {}
-    for _ in range(100):
-        value = {"a": value}
-    known = kind(spec)
-    assert known.prepare(gizmo(value)).dropped == ()
-    assert known.validate(gizmo(value)).errors == []
+def test_schemas_are_followed_as_deep_as_they_go() -> None:
+    """Also where arrays nest, whose items have no field sets of their own."""
+    rule = {"rule": "self.size() < 3"}
+    spec: Json = {**TEXT, "default": "d", "x-kubernetes-validations": [rule]}
+    value: Json = "long"
+    for _ in range(250):
+        spec, value = {"type": "array", "items": spec}, [value]
+    known = kind(struct(a=spec))
+    with deep_calls(USUAL_STACK):
+        errors = known.validate(gizmo({"a": value})).errors
+    assert [error.detail for error in errors] == ["failed rule: self.size() < 3"]
 
 
 @pytest.mark.parametrize(

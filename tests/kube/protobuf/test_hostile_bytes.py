@@ -52,7 +52,7 @@ def test_any_message(gvk: GroupVersionKind, message: bytes) -> None:
     read(named(gvk, message))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @given(st.sampled_from(KINDS).flatmap(objects), st.data())
 def test_damaged_bodies(obj: dict[str, Any], data: st.DataObject) -> None:
     body = bytearray(encode(obj))
@@ -78,7 +78,7 @@ LARGE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
 def test_a_megabyte_is_read_in_time(body: bytes) -> None:
     started = time.process_time()

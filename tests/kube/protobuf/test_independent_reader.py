@@ -16,7 +16,7 @@ from tests.kube.protobuf.descriptors import message_class
 from tests.kube.protobuf.objects import objects
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @given(st.sampled_from(sorted(kinds())).flatmap(objects))
 def test_the_same_bytes(obj: dict[str, Any]) -> None:
     name = message_of(GroupVersionKind(*parse_api_version(obj["apiVersion"]), obj["kind"]))

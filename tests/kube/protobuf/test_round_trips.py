@@ -20,7 +20,7 @@ from tests.paths import recordings
 KINDS = sorted(kinds())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
 def test_every_kind_comes_back(gvk: GroupVersionKind) -> None:
     @settings(max_examples=4)
@@ -33,7 +33,7 @@ def test_every_kind_comes_back(gvk: GroupVersionKind) -> None:
     check()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @given(st.sampled_from(KINDS).flatmap(objects))
 def test_what_go_adds_is_not_seen(obj: dict[str, Any]) -> None:
     """The struct of the object, with all its zeros, comes back without them."""
@@ -65,7 +65,7 @@ def _without_empty_lists(value: Any) -> Any:
     return value
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("folder", ["api", "clients", "defaulting", "tables", "watch"])
 def test_recorded_objects_come_back(folder: str) -> None:
     """What a server stores and sends, in the form that Go's JSON gives it."""
@@ -90,3 +90,16 @@ def test_recorded_objects_come_back(folder: str) -> None:
             assert back == _without_empty_lists(typed), path.name
             checked += 1
     assert checked > 20
+
+
+def test_fields_are_written_by_number() -> None:
+    """As Go writes them, though JSON has them in another order."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "c", "imagePullPolicy": "Always"}]},
+    }
+    policy = {"terminationMessagePolicy": "File", "imagePullPolicy": "Always"}
+    container = {"name": "c", **policy}
+    body = encode({**pod, "spec": {"containers": [container]}})
+    assert body.index(b"Always") < body.index(b"File")  # 14 and 20

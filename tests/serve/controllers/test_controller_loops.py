@@ -86,7 +86,7 @@ def test_what_failed_is_done_again() -> None:
     watcher = Watcher(Stale(), ValueError("a bug"), None)
 
     async def scenario(shelf: Shelf, controllers: Controllers) -> None:
-        for _ in range(100):
+        for _ in range(6000):
             if len(watcher.done) == 3:
                 break
             await asyncio.sleep(0.01)

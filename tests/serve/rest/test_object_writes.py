@@ -116,3 +116,23 @@ def test_a_custom_resource_is_what_the_stored_version_keeps_of_it(running: Runni
     other = {**body, "apiVersion": "stored.io/v1", "metadata": {"name": "h"}, "spec": {}}
     make(running, first, other)
     assert read(ask(running, "GET", f"{second}/h"))["spec"] == {"kept": "by v1"}
+
+
+def test_a_refused_patch_prints_members_in_the_order_of_gos_structs(running: Running) -> None:
+    template = {
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+    }
+    deployment = {
+        "metadata": {"name": "printed"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template},
+    }
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    make(running, path, deployment)
+    patch = [{"op": "replace", "path": "/spec/replicas", "value": "x"}]
+    refused = ask(
+        running, "PATCH", f"{path}/printed", patch, content_type="application/json-patch+json"
+    )
+    code, message = said(refused)
+    assert code == 422
+    assert r"\"terminationMessagePolicy\":\"File\",\"imagePullPolicy\":\"IfNotPresent\"" in message

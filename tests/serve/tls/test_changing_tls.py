@@ -26,7 +26,7 @@ def issued(authority: Pair, name: str) -> Pair:
 def connected(at: Listening, trusted: bytes, name: str) -> ssl.SSLSocket:
     context = ssl.create_default_context(cadata=trusted.decode())
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    raw = socket.create_connection(("127.0.0.1", at.port), timeout=10)
+    raw = socket.create_connection(("127.0.0.1", at.port), timeout=60)
     return context.wrap_socket(raw, server_hostname=name)
 
 

@@ -23,7 +23,7 @@ from celadon.serve.http_messages import (
 from celadon.serve.transport.connection_limits import ConnectionLimits
 from celadon.serve.transport.http_server import HttpServer
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds after which a test fails rather than waits."""
 
 

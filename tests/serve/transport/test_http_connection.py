@@ -14,7 +14,7 @@ from celadon.serve.transport.http_connection import LARGE_READ, Connection
 from celadon.serve.transport.http_server import READING_AT_ONCE, HttpServer
 from tests.serve.transport.listening import code, listening, until, until_closed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 GET = HEAD + b"\r\n"
 END = b"Connection: close\r\n\r\n"

@@ -42,7 +42,7 @@ from tests.serve.served_process import (
 from tests.serve.static_admission.manifests import refusing, rule, write
 from tests.serve.transport.certificates import client_pair, new_authority
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 PATIENCE = 60.0
 AUDIT_POLICY = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Everything}]\n"
 

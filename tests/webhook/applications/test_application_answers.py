@@ -20,7 +20,7 @@ from tests.webhook.service.running import SETTINGS
 
 ALLOWED = b'{"response": {"uid": "1", "allowed": true}}'
 BODY = b'{"request": {"uid": "1", "operation": "CREATE"}}'
-POSTED = HttpRequest("POST", "/validate/x?timeout=5s", [], BODY)
+POSTED = HttpRequest("POST", "/validate/x?timeout=30s", [], BODY)
 
 
 async def allowing(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -29,7 +29,7 @@ async def allowing(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 async def waiting(_scope: Scope, _receive: Receive, send: Send) -> None:
-    await asyncio.sleep(30)
+    await asyncio.sleep(600)
 
 
 def asked(
@@ -43,7 +43,7 @@ def asked(
         await answers.finish()
         return found, exposition(answers.families()).splitlines()
 
-    return asyncio.run(asyncio.wait_for(ask(), 20))
+    return asyncio.run(asyncio.wait_for(ask(), 120))
 
 
 REFUSED: list[tuple[str, Application, HttpRequest, dict[str, Any], int, str]] = [
@@ -125,7 +125,7 @@ def test_a_deadline_ends_the_call() -> None:
 
     async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
         try:
-            await asyncio.sleep(30)
+            await asyncio.sleep(600)
         except asyncio.CancelledError as error:
             ended.append(error)
             raise

@@ -24,7 +24,7 @@ def called(application: Application, **state: Any) -> HttpAnswer:
         await one.run(application)
         return await one.answer
 
-    return asyncio.run(asyncio.wait_for(call(), 10))
+    return asyncio.run(asyncio.wait_for(call(), 60))
 
 
 def test_what_an_application_gets() -> None:

@@ -45,7 +45,7 @@ def test_who_takes_no_part_is_served(application: Application) -> None:
         async with lived(application) as state:
             assert state == {}
 
-    asyncio.run(asyncio.wait_for(live(), 10))
+    asyncio.run(asyncio.wait_for(live(), 60))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from celadon.serve.outgoing import given_cluster
 from celadon.testing import ClientAccess
 from celadon.webhook.cluster.cluster_client import ClusterClient
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 @asynccontextmanager

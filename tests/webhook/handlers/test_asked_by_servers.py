@@ -23,7 +23,7 @@ from tests.cli.files import config_map, run, write
 from tests.serve.calling.loopback import CA_BUNDLE, certificate, server_context
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     # What the loop of a command was about to close when it ended is left to Python.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -43,7 +43,7 @@ def rendered(namespace: str, *words: str) -> dict[tuple[str, str], Any]:
     return by_name([one for one in yaml.safe_load_all(done.stdout) if one])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", INSTALLATIONS.values(), ids=INSTALLATIONS)
 def test_the_chart_makes_what_the_command_prints(
     settings: InstallationSettings, tmp_path: Path
@@ -54,7 +54,7 @@ def test_the_chart_makes_what_the_command_prints(
     assert rendered(settings.namespace, "-f", str(file)) == by_name(documents(settings))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_values_of_the_chart_itself() -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART)).stdout
     found = rendered("infra", "--set", "policies.fromCluster=true")
@@ -65,7 +65,7 @@ def test_the_values_of_the_chart_itself() -> None:
     assert deployment == by_name(documents(settings))["Deployment", "celadon-webhook"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", ["replicas=0", "certificates.source=none", "nope=1", "name=A_b"])
 def test_the_schema_refuses(wrong: str) -> None:
     done = helm("template", "release", str(CHART), "--set", wrong)
@@ -73,14 +73,14 @@ def test_the_schema_refuses(wrong: str) -> None:
     assert "values don't meet the specifications of the schema" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_is_asked_of_a_webhook_without_policies() -> None:
     kinds = {kind for kind, _ in rendered("infra")}
     assert "Deployment" in kinds
     assert "ValidatingWebhookConfiguration" not in kinds
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("given", "fails"),
     [
@@ -105,7 +105,7 @@ def test_versions() -> None:
     assert values["image"] == f"celadon:{__version__}" == InstallationSettings().image
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_only_mutating_policies(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     values = chart_values(InstallationSettings(), FILES, [], mutated())

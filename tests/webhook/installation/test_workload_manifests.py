@@ -42,7 +42,7 @@ def definition(kind: str, group: str) -> Json:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", INSTALLATIONS.values(), ids=INSTALLATIONS)
 def test_a_server_takes_all_of_them(settings: InstallationSettings) -> None:
     space = {"name": settings.namespace, "labels": LEVELS}

@@ -94,5 +94,5 @@ def test_it_follows_by_itself_and_loads_beside_the_loop() -> None:
             await asyncio.sleep(0.001)
         running.cancel()
 
-    asyncio.run(asyncio.wait_for(follow(), 10))
+    asyncio.run(asyncio.wait_for(follow(), 60))
     assert threading.get_ident() not in files.threads

@@ -26,7 +26,7 @@ from celadon.webhook.service.webhook_process import Webhook
 from celadon.webhook.service.webhook_settings import DecisionLogSettings, WebhookSettings
 from tests.admission.building import binding, policy
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 SETTINGS = WebhookSettings(Address("127.0.0.1", 0), None, shutdown_delay=0.0, linger_seconds=0.0)
 JSON_HEADERS = {"Content-Type": "application/json"}
 

@@ -10,7 +10,7 @@ from celadon.serve.operation import Description, Gauge
 from celadon.webhook.deciding.rulebook import SourceState
 from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 def test_pages() -> None:

@@ -17,7 +17,7 @@ from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
 from tests.webhook.service.running import SETTINGS, Client, FixedSource, rulebook, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 ANYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
 
 

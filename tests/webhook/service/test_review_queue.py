@@ -35,6 +35,7 @@ class SlowWorld(ObjectWorld):
         self._seconds = seconds
         self._error = error
         self._known = False
+        self.waiting, self.most_waiting = 0, 0
 
     def authorize(self, attributes: Attributes) -> Answer:
         if self._known:
@@ -42,7 +43,10 @@ class SlowWorld(ObjectWorld):
         raise Unanswered(self._find)
 
     async def _find(self) -> None:
+        self.waiting += 1
+        self.most_waiting = max(self.waiting, self.most_waiting)
         await asyncio.sleep(self._seconds)
+        self.waiting -= 1
         if self._error is not None:
             raise self._error
         self._known = True
@@ -64,7 +68,7 @@ def asked(
     async def run() -> WebhookMetrics:
         metrics = WebhookMetrics(FixedSource(rules), lambda: 0, None)
         handler = ReviewHandler(lambda: rules, metrics, None, most_bytes=1 << 20)
-        queue = ReviewQueue(handler, limit, 10.0)
+        queue = ReviewQueue(handler, limit, 600.0)
         for target in targets:
             assert queue.offer(post(target), found.append)
         before()
@@ -100,7 +104,7 @@ def test_who_comes_when_the_queue_is_full_is_sent_away() -> None:
 
 
 def test_who_has_waited_too_long_is_not_decided_any_more() -> None:
-    targets = ["/validate?timeout=10ms", "/validate?timeout=5s", "/validate?timeout=nonsense"]
+    targets = ["/validate?timeout=10ms", "/validate?timeout=500s", "/validate?timeout=nonsense"]
     found, metrics = asked(rulebook(), targets, before=lambda: time.sleep(0.05))
     assert [one.code for one in found] == [504, 200, 200]
     assert found[0].body == b"the review was not decided within 0.01s\n"
@@ -108,11 +112,11 @@ def test_who_has_waited_too_long_is_not_decided_any_more() -> None:
 
 
 def test_reviews_that_ask_others_hold_nobody_up() -> None:
-    slow = rulebook(SlowWorld(0.1), validations=[ASKING])
-    began = time.perf_counter()
+    world = SlowWorld(0.1)
+    slow = rulebook(world, validations=[ASKING])
     found, _ = asked(slow, ["/validate"] * 20 + ["/mutate"])
     assert [one.code for one in found] == [200] * 21
-    assert time.perf_counter() - began < 1.0
+    assert world.most_waiting == 20
     assert b'"allowed":true' in found[-1].body
 
 
@@ -198,7 +202,7 @@ def test_a_reply_that_fails_does_not_stop_the_queue() -> None:
     assert len(asyncio.run(run())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_many_connections_at_once() -> None:
     """Everybody gets an answer: some a review, the others are told to come again."""
     settings = dataclasses.replace(SETTINGS, in_flight=10)

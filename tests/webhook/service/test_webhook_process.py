@@ -14,7 +14,7 @@ from tests.webhook.service.running import JSON_HEADERS, SETTINGS, FixedSource, r
 BODY = json.dumps(review_document(namespace="ns")).encode()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_request_on_its_way_is_answered_after_the_end_has_begun() -> None:
     settings = dataclasses.replace(SETTINGS, linger_seconds=5.0)
     with running(FixedSource(rulebook()), settings) as client:
@@ -30,11 +30,11 @@ def test_a_request_on_its_way_is_answered_after_the_end_has_begun() -> None:
         client.end()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_second_signal_skips_the_delay() -> None:
-    settings = dataclasses.replace(SETTINGS, shutdown_delay=30.0)
+    settings = dataclasses.replace(SETTINGS, shutdown_delay=600.0)
     began = time.monotonic()
     with running(FixedSource(rulebook()), settings) as client:
         client.end()
         assert client.said("/healthz")[0] == 200
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 300

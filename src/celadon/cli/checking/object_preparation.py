@@ -26,6 +26,7 @@ from celadon.kube import (
     GroupKind,
     GroupVersionKind,
     JsonObject,
+    StatusError,
     User,
     metadata,
     status,
@@ -157,7 +158,11 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Made(write_path.finish_create(draft), stray, said, draft.run.empties)
+        try:
+            made = write_path.finish_create(draft)
+        except StatusError as error:
+            return _unfinished(draft, stray, said, error)
+        return Made(made, stray, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Those that are to be told of."""
@@ -236,7 +241,10 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        made = self.finished(draft, document, target, stored)
+        try:
+            made = self.finished(draft, document, target, stored)
+        except StatusError as error:
+            return _unfinished(draft, stray, said, error)
         return Made(made, stray, said, draft.run.empties)
 
     def admitted(self, document: Document, target: Target) -> Made | Problem:
@@ -246,9 +254,12 @@ class Prepare:
             return found if isinstance(found, Problem) else Made(found)
         try:
             draft, said = self._begun(document, target, None)
+            made = write_path.finish_create(draft)
         except DecodeError as error:
             return _undecodable(document, error)
-        return Made(_with_status(write_path.finish_create(draft), document), said=said)
+        except StatusError as error:
+            return _refused(document, error)
+        return Made(_with_status(made, document), said=said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -258,6 +269,8 @@ class Prepare:
             return self._known(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
 
     def existing(self, document: Document) -> Prepared:
         """An object that is only looked up, always with what the cluster adds; it must be one that
@@ -276,6 +289,8 @@ class Prepare:
             found = self._known(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
         if self._is_strict and not metadata.uid(document.value):  # else it was read from a cluster
             stray = stray_fields_of(document, target, strict=True)
             if stray is not None:
@@ -370,6 +385,24 @@ def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -
     """The API server's sentence about all of the errors, at the first of them."""
     refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
     return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
+
+
+def _unfinished(
+    draft: Draft, stray: StrayFields | None, said: PluginAnswer | None, error: StatusError
+) -> Made:
+    """What a server refuses while it completes an object: a Service with an address that is none.
+    It comes after the plugins."""
+    if said is None or said.refusal is None:
+        from celadon.cli.checking.server_plugins.plugin_desk import PluginAnswer  # late: it is rare
+
+        said = PluginAnswer(refusal=error, unasked=() if said is None else said.unasked)
+    return Made(draft.form(), stray, said, draft.run.empties)
+
+
+def _refused(document: Document, error: StatusError) -> Problem:
+    """The API server's sentence, at the field it is about."""
+    line = document.line(error.errors[0].path.steps) if error.errors else document.line()
+    return Problem(document.file, line, str(error))
 
 
 def _undecodable(document: Document, error: DecodeError) -> Problem:

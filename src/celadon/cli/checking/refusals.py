@@ -53,6 +53,11 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     return None if refused is None else Refusal(refused.status)
 
 
+def refusal_of(error: StatusError, asked: Asked) -> Refusal:
+    """That of whatever refuses an object while it is completed."""
+    return Refusal(error.status, tuple(_faults(asked, error.errors)))
+
+
 def strictly_refused(asked: Asked) -> Refusal | None:
     """The first of all refusals: of a document with fields that its kind does not have."""
     stray = asked.stray

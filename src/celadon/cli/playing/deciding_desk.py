@@ -17,7 +17,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.admission import Operation
-from celadon.cli.checking.check_report import Report
+from celadon.cli.checking.check_report import ObjectResult, Report
+from celadon.cli.checking.check_report import State as ObjectState
 from celadon.cli.checking.check_run import check
 from celadon.cli.checking.given.check_inputs import CheckInputs
 from celadon.cli.checking.judging.object_judging import Settings
@@ -92,7 +93,8 @@ class Desk:
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
-        told = {} if inputs.manifests.problems else request_details(found)
+        heard = [one for one in found if not _is_silent(one.result)]
+        told = {} if inputs.manifests.problems else request_details(heard)
         told |= self._remarks_of(state, around, inputs.policies.validating)
         return self._with_changes(state, told)
 
@@ -145,10 +147,20 @@ def _untold(_: int) -> None:
 
 def _said(report: Report) -> Report:
     """Without a word on the object as long as something cannot be read or used: who reads that it
-    were admitted would take it for the answer."""
+    were admitted would take it for the answer. Nor on what controllers would create, if nobody has
+    a say in it."""
     if report.problems or report.policy_errors:
         return replace(report, objects=())
-    return report
+    return replace(report, objects=tuple(one for one in report.objects if not _is_silent(one)))
+
+
+def _is_silent(result: ObjectResult) -> bool:
+    """Whether it is about what a controller would create, and nobody looked at that."""
+    return (
+        result.created_by is not None
+        and result.state is ObjectState.UNTOUCHED
+        and not result.warnings
+    )
 
 
 def _incomplete(state: State) -> Problem | None:
@@ -162,6 +174,7 @@ def _incomplete(state: State) -> Problem | None:
 
 
 def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
+    """What controllers would create is judged where objects are about the server's own kinds."""
     names = [metadata.name(one.value) for one in namespaces]
     question = Question(
         state.operation,
@@ -171,4 +184,7 @@ def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Setti
         dry_run=state.dry_run,
         field_validation=state.field_validation,
     )
-    return Settings(question, state.release, DEFAULT_NOW, jobs=1, plugins=PluginChoice())
+    creates = state.mode is not Mode.RULES
+    return Settings(
+        question, state.release, DEFAULT_NOW, jobs=1, plugins=PluginChoice(), creates=creates
+    )

@@ -29,6 +29,19 @@ _OTHERS: Final = "other files"
 _TEMPLATES: Final = "templates of Helm charts"
 _KUSTOMIZE: Final = "kustomizations"
 _TESTS: Final = "tests"
+_CONFIGURATIONS: Final = "configurations of programs"
+_OF_PROGRAMS: Final = frozenset(
+    {
+        *("apiserver.config.k8s.io", "kubeadm.k8s.io", "kubelet.config.k8s.io"),
+        *("kubeproxy.config.k8s.io", "kubescheduler.config.k8s.io", "kubectl.config.k8s.io"),
+        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev"),
+        *("vendir.k14s.io", "kbld.k14s.io", "kapp.k14s.io", "imgpkg.carvel.dev"),
+    }
+)
+"""Groups of files that programs read, and no API server serves."""
+_VERSIONS_AT_TOP: Final = late_pattern(
+    r"""^["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"'#]+)""", re.MULTILINE | re.ASCII
+)
 _LIKE_A_MANIFEST: Final = late_pattern(r"""["']?\b(?:apiVersion|kind)["']?[ \t]*:""", re.ASCII)
 _AT_THE_TOP: Final = late_pattern(r"""^["']?(apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
 _TOOLS: Final = late_pattern(
@@ -51,10 +64,19 @@ def passed_over(text: Text, named: Sequence[str]) -> str:
         return _TEMPLATES
     if _LIKE_A_MANIFEST.search(text.content) is None:
         return _OTHERS if text.content.strip() else ""
-    tool = _TOOLS.search(text.content)
-    if tool is None:
-        return ""
-    return _KUSTOMIZE if tool[1] else _TESTS
+    return _of_tool(text.content)
+
+
+def _of_tool(content: str) -> str:
+    """What a text with manifests' first members is, if it is for a tool. Where something stands at
+    the left edge, what is written further to the right is data of it."""
+    versions = _VERSIONS_AT_TOP.findall(content)
+    if versions and _OF_PROGRAMS.issuperset(one.partition("/")[0] for one in versions):
+        return _CONFIGURATIONS
+    for tool in _TOOLS.finditer(content):
+        if not versions or not tool[0].startswith(" "):
+            return _KUSTOMIZE if tool[1] else _TESTS
+    return ""
 
 
 def _is_template(folder: str, content: str) -> bool:

@@ -8,11 +8,15 @@ from typing import Final
 COMMANDS: Final = (
     "celadon lint policies",
     "celadon test policies",
-    "celadon check -f policies -f cluster manifests",
+    "celadon check manifests",
 )
 
 CONFIGURATION: Final = """\
-# What `celadon lint` is to do: see `celadon lint --help`.
+# What commands in this folder need not be told: `celadon check manifests` reads it all.
+policies = ["policies"]
+# What policies look up.
+cluster = ["cluster"]
+
 [lint]
 fail-on = "warning"
 """

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import metadata
 from celadon.kube.protobuf.json_shapes import JSON_SHAPES
-from celadon.kube.protobuf.message_table import MessageField, message_of, struct_fields
+from celadon.kube.protobuf.message_table import MessageField, message_fields, message_of
 from celadon.kube.protobuf.wire.payloads import PAYLOADS
 from celadon.kube.protobuf.wire.wire_scalars import SCALARS
 
@@ -71,7 +71,7 @@ def _orders(name: str) -> dict[str, Order | None]:
     """How the members of a message are ordered themselves, in the order of its fields; None for
     those that have no order. Where no field is called so, `kind` and `apiVersion` come first."""
     orders: dict[str, Order | None] = {}
-    for field in struct_fields(name):
+    for field in message_fields(name):
         if field.inline:
             orders.update(_orders(field.type))
         else:

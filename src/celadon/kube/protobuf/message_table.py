@@ -80,13 +80,8 @@ def message_of(gvk: GroupVersionKind) -> str | None:
 
 @functools.cache
 def message_fields(name: str) -> tuple[MessageField, ...]:
-    """In the order of their numbers. KeyError for a name that is not in the table."""
-    return tuple(sorted(struct_fields(name), key=lambda field: field.number))
-
-
-@functools.cache
-def struct_fields(name: str) -> tuple[MessageField, ...]:
-    """In the order of the Go struct, which is that of JSON. KeyError as above."""
+    """In the order of Go's structs, in which JSON has them. KeyError for a name that is not in the
+    table."""
     package = ".".join(name.split(".")[:2])
     return tuple(_field(line, package) for line in _lines()[name].splitlines())
 

@@ -42,7 +42,8 @@ class MessageWriter:
             raise misfit(self._name, "object")
         fields = self._fields
         if fields is None:
-            fields = self._fields = tuple(map(self._compiled, message_fields(self._name)))
+            by_number = sorted(message_fields(self._name), key=lambda field: field.number)
+            fields = self._fields = tuple(map(self._compiled, by_number))
         parts = []
         for key, unset, write in fields:
             value = obj.get(key) if key else obj

@@ -27,9 +27,6 @@ from celadon.kube.schemas.schema_model import (
     ValueLimits,
 )
 
-MAX_DEPTH: Final = 200
-"""Levels of schemas within schemas; below them everything is allowed."""
-
 _TEXT: Final = Schema(type="string")
 _RESOURCE_FIELDS: Final = {
     "apiVersion": _TEXT,
@@ -134,14 +131,12 @@ def with_type_and_meta(schema: Schema) -> Schema:
     )
 
 
-def decode_schema(given: object, depth: int = 0) -> Schema:
-    """A node, and those below it, from the JSON of an OpenAPI schema; `depth` is that of the node.
+def decode_schema(given: object) -> Schema:
+    """A node, and those below it, from the JSON of an OpenAPI schema.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API
     server would refuse may still be all that a user has.
     """
-    if depth > MAX_DEPTH:
-        return OPEN
     if not isinstance(given, dict):
         return Schema()
     if _LEAF.issuperset(given):
@@ -152,17 +147,17 @@ def decode_schema(given: object, depth: int = 0) -> Schema:
         format=_text(given, "format"),
         nullable=given.get("nullable") is True,
         default=ABSENT if given.get("default") is None else given["default"],
-        properties={key: decode_schema(one, depth + 1) for key, one in properties.items()},
-        additional_properties=_member(values, depth),
+        properties={key: decode_schema(one) for key, one in properties.items()},
+        additional_properties=_member(values),
         open_values=values is True,
-        items=_member(given.get("items"), depth),
+        items=_member(given.get("items")),
         required=_texts(given, "required"),
         enum=tuple(_list(given, "enum")),
         limits=_limits(given),
-        all_of=_branches(given, "allOf", depth),
-        any_of=_branches(given, "anyOf", depth),
-        one_of=_branches(given, "oneOf", depth),
-        not_=_member(given.get("not"), depth),
+        all_of=_branches(given, "allOf"),
+        any_of=_branches(given, "anyOf"),
+        one_of=_branches(given, "oneOf"),
+        not_=_member(given.get("not")),
         embedded_resource=given.get("x-kubernetes-embedded-resource") is True,
         int_or_string=given.get("x-kubernetes-int-or-string") is True,
         preserve_unknown=given.get("x-kubernetes-preserve-unknown-fields") is True,
@@ -211,13 +206,13 @@ def _limits(given: Mapping[str, Json]) -> ValueLimits:
     )
 
 
-def _member(given: Json, depth: int) -> Schema | None:
-    return decode_schema(given, depth + 1) if isinstance(given, dict) else None
+def _member(given: Json) -> Schema | None:
+    return decode_schema(given) if isinstance(given, dict) else None
 
 
-def _branches(given: Mapping[str, Json], key: str, depth: int) -> tuple[Schema, ...]:
+def _branches(given: Mapping[str, Json], key: str) -> tuple[Schema, ...]:
     branches = (one for one in _list(given, key) if isinstance(one, dict))
-    return tuple(decode_schema(one, depth + 1) for one in branches)
+    return tuple(decode_schema(one) for one in branches)
 
 
 def _text(given: Mapping[str, Json], key: str) -> str:

@@ -106,7 +106,6 @@ def test_nan_keys_stay_where_comparisons_leave_them() -> None:
     assert sort_by_keys(["c", "a", "nan"], [3.0, 1.0, math.nan]) == ["a", "c", "nan"]
 
 
-@pytest.mark.slow
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_equal_keys_keep_their_order(keys: list[int]) -> None:
     positions = list(range(len(keys)))

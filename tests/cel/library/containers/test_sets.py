@@ -42,7 +42,6 @@ def test_relations(a: list[Any], b: list[Any], contains: bool, intersects: bool)
 ELEMENTS = st.lists(st.sampled_from([0, 1, True, 1.0, Uint(1), "a", None]), max_size=4)
 
 
-@pytest.mark.slow
 @given(ELEMENTS, ELEMENTS)
 def test_elements_are_found_as_by_in(a: list[Any], b: list[Any]) -> None:
     assert sets.contains(a, b) is all(is_in(x, a) for x in b)

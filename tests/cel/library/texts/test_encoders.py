@@ -42,7 +42,6 @@ def test_corrupt(text: str, at: int) -> None:
     assert raised.value.message == f"illegal base64 data at input byte {at}"
 
 
-@pytest.mark.slow
 @given(st.binary(max_size=20))
 def test_encoding_then_decoding_is_the_identity(data: bytes) -> None:
     assert decode(encode(data)) == data

@@ -300,7 +300,6 @@ def test_each_style_has_its_own_check() -> None:
     assert _compile(0, "'%f'.format([1])") != ""
 
 
-@pytest.mark.slow
 @given(st.text(alphabet="%.0123456789sdfebxXoq a", max_size=8))
 def test_hostile_format_strings(text: str) -> None:
     for style in (legacy_format, plain_format):

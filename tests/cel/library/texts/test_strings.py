@@ -133,7 +133,6 @@ def test_versions() -> None:
     assert validators == [0, 1, 1, 1, 1]
 
 
-@pytest.mark.slow
 @given(st.text(alphabet="ab,", max_size=8), st.sampled_from([",", "a", "", ",a"]))
 def test_pieces_join_to_the_whole(text: str, separator: str) -> None:
     assert strings.join(strings.split(text, separator), separator) == text

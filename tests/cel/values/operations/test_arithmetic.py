@@ -136,7 +136,6 @@ def test_negation_errors(value: object, message: str) -> None:
     assert raised.value.message == message
 
 
-@pytest.mark.slow
 @given(
     st.integers(MIN_INT, MAX_INT), st.integers(MIN_INT, MAX_INT).filter(lambda n: n not in (0, -1))
 )

@@ -185,13 +185,11 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_equality_is_symmetric(a: object, b: object) -> None:
     assert equal(a, b) is equal(b, a)
 
 
-@pytest.mark.slow
 @given(VALUES)
 def test_equality_is_reflexive(a: object) -> None:
     assert equal(a, a)

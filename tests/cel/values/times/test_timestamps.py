@@ -149,14 +149,12 @@ def test_go_prints_times_with_their_zone() -> None:
     assert go_time(Timestamp(0, 5, 90)) == "1970-01-01 01:30:00.000000005 +0130 +0130"
 
 
-@pytest.mark.slow
 @given(st.integers(MIN_SECONDS, MAX_SECONDS), st.integers(0, 999_999_999))
 def test_printing_then_reading_is_the_identity(seconds: int, nanos: int) -> None:
     timestamp = Timestamp(seconds, nanos)
     assert parse_timestamp(format_timestamp(timestamp)) == timestamp
 
 
-@pytest.mark.slow
 @given(st.integers(-10_000_000, 10_000_000))
 def test_calendar_conversions_are_inverse(days: int) -> None:
     assert days_from_civil(*civil_from_days(days)) == days

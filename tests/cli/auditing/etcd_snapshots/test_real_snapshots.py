@@ -63,7 +63,7 @@ class Etcd:
 
     def call(self, path: str, body: Json) -> Json:
         request = Request(f"{self.address}/v3/{path}", json.dumps(body).encode())
-        with urlopen(request, timeout=10) as answer:
+        with urlopen(request, timeout=60) as answer:
             found: Json = json.load(answer)
         return found
 

@@ -27,12 +27,13 @@ class Hook(BaseHTTPRequestHandler):
     """Denies what has no data; `/wait` never answers in time."""
 
     paths: list[str]
+    nobody_waits: threading.Event
 
     def do_POST(self) -> None:
         self.paths.append(self.path)
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
         if self.path.startswith("/wait"):
-            threading.Event().wait(1.5)
+            self.nobody_waits.wait(60)
         response = {"uid": asked["uid"], "allowed": bool(asked["object"].get("data"))}
         review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
         body = json.dumps({**review, "response": response}).encode()
@@ -50,7 +51,8 @@ class Hook(BaseHTTPRequestHandler):
 def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """That of a webhook with a certificate for the loopback interface and for a service."""
     monkeypatch.chdir(tmp_path)
-    handler = type("Handler", (Hook,), {"paths": []})
+    nobody_waits = threading.Event()
+    handler = type("Handler", (Hook,), {"paths": [], "nobody_waits": nobody_waits})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1", "hook.infra.svc"), tmp_path)
     server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -59,6 +61,7 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     try:
         yield server.server_address[1]
     finally:
+        nobody_waits.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -88,14 +91,14 @@ def test_never_unless_told(port: int, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_read_as_the_servers(port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=1)
+    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=3)
     write(Path("cluster.json"), configuration(slow))
     write(Path("object.json"), config_map("cm", x="1"))
     code, found = checked(capsys, "--call-webhooks")
     assert (code, found["webhooks"][0]["outcome"]) == (3, "failed")
     assert found["message"] == (
         f'Internal error occurred: failed calling webhook "{A}": failed to call webhook: Post '
-        f'"https://127.0.0.1:{port}/wait?timeout=1s": context deadline exceeded'
+        f'"https://127.0.0.1:{port}/wait?timeout=3s": context deadline exceeded'
     )
     gc.collect()
 

@@ -79,6 +79,7 @@ def inputs(tmp_path: Path) -> list[str]:
     return ["-f", str(policy_file), str(stream)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", CHECK.names)
 def test_the_output_does_not_depend_on_the_processes(
     form: str, inputs: list[str], capfd: pytest.CaptureFixture[str]

@@ -30,7 +30,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path, monkeypatch: Patch, capsys:
     assert "and 2 more" in read_page(out).text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @needs_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_in_a_browser(dark: bool, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
@@ -42,7 +42,7 @@ def test_in_a_browser(dark: bool, tmp_path: Path, monkeypatch: Patch, capsys: Ca
     assert found.picture.stat().st_size > 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @needs_browser
 @pytest.mark.parametrize("width", [500, 800])
 def test_fits_the_screen(width: int, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:

@@ -64,7 +64,7 @@ def test_nothing_happened(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -
     assert "Undecidable" not in text
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @needs_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_in_a_browser(dark: bool, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:

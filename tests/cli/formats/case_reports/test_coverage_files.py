@@ -109,7 +109,7 @@ def test_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "'<&'" not in page
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @needs_browser
 def test_html_in_a_browser(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = seen(report(tmp_path, capsys, ".html"), tmp_path)

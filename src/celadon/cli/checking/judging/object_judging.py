@@ -42,7 +42,7 @@ from celadon.cli.checking.notices import Sightings
 from celadon.cli.checking.object_preparation import Prepare
 from celadon.cli.checking.policy_set import PolicySet, PolicySets
 from celadon.cli.checking.questions import Asked, Question, ask
-from celadon.cli.checking.refusals import Refusal, refusal, strictly_refused
+from celadon.cli.checking.refusals import Refusal, refusal, refusal_of, strictly_refused
 from celadon.cli.checking.server_remarks import all_warnings, lost_fields, remarks
 from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
@@ -139,7 +139,7 @@ class Judge:
             found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
             return
         try:
-            refused = strictly_refused(asked) or _refused_by(asked.said)
+            refused = strictly_refused(asked) or _refused_by(asked.said, asked)
             one, said = self.asking.mutated(asked) if refused is None else (asked, Said())
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.early_crashes.append(asked.crash(error))
@@ -230,7 +230,7 @@ class Judge:
         else:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
             plugins = self._ask_plugins(one)
-            refused = _refused_by(plugins)
+            refused = _refused_by(plugins, one)
             if plugins is not None:
                 said = [*said, *plugins.warnings]
                 before.annotations.update(plugins.audit_annotations)
@@ -267,9 +267,9 @@ class Judge:
 
     def _refused_unasked(self, one: Asked, before: Said) -> Refusal | None:
         """What becomes of it without asking a policy."""
-        found = strictly_refused(one) or _refused_by(one.said)
+        found = strictly_refused(one) or _refused_by(one.said, one)
         if found is None and before.refusal is not None:
-            found = Refusal(before.refusal.status)
+            found = refusal_of(before.refusal, one)
         if found is None and self.settings.validation and self.settings.defaulting:
             found = refusal(one, self.prepare)
         return found
@@ -288,10 +288,12 @@ class Judge:
                 self.found.ignored.setdefault(call.place, notice)
 
 
-def _refused_by(said: PluginAnswer | None) -> Refusal | None:
-    """What plugins answer, if they refuse."""
+def _refused_by(said: PluginAnswer | None, asked: Asked) -> Refusal | None:
+    """What plugins answer, if they refuse, or whatever completes the object behind them."""
     if said is None or said.refusal is None:
         return None
+    if not said.plugin:
+        return refusal_of(said.refusal, asked)
     return Refusal(said.refusal.status, plugin=said.plugin)
 
 
