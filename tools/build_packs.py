@@ -8,6 +8,10 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     columns     printer columns per resource: see kube/catalogue/printer_columns.py
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packing.py
+    messages    the same types in protobuf: see kube/protobuf/message_table.py
+    rules       simple rules for their fields: see kube/validation/field_rules.py
+    internals   some of them as they are inside of a server: see
+                kube/validation/pods/internal_pod_types.py
 
 The same sources give the same JSON. A pack that already says it is left as it is, for not every
 zlib compresses to the same bytes.
@@ -21,7 +25,10 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import ROOT, SOURCES, read, with_letters
+from field_rule_sources import rule_pack
+from internal_sources import internal_pack
+from message_sources import message_pack
+from pack_sources import ROOT, SOURCES, read, structure
 
 from celadon.kube.schemas.schema_packing import completed
 
@@ -39,13 +46,12 @@ def texts(sources: Path) -> dict[str, str]:
             **_file(sources / "groups.json"),
             "resources": [_without(one, _COLUMNS) for one in resources],
         },
-        "columns": {
-            _name(one): {key: one[key] for key in _COLUMNS if key in one}
-            for one in resources
-            if "columns" in one
-        },
+        "columns": {**_file(sources / "columns.json"), "resources": _columns(resources)},
         "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
         "schemas": _schemas(sources),
+        "messages": message_pack(sources),
+        "internals": internal_pack(sources),
+        "rules": rule_pack(sources),
     }
     return {
         name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
@@ -59,6 +65,14 @@ def _file(path: Path) -> Json:
 
 def _without(entry: Json, keys: tuple[str, ...]) -> Json:
     return {key: value for key, value in entry.items() if key not in keys}
+
+
+def _columns(resources: list[Json]) -> dict[str, Json]:
+    return {
+        _name(one): {key: one[key] for key in _COLUMNS if key in one}
+        for one in resources
+        if "columns" in one
+    }
 
 
 def _name(resource: Json) -> str:
@@ -91,7 +105,7 @@ def _defaults(sources: Path) -> dict[str, Json]:
 def _schemas(sources: Path) -> dict[str, Json]:
     return completed(
         {
-            f"{package}.{name}": with_letters(entry)
+            f"{package}.{name}": structure(entry)
             for folder in ("schemas", "unpublished")
             for package, types in read(sources / folder)
             for name, entry in types.items()

@@ -3,8 +3,10 @@
     python tools/import_upstream.py FOLDER
 
 reads `FOLDER/reference/{defaults,resources}.json` and `FOLDER/openapi/v3/*.json`. `make packs` then
-builds the packs. Corrections made in `data/` by hand are lost unless the tables have them too: read
-the diff.
+builds the packs. What OpenAPI documents do not say of a type stays as `data/schemas` has it: the
+order of its fields and the columns beside their structure (`pack_sources.COLUMNS`). So do the cells
+of printer columns in `data/resources`. Other
+corrections made in `data/` by hand are lost unless the tables have them too: read the diff.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import SOURCES, text_of, with_words
+from pack_sources import SOURCES, read, text_of, with_columns, with_words
 
 from celadon.kube.schemas.schema_packing import pack
 
 Json = Any
-Files = Mapping[str, Mapping[str, Json]]
+Files = Mapping[str, dict[str, Json]]
 
 _DEFAULTING: Final = ("gates", "allBeta", "sets")
 
@@ -36,7 +38,12 @@ def main(folder: Path, sources: Path = SOURCES) -> None:
     write_all(sources / "defaults", default_files(defaults["kinds"]))
     documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
     types = pack((json.loads(path.read_text()) for path in documents), defaults["types"])
-    write_all(sources / "schemas", schema_files(types))
+    files = schema_files(types)
+    for name, kinds in read(SOURCES / "schemas"):
+        for kind, known in kinds.items():
+            if kind in files.get(name, {}):
+                files[name][kind] = with_columns(files[name][kind], known)
+    write_all(sources / "schemas", files)
 
 
 def write(path: Path, value: Json) -> None:
@@ -56,7 +63,23 @@ def resource_files(resources: list[Json]) -> Files:
     for entry in resources:
         group, version, name = (entry.pop(key) for key in ("group", "version", "resource"))
         found[f"{group or 'core'}.{version}"][name] = entry
+    for file, known in read(SOURCES / "resources"):
+        for name, entry in found[file].items():
+            keep_cells(entry, known.get(name, {}))
     return found
+
+
+def keep_cells(entry: Json, known: Json) -> None:
+    """Gives columns the cells and descriptions that they have in `data/resources`; the reference
+    tables only tell in words (`from`) what a cell shows. New columns keep their words."""
+    columns = {column["name"]: column for column in known.get("columns", ())}
+    for column in entry.get("columns", ()):
+        if column["name"] in columns:
+            del column["from"]
+            kept = columns[column["name"]]
+            column.update({key: kept[key] for key in ("cell", "description") if key in kept})
+    if "extraCells" in entry:
+        entry["extraCells"] = known.get("extraCells", entry["extraCells"])
 
 
 def default_files(kinds: Mapping[str, Json]) -> Files:

@@ -7,7 +7,7 @@ spaces per level, one line per field, rule or column; so a change shows as the l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +28,20 @@ _WORDS: Final = {
 }
 """The scalar types of fields: the letters of the packs, the words of the sources."""
 _LETTERS: Final = {word: letter for letter, word in _WORDS.items()}
+
+COLUMNS: Final = frozenset(
+    {
+        *("number", "message", "byValue", "embeds"),
+        *("internal", "rules", "immutable"),
+        *("since", "until", "gate"),
+    }
+)
+"""What types and fields have beside their structure, for other packs than `schemas`."""
+
+_FIRST: Final = frozenset({"number"})
+"""Columns that stand before the type of a field."""
+
+Order = Callable[[Iterable[str]], list[str]]
 
 
 def read(folder: Path) -> Iterator[tuple[str, Json]]:
@@ -68,20 +82,47 @@ def with_words(entry: Mapping[str, Json]) -> Json:
     return _translated(entry, _WORDS)
 
 
-def with_letters(entry: Mapping[str, Json]) -> Json:
-    """The way back."""
-    return _translated(entry, _LETTERS)
+def with_columns(entry: Mapping[str, Json], known: Mapping[str, Json]) -> Json:
+    """A type out of an OpenAPI document, with the columns and the order that are known of it. New
+    fields come last, without columns."""
+    fields, known_fields = entry.get("fields", {}), known.get("fields", {})
+    names = [name for name in known_fields if name in fields]
+    names += [name for name in fields if name not in known_fields]
+    made = dict(entry)
+    if fields:
+        made["fields"] = {
+            name: _field_with_columns(fields[name], known_fields.get(name, {})) for name in names
+        }
+    return {**made, **{key: value for key, value in known.items() if key in COLUMNS}}
 
 
-def _translated(node: Json, names: Mapping[str, str]) -> Json:
+def _field_with_columns(field: Json, known: Json) -> Json:
+    if isinstance(known, str) or COLUMNS.isdisjoint(known):
+        return field
+    node = {"type": field} if isinstance(field, str) else field
+    return {
+        **{key: value for key, value in known.items() if key in _FIRST},
+        **node,
+        **{key: value for key, value in known.items() if key in COLUMNS and key not in _FIRST},
+    }
+
+
+def structure(entry: Mapping[str, Json]) -> Json:
+    """A type as the schema pack has it: fields by name, scalars as letters, and none of the columns
+    of which other packs are made."""
+    return _translated(entry, _LETTERS, sorted)
+
+
+def _translated(node: Json, names: Mapping[str, str], order: Order = list) -> Json:
     if isinstance(node, str):
         return names[node]
-    made = dict(node)
+    made = {key: value for key, value in node.items() if key not in COLUMNS}
     if "type" in made:
         made["type"] = names[made["type"]]
     for key in ("items", "values"):
         if key in made:
-            made[key] = _translated(made[key], names)
+            made[key] = _translated(made[key], names, order)
     if "fields" in made:
-        made["fields"] = {name: _translated(one, names) for name, one in made["fields"].items()}
-    return made
+        fields = made["fields"]
+        made["fields"] = {name: _translated(fields[name], names, order) for name in order(fields)}
+    return made["type"] if list(made) == ["type"] else made

@@ -42,21 +42,21 @@ def _excuse(name: str) -> str | None:
 
 
 def _asked_for(file: SourceFile) -> set[str]:
-    """What the module imports, if it is no door, the attributes that it reads, and functions named
-    in texts: `module:function`."""
+    """What the module imports, if it is no door, the attributes that it reads, and what is named in
+    texts: functions as `module:function`, members of records in shapes."""
     imported = {
         name.name
         for node in file.nodes
         if isinstance(node, ast.ImportFrom) and not file.is_package
         for name in node.names
     }
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    patterns = [_FUNCTION_BY_TEXT, *([_MEMBER_BY_TEXT] if module.startswith(_SHAPED) else [])]
+    patterns = [_FUNCTION_BY_TEXT, *([_MEMBER_BY_TEXT] if file.module.startswith(_SHAPED) else [])]
     by_text = {
         found[1]
         for node in file.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if (found := _FUNCTION_BY_TEXT.fullmatch(node.value))
+        for pattern in patterns
+        if (found := pattern.fullmatch(node.value))
     }
     return (
         imported | by_text | {node.attr for node in file.nodes if isinstance(node, ast.Attribute)}

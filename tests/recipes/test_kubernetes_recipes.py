@@ -114,6 +114,86 @@ def test_a_resource(copy: Copy) -> None:
     assert "3 levels" in report
 
 
+def test_a_built_in_kind(copy: Copy) -> None:
+    """Protobuf, order, simple rules and tables, out of the data and one row."""
+    of_group = "scheduling.k8s.io.v1.json"
+    scheme = {
+        "kind": "PriorityScheme",
+        "singular": "priorityscheme",
+        "namespaced": False,
+        "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
+        "default": True,
+        "columns": [
+            {"name": "Name", "type": "string", "format": "name", "cell": ".metadata.name"},
+            {"name": "Levels", "type": "integer", "cell": ["number", ".levels"]},
+        ],
+    }
+    _extend(copy, f"data/resources/{of_group}", priorityschemes=scheme)
+    meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+    fields = {
+        "kind": "string",
+        "apiVersion": "string",
+        "metadata": {"number": 1, "ref": meta},
+        "steps": {"number": 3, "items": "string"},
+        "levels": {"number": 2, "type": "int32"},
+    }
+    _extend(
+        copy,
+        "data/schemas/io.k8s.api.scheduling.v1.json",
+        PriorityScheme={
+            "fields": fields,
+            "gvk": ["scheduling.k8s.io", "v1", "PriorityScheme"],
+            "always": {"metadata": {}},
+            "rules": [["range", "levels", 1, 9], ["required", "steps"]],
+            "immutable": ["levels"],
+        },
+    )
+    copy.insert(
+        "src/celadon/kube/validation/further_validations.py",
+        "OTHERS: Final[Mapping[GroupKind, Validation]] = {\n",
+        '    GroupKind("scheduling.k8s.io", "PriorityScheme"): Validation(\n'
+        '        by_rules("scheduling.v1.PriorityScheme"), CLUSTER\n    ),\n',
+    )
+    copy.python("tools/build_packs.py")
+    copy.write("scheme.yaml", SCHEME + "levels: 10\n")
+    report = copy.celadon("check", "scheme.yaml", code=1)
+    assert "levels: Invalid value: 10: must be between 1 and 9, inclusive" in report
+    assert "steps: Required value" in report
+    assert copy.python("-c", SHOWING) == "\n".join(
+        (
+            "[kind, apiVersion, metadata, steps, levels]",
+            "True",
+            "[ours, 3]",
+            "levels: Invalid value: 3: field is immutable\n",
+        )
+    )
+
+
+SHOWING = """\
+from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.protobuf import decode, encode, in_message_order
+from celadon.kube.validation.field_rules import changed_fields
+from celadon.serve.tables.table_shapes import built_in_shape
+
+scheme = {
+    "levels": 3,
+    "steps": ["a"],
+    "metadata": {"name": "ours"},
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityScheme",
+}
+print(f"[{', '.join(in_message_order(scheme))}]")
+print(decode(encode(scheme)) == scheme)
+shape = built_in_shape(GroupVersionResource("scheduling.k8s.io", "v1", "priorityschemes"))
+print(f"[{', '.join(map(str, shape.cells(scheme, 0)))}]")
+for error in changed_fields(
+    "scheduling.v1.PriorityScheme", scheme, {**scheme, "levels": 4}, FieldPath()
+):
+    print(error)
+"""
+
+
 def _extend(copy: Copy, path: str, **entries: object) -> None:
     """Entries more in a file of JSON, which is sorted by name."""
     known = json.loads(copy.read(path))

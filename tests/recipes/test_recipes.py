@@ -8,6 +8,7 @@ from tests.paths import ROOT
 from tests.recipes import test_command_recipes, test_engine_recipes, test_kubernetes_recipes
 
 PERFORMED = {
+    "a built-in kind": test_kubernetes_recipes.test_a_built_in_kind,
     "a command": test_command_recipes.test_a_command,
     "a function of Kubernetes' CEL": test_kubernetes_recipes.test_a_function,
     "a limit": test_command_recipes.test_a_limit,

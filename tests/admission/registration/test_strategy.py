@@ -10,7 +10,6 @@ import pytest
 from celadon.admission import ObjectWorld
 from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
-from celadon.admission.registration.member_order import ordered
 from celadon.kube import GroupVersionKind, Ruling
 from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
@@ -182,14 +181,6 @@ def test_status(status: dict[str, Any], messages: list[str]) -> None:
     made = changed(VAP, sent, old, subresource="status")
     assert made["spec"] == old["spec"]
     assert [str(error) for error in strategy.status_errors(made, old, NOTHING)] == messages
-
-
-def test_output_order() -> None:
-    made = ordered(document(VWC, {"labels": {"b": "1", "a": "2"}}, webhooks=[HOOK]))
-    assert list(made) == ["kind", "apiVersion", "metadata", "webhooks"]
-    assert list(made["metadata"]["labels"]) == ["a", "b"]
-    assert list(made["webhooks"][0])[:3] == ["name", "clientConfig", "failurePolicy"]
-    assert ordered({"kind": "Pod", "apiVersion": "v1"}) == {"kind": "Pod", "apiVersion": "v1"}
 
 
 def test_names_for_files_are_reserved_where_there_can_be_files() -> None:

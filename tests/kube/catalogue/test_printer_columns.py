@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from celadon.kube.catalogue.printer_columns import Column, columns_of
+from celadon.kube.catalogue.printer_columns import (
+    Column,
+    columns_of,
+    every_description,
+    scale_columns,
+)
 from celadon.kube.names import GroupVersionResource
 
 
@@ -13,5 +18,20 @@ def test_columns() -> None:
     assert {column.name for column in pods if column.priority} >= {"IP", "Node"}
     addresses = columns_of(GroupVersionResource("networking.k8s.io", "v1", "ipaddresses"))
     assert sum(column.hidden for column in addresses) == 1
-    assert columns_of(GroupVersionResource("example.com", "v1", "widgets")) == ()
+    unknown = columns_of(GroupVersionResource("example.com", "v1", "widgets"))
+    assert [column.name for column in unknown] == ["Name", "Created At"]
     assert Column("x").type == "string"
+
+
+def test_descriptions() -> None:
+    """A column says what it means itself, or as columns of its name do everywhere."""
+    revision = columns_of(GroupVersionResource("apps", "v1", "controllerrevisions"))[2]
+    assert revision.description.startswith("Revision indicates the revision")
+    assert revision.cell == ["number", ".revision"]
+    pods = columns_of(GroupVersionResource("", "v1", "pods"))
+    assert pods[0].description == every_description("Name") != ""
+    assert every_description("Nothing like it") == ""
+
+
+def test_columns_of_scale() -> None:
+    assert [column.name for column in scale_columns()] == ["Name", "Desired", "Available", "Age"]

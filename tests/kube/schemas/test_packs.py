@@ -15,6 +15,7 @@ from celadon.kube.schemas import packs
 from tests.paths import ROOT, shared
 
 SOURCES = ROOT / "data"
+PACKS = ROOT / "src" / "celadon" / "kube" / "data"
 
 
 def tool(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -34,7 +35,7 @@ def test_missing_pack() -> None:
 @pytest.mark.thorough
 def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tool("build_packs", monkeypatch).texts(SOURCES)
-    assert set(texts) == {"columns", "defaults", "resources", "schemas"}
+    assert set(texts) == {path.name.removesuffix(".json.z") for path in PACKS.iterdir()}
     for name, text in texts.items():
         packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
         assert packed is not None
@@ -49,6 +50,16 @@ def test_sources_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
         assert text == text_of(value), f"{path}: not in the form of tools/pack_sources.py"
         if path.parent != SOURCES:
             assert list(value) == sorted(value), f"{path}: not sorted by name"
+
+
+def test_fields_stand_in_the_order_of_their_struct(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`always` and `ptr` name some of the fields of a struct in its order."""
+    for package, types in tool("pack_sources", monkeypatch).read(SOURCES / "schemas"):
+        for name, entry in types.items():
+            order = list(entry.get("fields", ()))
+            for column in ("always", "ptr"):
+                named = [field for field in entry.get(column, ()) if field in order]
+                assert named == sorted(named, key=order.index), f"{package}.{name}: {column}"
 
 
 @pytest.mark.thorough

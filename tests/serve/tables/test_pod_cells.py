@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.tables.pod_cells import pod_cells, pod_conditions
+from celadon.kube import GroupVersionResource
+from celadon.serve.tables.pod_cells import pod_conditions
+from celadon.serve.tables.table_shapes import built_in_shape
+
+pod_cells = built_in_shape(GroupVersionResource("", "v1", "pods")).cells
 
 RUNNING: dict[str, Any] = {"running": {}}
 DONE = {"terminated": {"exitCode": 0, "reason": "Completed"}}

@@ -7,7 +7,6 @@ of `celadon.kube.registry`, which treats them like all other kinds.
 
 Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
-`member_order` (`ordered`) is for a server's answers.
 """
 
 from celadon.admission.registration.api_validation.binding_validation import validate_binding
@@ -26,7 +25,6 @@ from celadon.admission.registration.decoding import (
     decode_policy,
     decode_webhooks,
 )
-from celadon.admission.registration.member_order import ordered
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -72,7 +70,6 @@ __all__ = [
     "decode_object",
     "decode_policy",
     "decode_webhooks",
-    "ordered",
     "validate_binding",
     "validate_create",
     "validate_object_meta",

@@ -12,7 +12,12 @@ from celadon.kube.catalogue.plugin_facts import (
     UnusablePlugins,
     enabled_plugins,
 )
-from celadon.kube.catalogue.printer_columns import Column, columns_of
+from celadon.kube.catalogue.printer_columns import (
+    Column,
+    columns_of,
+    every_description,
+    scale_columns,
+)
 from celadon.kube.catalogue.resources import (
     ESTABLISHED,
     ApiGroup,
@@ -46,9 +51,11 @@ __all__ = [
     "columns_of",
     "custom_resources",
     "enabled_plugins",
+    "every_description",
     "guess_resource",
     "guessed_resource",
     "human_duration",
     "is_established",
     "known_resources",
+    "scale_columns",
 ]

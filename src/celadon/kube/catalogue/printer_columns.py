@@ -1,7 +1,8 @@
-"""The columns in which a server shows built-in resources as a table.
+"""The columns in which a server shows resources as a table.
 
-`source` says where a cell comes from: `.path`, `age(.path)`, `labels(…)`, `join(…)`, `fn name`, or
-words; an `int:` or `bool:` before it is the JSON type of the cell when that is not a string.
+What is known of a column stands in `data/resources` and `data/columns.json`: its head, the words
+that explain it, and in `cell` what it shows, in the small language of the server's printers. Who
+shows no tables never loads it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.schemas import packs
 from celadon.records import dataclass
@@ -23,34 +25,40 @@ class Column:
     type: str = "string"
     format: str = ""
     priority: int = 0
-    source: str = ""
+    description: str = ""
+    cell: Json = ""
     hidden: bool = False
 
 
-def _column(entry: Mapping[str, Any] | str, *, hidden: bool) -> Column:
-    if isinstance(entry, str):
-        return Column(name="", source=entry, hidden=hidden)
+def _column(entry: Mapping[str, Any]) -> Column:
     return Column(
-        name=entry.get("name", ""),
-        type=entry.get("type", "string"),
+        name=entry["name"],
+        type=entry["type"],
         format=entry.get("format", ""),
         priority=entry.get("priority", 0),
-        source=entry.get("from", ""),
-        hidden=hidden,
+        description=entry.get("description", every_description(entry["name"])),
+        cell=entry["cell"],
     )
 
 
+def every_description(name: str) -> str:
+    """What a column of this name means where its resource does not say more; maybe nothing."""
+    description: str = packs.load("columns")["every"].get(name, "")
+    return description
+
+
 @functools.cache
-def _columns() -> Mapping[GroupVersionResource, tuple[Column, ...]]:
-    return {
-        GroupVersionResource(*name.split("/")): (
-            *(_column(column, hidden=False) for column in entry["columns"]),
-            *(_column(cell, hidden=True) for cell in entry.get("extraCells", ())),
-        )
-        for name, entry in packs.load("columns").items()
-    }
-
-
 def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
-    """In the order of the table; none for resources that are not built in."""
-    return _columns().get(gvr, ())
+    """In the order of the table; those of name and time of creation for resources without any."""
+    pack = packs.load("columns")
+    entry = pack["resources"].get("/".join(gvr))
+    if entry is None:
+        return tuple(map(_column, pack["unprinted"]))
+    hidden = (Column(name="", cell=cell, hidden=True) for cell in entry.get("extraCells", ()))
+    return *map(_column, entry["columns"]), *hidden
+
+
+@functools.cache
+def scale_columns() -> tuple[Column, ...]:
+    """Of the subresource `scale`."""
+    return tuple(map(_column, packs.load("columns")["scale"]))

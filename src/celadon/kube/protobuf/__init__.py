@@ -5,8 +5,9 @@ in its JSON shape, `encode_event` makes the frames of a watch stream.
 Every way to fail is a `ProtobufError`, whose text is upstream's. Custom resources and tables have
 no protobuf form: `has_message` tells before, `NoMessageError` after.
 
-Read `envelope` first, then `messages.txt` (the fields of every kind; the source and the data in
-one), then `message_reader` and `message_writer`, which are compiled from it; `wire` is below them.
+Read `envelope` first, then `message_table` (the fields of every kind, out of `data/schemas`), then
+`message_reader` and `message_writer`, which are compiled from it; `wire` is below them.
+`in_message_order` is for whoever writes objects as JSON.
 """
 
 from celadon.kube.protobuf.envelope import (

@@ -1,7 +1,7 @@
 """The members of an object in the order of its kind's fields, as a server writes them.
 
-Go writes structs field by field and maps sorted by key. What has no message (custom resources)
-stays as it is.
+Go writes structs field by field and maps sorted by key. The order of the fields is that of the
+lines of the message table. What has no message (custom resources) stays as it is.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def _way(given: tuple[str, ...], orders: Mapping[str, Order | None]) -> _Way | N
 @functools.cache
 def _orders(name: str) -> dict[str, Order | None]:
     """How the members of a message are ordered themselves, in the order of its fields; None for
-    those that have no order."""
-    found: dict[str, Order | None] = {}
+    those that have no order. Where no field is called so, `kind` and `apiVersion` come first."""
+    orders: dict[str, Order | None] = {}
     for field in message_fields(name):
         if field.inline:
-            found.update(_orders(field.type))
+            orders.update(_orders(field.type))
         else:
-            found[field.name] = _order_of(field)
-    return found
+            orders[field.name] = _order_of(field)
+    return {**dict.fromkeys(key for key in _TYPE if key not in orders), **orders}
 
 
 def _order_of(field: MessageField) -> Order | None:

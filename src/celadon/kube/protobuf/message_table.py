@@ -1,17 +1,22 @@
-"""The table of messages, `messages.txt`: which fields a kind has, under which numbers.
+"""The table of messages: which fields a kind has, under which numbers, and in which order.
 
-The text beside this file is the source and explains its form. It is read once; the lines of a
-message are parsed when the message is first asked for.
+The pack `messages` is made of the types in `data/`. A message is a text with a line for each field
+in the order of the Go struct: number, name in JSON, type. `?` marks what Go holds by pointer (or as
+bytes): on the wire only when it is set. Everything else is always written, zeros too, except lists
+and maps, whose empty form has no bytes. `(inline)` fields hold a message whose fields are in JSON
+those of the outer one. Types without a package are of the same one.
+
+The lines of a message are parsed when the message is first asked for.
 """
 
 from __future__ import annotations
 
 import functools
-import pkgutil
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import packs
 from celadon.records import dataclass
 
 META: Final = "meta.v1"
@@ -27,8 +32,7 @@ IN_EVERY_GROUP_VERSION: Final = frozenset(
 )
 """Kinds of meta.v1 that every group version registers (apimachinery `metav1.AddToGroupVersion`)."""
 
-IN_CORE: Final = frozenset({"APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"})
-"""Kinds of meta.v1 that are `v1`, and no other version (`metav1.Unversioned`)."""
+_META_VERSION: Final = GroupVersionKind("meta.k8s.io", "v1", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,56 +52,38 @@ class MessageField:
         return self.name == INLINE
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    kinds: Mapping[GroupVersionKind, str]
-    lines: Mapping[str, tuple[str, ...]]
+@functools.cache
+def _lines() -> Mapping[str, str]:
+    lines: Mapping[str, str] = packs.load("messages")["messages"]
+    return lines
 
 
 @functools.cache
-def _table() -> _Table:
-    read = pkgutil.get_data("celadon.kube", "protobuf/messages.txt")
-    if read is None:
-        raise ImportError("messages.txt of celadon.kube.protobuf cannot be read")
-    kinds: dict[GroupVersionKind, str] = {}
-    lines: dict[str, tuple[str, ...]] = {}
-    package = group = version = ""
-    for block in read.decode().split("\n\n"):
-        if block.startswith("#"):
-            continue
-        head, *fields = block.splitlines()
-        if head.startswith("["):
-            package, _, api_version = head[1:].partition("] ")
-            group, version = parse_api_version(api_version)
-            continue
-        name, _, mark = head.partition(" ")
-        lines[f"{package}.{name}"] = tuple(fields)
-        if mark:
-            kind = GroupVersionKind(group, version, name)
-            if package == META and name in IN_CORE:
-                kind = GroupVersionKind("", "v1", name)
-            kinds[kind] = f"{package}.{name}"
-    return _Table(kinds, lines)
-
-
 def kinds() -> Mapping[GroupVersionKind, str]:
     """The kinds of the table, and the names of their messages."""
-    return _table().kinds
+    named = {
+        GroupVersionKind(*name.split("/")): message
+        for name, message in packs.load("messages")["kinds"].items()
+    }
+    options = {
+        _META_VERSION._replace(kind=kind): f"{META}.{kind}" for kind in IN_EVERY_GROUP_VERSION
+    }
+    return named | options
 
 
 def message_of(gvk: GroupVersionKind) -> str | None:
     """The name of the message, as `core.v1.Pod`; None for kinds without one."""
     if gvk.kind in IN_EVERY_GROUP_VERSION:
         return f"{META}.{gvk.kind}"
-    return _table().kinds.get(gvk)
+    return kinds().get(gvk)
 
 
 @functools.cache
 def message_fields(name: str) -> tuple[MessageField, ...]:
     """In the order of Go's structs, in which JSON has them. KeyError for a name that is not in the
     table."""
-    package = name.rpartition(".")[0]
-    return tuple(_field(line, package) for line in _table().lines[name])
+    package = ".".join(name.split(".")[:2])
+    return tuple(_field(line, package) for line in _lines()[name].splitlines())
 
 
 def _field(line: str, package: str) -> MessageField:
@@ -107,6 +93,6 @@ def _field(line: str, package: str) -> MessageField:
     if mapped:
         type_ = type_[len(_MAP_START) : -1]
     type_ = type_.removesuffix("?").removesuffix(_LIST_END)
-    if f"{package}.{type_}" in _table().lines or type_[0].isupper():
+    if type_[0].isupper():
         type_ = f"{package}.{type_}"
     return MessageField(int(number), name, type_, optional, repeated, mapped)

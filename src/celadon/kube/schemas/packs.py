@@ -16,7 +16,8 @@ from typing import Any
 
 @functools.cache
 def load(name: str) -> Any:
-    """The JSON of `resources`, `columns`, `defaults` or `schemas`; FileNotFoundError for others."""
+    """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
+    `rules`. Raises FileNotFoundError for others."""
     packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
     if packed is None:
         raise ImportError(f"the data pack {name} of celadon.kube cannot be read")

@@ -17,7 +17,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 from celadon.kube.validation.validation_gates import ON_SINCE

@@ -21,6 +21,7 @@ from celadon.kube.validation.cluster import (
     role_rules,
     stored_versions,
 )
+from celadon.kube.validation.field_rules import by_rules
 from celadon.kube.validation.networking import (
     endpoints_objects,
     ingresses,
@@ -160,7 +161,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         status=workload_statuses.autoscaler_status,
         revisit=_CHANGED,
     ),
-    GroupKind("autoscaling", "Scale"): Validation(autoscaling.scale),
+    GroupKind("autoscaling", "Scale"): Validation(by_rules("autoscaling.v1.Scale")),
     GroupKind("batch", "CronJob"): Validation(
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),

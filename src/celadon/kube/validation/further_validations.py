@@ -23,6 +23,7 @@ from celadon.kube.validation.cluster import (
     trust_bundles,
 )
 from celadon.kube.validation.devices import claim_statuses, resource_claims, resource_slices
+from celadon.kube.validation.field_rules import by_rules
 from celadon.kube.validation.networking import endpoint_slices
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.storage import storage_classes, storage_drivers
@@ -136,7 +137,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         status=api_services.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
-        leases.lease, ANY_FINALIZERS, revisit=_CHANGED
+        by_rules("coordination.v1.Lease"), ANY_FINALIZERS, revisit=_CHANGED
     ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
         leases.lease_candidate, CANDIDATE, leases.lease_candidate_update, revisit=_CHANGED

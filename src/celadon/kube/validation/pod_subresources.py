@@ -151,7 +151,9 @@ def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Erro
 def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
     for at, container, was in _pairs(spec, before, field):
         fixed = _with_old(container, was)
-        changed = internal_value(fixed, "Container") != internal_value(was, "Container")
+        changed = internal_value(fixed, "core.v1.Container") != internal_value(
+            was, "core.v1.Container"
+        )
         if field == "containers":
             if changed:
                 yield fieldpath.forbidden(SPEC, ONLY_AMOUNTS)

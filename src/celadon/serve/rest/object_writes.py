@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
-from celadon.admission.registration import STRATEGIES, ordered
+from celadon.admission.registration import STRATEGIES
 from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.apply import with_old_times
 from celadon.kube.defaulting import DefaultingContext
@@ -424,4 +424,4 @@ def _take_managers(scale: dict[str, Any]) -> object:
 
 def in_order(obj: dict[str, Any]) -> dict[str, Any]:
     """An object as it is stored and written out: the members as in the structs of its kind."""
-    return ordered(in_message_order(obj))
+    return in_message_order(obj)

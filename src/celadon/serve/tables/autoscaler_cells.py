@@ -1,21 +1,19 @@
-"""The cells of autoscalers: what each metric is and what it should be."""
+"""The targets of autoscalers: what each metric is and what it should be."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from celadon.admission import convert
-from celadon.kube import GroupVersionKind, JsonObject, metadata
+from celadon.kube import GroupVersionKind, JsonObject
 from celadon.serve.tables.cell_texts import (
     NONE,
     UNKNOWN,
-    UNSET,
     Cell,
-    age,
+    Row,
     at,
     items,
     joined,
-    number,
     quantity_text,
     text,
 )
@@ -33,22 +31,9 @@ _MEMBERS: Final = {
 """The member that describes a metric of a type."""
 
 
-def autoscaler_cells(obj: JsonObject, now: float) -> list[Cell]:
+def autoscaler_targets(obj: JsonObject, row: Row) -> Cell:
     """Of any version: what v1 keeps in annotations counts, too."""
     scaler = convert(obj, AUTOSCALER)
-    target, least = at(scaler, "spec", "scaleTargetRef"), at(scaler, "spec", "minReplicas")
-    return [
-        metadata.name(scaler),
-        f"{text(target, 'kind')}/{text(target, 'name')}",
-        _metrics(scaler),
-        UNSET if least is None else str(least),
-        number(scaler, "spec", "maxReplicas"),
-        number(scaler, "status", "currentReplicas"),
-        age(scaler, now),
-    ]
-
-
-def _metrics(scaler: JsonObject) -> str:
     metrics = items(scaler, "spec", "metrics")
     if not metrics:
         return NONE

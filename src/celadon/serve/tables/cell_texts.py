@@ -10,14 +10,25 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from celadon.kube import JsonObject, metadata
+from celadon.kube import JsonObject
 from celadon.kube.catalogue import UNKNOWN_AGE, human_duration
 from celadon.kube.quantities import QuantityError, parse_quantity
 from celadon.kube.selection import SelectorError, label_selector
+from celadon.records import dataclass
 
 Cell: TypeAlias = str | int | float | bool | None
 CellsOf: TypeAlias = Callable[[JsonObject, float], list[Cell]]
 """The cells of an object at a time, in the order of the kind's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the cells of one row share. `results` are what one cell has worked out for others."""
+
+    obj: JsonObject
+    now: float
+    results: dict[str, Any]
+
 
 NONE: Final = "<none>"
 UNSET: Final = "<unset>"
@@ -79,11 +90,6 @@ def elapsed(duration: float) -> str:
     return human_duration(int(max(-LONGEST, min(duration, LONGEST))))
 
 
-def age(obj: JsonObject, now: float) -> str:
-    """How long ago the object was created."""
-    return since(metadata.creation_timestamp(obj), now)
-
-
 def joined(values: Sequence[str], *, separator: str = ",", total: int | None = None) -> str:
     """The values given, and how many more there are when `total` says so."""
     shown = separator.join(values)
@@ -103,12 +109,12 @@ def labels_text(labels: Any) -> str:  # noqa: ANN401 - any JSON
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels))
 
 
-def selector_text(selector: Any) -> str:  # noqa: ANN401 - any JSON
-    """The canonical text of a label selector; `<none>` for one that selects all or nothing."""
+def selector_text(selector: Any, empty: str = NONE, broken: str = "<error>") -> str:  # noqa: ANN401
+    """The canonical text of a label selector; `empty` for one that selects all or nothing."""
     try:
-        return str(label_selector(selector)) or NONE
+        return str(label_selector(selector)) or empty
     except SelectorError:
-        return "<error>"
+        return broken
 
 
 def quantity_text(amount: object) -> str:
@@ -121,7 +127,7 @@ def quantity_text(amount: object) -> str:
         return str(amount)
 
 
-def condition(obj: JsonObject, kind: str) -> JsonObject | None:
+def condition(obj: object, kind: str) -> JsonObject | None:
     """The first condition of a type in `status`."""
     found = items(obj, "status", "conditions")
     return next((one for one in found if text(one, "type") == kind), None)
@@ -131,15 +137,6 @@ def is_true(obj: JsonObject, kind: str) -> bool:
     """Whether the first condition of this type holds."""
     found = condition(obj, kind)
     return found is not None and text(found, "status") == "True"
-
-
-def container_cells(pod_spec: object) -> tuple[str, str]:
-    """The names of the containers, and their images."""
-    containers = items(pod_spec, "containers")
-    return (
-        ",".join(text(one, "name") for one in containers),
-        ",".join(text(one, "image") for one in containers),
-    )
 
 
 def texts(values: Iterable[Any], member: str) -> list[str]:

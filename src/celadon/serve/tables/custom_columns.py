@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.catalogue import Column
+from celadon.kube.catalogue import Column, every_description
 from celadon.kube.go import TimeError, canonical_time
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 from celadon.serve.tables.cell_texts import INVALID, Cell, CellsOf, since
-from celadon.serve.tables.column_headers import EVERY, NAME, Header, described, header
+from celadon.serve.tables.column_headers import Header, described
 
 AGE: Final[Mapping[str, Any]] = {
     "name": "Age",
@@ -28,18 +28,23 @@ _INT64: Final = 2**63
 
 def custom_headers(columns: Sequence[Mapping[str, Any]]) -> tuple[Header, ...]:
     """Of the `additionalPrinterColumns` of a version."""
-    name = described(NAME, EVERY)
+    name = described(Column("Name", format="name", description=every_description("Name")))
     if not columns:
-        return name, described(Column("Age", type="date"), EVERY)
+        age = Column("Age", type="date", description=every_description("Age"))
+        return name, described(age)
     return name, *(_header(column) for column in columns)
 
 
 def _header(entry: Mapping[str, Any]) -> Header:
-    column = Column(
-        entry["name"], entry["type"], entry.get("format") or "", entry.get("priority") or 0
-    )
     path = f"Custom resource definition column (in JSONPath format): {entry['jsonPath']}"
-    return header(column, entry.get("description") or path)
+    column = Column(
+        entry["name"],
+        entry["type"],
+        entry.get("format") or "",
+        entry.get("priority") or 0,
+        entry.get("description") or path,
+    )
+    return described(column)
 
 
 def custom_cells(columns: Sequence[Mapping[str, Any]]) -> CellsOf:

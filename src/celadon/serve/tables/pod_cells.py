@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject, metadata
 from celadon.records import dataclass
-from celadon.serve.tables.cell_texts import NONE, Cell, age, at, is_true, items, number, since, text
+from celadon.serve.tables.cell_texts import NONE, Cell, Row, at, is_true, items, number, since, text
 
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 _GATED: Final = "SchedulingGated"
@@ -32,25 +32,26 @@ class PodSummary:
     last_restart: str
 
 
-def pod_cells(pod: JsonObject, now: float) -> list[Cell]:
-    """Name, Ready, Status, Restarts, Age, IP, Node, Nominated Node, Readiness Gates."""
-    summary = summarized(pod)
+def pod_ready(pod: JsonObject, row: Row) -> Cell:
+    """How many containers are ready, of how many that go on running."""
     total = len(items(pod, "spec", "containers")) + len(_sidecars(pod))
-    restarts = str(summary.restarts)
+    return f"{_summary(row).ready}/{total}"
+
+
+def pod_restarts(pod: JsonObject, row: Row) -> Cell:
+    """How often containers were started again, and when the last one ended before that."""
+    summary = _summary(row)
     if summary.restarts and summary.last_restart:
-        restarts += f" ({since(summary.last_restart, now)} ago)"
-    addresses = items(pod, "status", "podIPs")
-    return [
-        metadata.name(pod),
-        f"{summary.ready}/{total}",
-        _status(pod, summary.reason),
-        restarts,
-        age(pod, now),
-        (text(addresses[0], "ip") if addresses else "") or NONE,
-        text(pod, "spec", "nodeName") or NONE,
-        text(pod, "status", "nominatedNodeName") or NONE,
-        _readiness_gates(pod),
-    ]
+        return f"{summary.restarts} ({since(summary.last_restart, row.now)} ago)"
+    return str(summary.restarts)
+
+
+def _summary(row: Row) -> PodSummary:
+    """The summary of the pod of a row, which three cells need."""
+    summary: PodSummary | None = row.results.get("pod")
+    if summary is None:
+        summary = row.results["pod"] = summarized(row.obj)
+    return summary
 
 
 def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
@@ -137,13 +138,14 @@ def _pod_reason(pod: JsonObject) -> str:
     return text(pod, "status", "reason") or text(pod, "status", "phase")
 
 
-def _status(pod: JsonObject, reason: str) -> str:
+def pod_status(pod: JsonObject, row: Row) -> Cell:
+    """Why the pod is as it is, in a word."""
     if metadata.deletion_timestamp(pod):
         if text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
         if text(pod, "status", "phase") not in TERMINAL_PHASES:
             return "Terminating"
-    return reason
+    return _summary(row).reason
 
 
 def _end(terminated: JsonObject) -> str:
@@ -174,7 +176,8 @@ def _last_restart(statuses: list[Any]) -> str:
     return max(ends, default="")
 
 
-def _readiness_gates(pod: JsonObject) -> str:
+def pod_readiness_gates(pod: JsonObject, row: Row) -> Cell:
+    """How many of the conditions hold that the pod waits for."""
     gates = items(pod, "spec", "readinessGates")
     if not gates:
         return NONE

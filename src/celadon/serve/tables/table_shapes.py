@@ -7,33 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.catalogue import Column, Resource
+from celadon.kube.catalogue import Column, Resource, columns_of, scale_columns
 from celadon.records import dataclass
-from celadon.serve.tables.access_cells import ACCESS, FLOW_SCHEMAS, flow_schema_order
-from celadon.serve.tables.autoscaler_cells import autoscaler_cells
-from celadon.serve.tables.cell_texts import Cell, CellsOf, age, at, number
-from celadon.serve.tables.cluster_cells import CLUSTER
-from celadon.serve.tables.column_headers import CREATED_AT, Header, built_in_headers, described
+from celadon.serve.tables.cell_texts import Cell, CellsOf, Row, at, number
+from celadon.serve.tables.column_headers import CREATED_AT, Header, described
 from celadon.serve.tables.custom_columns import custom_cells, custom_headers
-from celadon.serve.tables.device_cells import DEVICES
-from celadon.serve.tables.network_cells import NETWORK
-from celadon.serve.tables.pod_cells import pod_cells, pod_conditions
-from celadon.serve.tables.registration_cells import REGISTRATIONS
-from celadon.serve.tables.storage_cells import STORAGE
-from celadon.serve.tables.workload_cells import WORKLOADS
+from celadon.serve.tables.pod_cells import pod_conditions
+from celadon.serve.tables.printer_cells import compiled
 
-_BUILT_IN: Final[Mapping[str, CellsOf]] = {
-    **ACCESS,
-    **CLUSTER,
-    **DEVICES,
-    **NETWORK,
-    **REGISTRATIONS,
-    **STORAGE,
-    **WORKLOADS,
-    "horizontalpodautoscalers.autoscaling": autoscaler_cells,
-    "pods": pod_cells,
-}
-_ZERO_TIME: Final = "0001-01-01T00:00:00Z"
+PODS: Final = "pods"
+FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,48 +32,45 @@ class TableShape:
     null_rows: bool = False
 
 
-def _created_at(obj: JsonObject, now: float) -> list[Cell]:
-    return [metadata.name(obj), metadata.creation_timestamp(obj) or _ZERO_TIME]
-
-
-def _name_and_age(obj: JsonObject, now: float) -> list[Cell]:
-    return [metadata.name(obj), age(obj, now)]
-
-
-def _scale(obj: JsonObject, now: float) -> list[Cell]:
-    return [
-        metadata.name(obj),
-        number(obj, "spec", "replicas"),
-        number(obj, "status", "replicas"),
-        age(obj, now),
-    ]
-
-
 @functools.lru_cache(maxsize=1024)
 def built_in_shape(gvr: GroupVersionResource) -> TableShape:
     """Of a resource that is built in, or of any other: then name and time of creation."""
-    headers = built_in_headers(gvr)
+    columns = columns_of(gvr)
     resource = str(gvr.group_resource)
-    if headers[-1]["name"] == CREATED_AT.name:
-        return TableShape(headers, _created_at, null_rows=True)
     return TableShape(
-        headers,
-        _BUILT_IN.get(resource, _name_and_age),
-        pod_conditions if resource == "pods" else None,
+        _headers(columns),
+        _cells(columns),
+        pod_conditions if resource == PODS else None,
         flow_schema_order if resource == FLOW_SCHEMAS else None,
+        null_rows=columns[-1].name == CREATED_AT,
     )
 
 
 @functools.cache
 def scale_shape() -> TableShape:
     """Of the subresource `scale`, whatever it scales."""
-    columns = (
-        Column("Name"),
-        Column("Desired", type="integer"),
-        Column("Available", type="integer"),
-        Column("Age"),
-    )
-    return TableShape(tuple(described(one, "scales.autoscaling") for one in columns), _scale)
+    columns = scale_columns()
+    return TableShape(_headers(columns), _cells(columns))
+
+
+def _headers(columns: Sequence[Column]) -> tuple[Header, ...]:
+    return tuple(described(column) for column in columns if not column.hidden)
+
+
+def _cells(columns: Sequence[Column]) -> CellsOf:
+    """The function that fills the columns, as the data say it."""
+    readers = [compiled(column.cell) for column in columns]
+
+    def cells(obj: JsonObject, now: float) -> list[Cell]:
+        row = Row(obj, now, {})
+        return [read(obj, row) for read in readers]
+
+    return cells
+
+
+def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
+    """Lists of flow schemas show first what is matched first."""
+    return number(obj, "spec", "matchingPrecedence"), metadata.name(obj)
 
 
 def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from celadon.kube.schemas import packs
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.validation.pods.internal_pod_types import (
     OF_POD,
-    STRUCTS,
     fields_of,
     internal_pod_spec,
     internal_template,
 )
 
 ROOTS: Final = {
-    "PodSpec": "core.v1.PodSpec",
-    "ClaimSpec": "core.v1.PersistentVolumeClaimSpec",
-    "VolumeSource": "core.v1.PersistentVolumeSpec",
-    "VolumeAffinity": "core.v1.VolumeNodeAffinity",
-    "Taint": "core.v1.Taint",
-    "ScopeSelector": "core.v1.ScopeSelector",
-    "SigningCondition": "certificates.v1.CertificateSigningRequestCondition",
-    "NodeDriver": "storage.v1.CSINodeDriver",
-    "Attachment": "storage.v1.VolumeAttachmentSpec",
-    "CertificateWish": "certificates.v1beta1.PodCertificateRequestSpec",
-    "FlowSchemaSpec": "flowcontrol.v1.FlowSchemaSpec",
-    "FailurePolicy": "batch.v1.PodFailurePolicy",
-    "SuccessPolicy": "batch.v1.SuccessPolicy",
-    "DeviceClaimSpec": "resource.v1.ResourceClaimSpec",
-    "DeviceAttribute": "resource.v1.DeviceAttribute",
-    "PriorityLevelSpec": "flowcontrol.v1.PriorityLevelConfigurationSpec",
+    "core.v1.PodSpec",
+    "core.v1.PersistentVolumeClaimSpec",
+    "core.v1.PersistentVolumeSpec",
+    "core.v1.VolumeNodeAffinity",
+    "core.v1.Taint",
+    "core.v1.ScopeSelector",
+    "certificates.v1.CertificateSigningRequestCondition",
+    "storage.v1.CSINodeDriver",
+    "storage.v1.VolumeAttachmentSpec",
+    "certificates.v1beta1.PodCertificateRequestSpec",
+    "flowcontrol.v1.FlowSchemaSpec",
+    "batch.v1.PodFailurePolicy",
+    "batch.v1.SuccessPolicy",
+    "resource.v1.ResourceClaimSpec",
+    "resource.v1.DeviceAttribute",
+    "flowcontrol.v1.PriorityLevelConfigurationSpec",
 }
-"""The structs that are looked at themselves, and their components."""
+"""The types that are looked at themselves."""
 ELSEWHERE: Final = {
-    "PodSpec": {*OF_POD, "serviceAccount"},
-    "VolumeSource": {
+    "core.v1.PodSpec": {*OF_POD, "serviceAccount"},
+    "core.v1.PersistentVolumeSpec": {
         "accessModes",
         "capacity",
         "claimRef",
@@ -50,54 +49,45 @@ ELSEWHERE: Final = {
 """Fields of `v1` that are another one inside."""
 
 
-def reached() -> Iterator[tuple[str, str]]:
-    """All pairs of a struct and its component in `v1`."""
-    waiting = [(struct, f"io.k8s.api.{component}") for struct, component in ROOTS.items()]
-    seen: set[tuple[str, str]] = set()
+def reached() -> set[str]:
+    """All types that the roots hold."""
+    waiting, seen = list(ROOTS), set[str]()
     while waiting:
-        struct, component = waiting.pop()
-        if (struct, component) in seen:
+        name = waiting.pop()
+        if name in seen:
             continue
-        seen.add((struct, component))
-        yield struct, component
-        nodes = struct_codec(component).field_nodes
-        for field in fields_of(struct):
+        seen.add(name)
+        for field in fields_of(name):
             inner = field.type.lstrip("*").removeprefix("[]").removeprefix("{}")
-            if inner in STRUCTS and field.key in nodes:
-                waiting.append((inner, referred(nodes[field.key])))
-
-
-def referred(node: Any) -> str:
-    """The component that a field, or its items, are."""
-    while "ref" not in node:
-        node = node.get("items") or node["values"]
-    name: str = node["ref"]
-    return name
+            if len(inner) > 1:
+                waiting.append(inner)
+    return seen
 
 
 def test_every_field_of_v1_has_its_place() -> None:
     wrong = {}
-    pairs = list(reached())
-    for struct, component in pairs:
-        here = {field.key for field in fields_of(struct)}
-        there = set(struct_codec(component).field_nodes) - ELSEWHERE.get(struct, set())
-        if struct == "PodSecurity":
+    for name in reached():
+        here = {field.key for field in fields_of(name)}
+        there = set(struct_codec(f"io.k8s.api.{name}").field_nodes) - ELSEWHERE.get(name, set())
+        if name == "core.v1.PodSecurityContext":
             here -= {*OF_POD}
         if here != there:
-            wrong[struct] = here ^ there
+            wrong[name] = here ^ there
     assert not wrong
-    assert {struct for struct, _ in pairs} == set(STRUCTS)
+    assert reached() == set(packs.load("internals"))
 
 
-def test_texts_numbers_and_booleans_are_what_they_are_there() -> None:
-    for struct, component in reached():
-        nodes = struct_codec(component).field_nodes
-        for field in fields_of(struct):
-            if field.type in ("x", "*x", "l", "*l") or field.key not in nodes:
-                continue
-            node, depth = nodes[field.key], field.type.lstrip("*")
-            assert ("items" in node) == depth.startswith("[]"), (struct, field)
-            assert ("values" in node) == depth.startswith("{}"), (struct, field)
+def test_types_follow_from_those_of_v1() -> None:
+    """All but those that the data name: a pointer of `v1` that is none inside, and the like."""
+    assert {field.name: field for field in fields_of("core.v1.Container")}["Ports"].type == (
+        "[]core.v1.ContainerPort"
+    )
+    token = {field.key: field.type for field in fields_of("core.v1.ServiceAccountTokenProjection")}
+    assert token == {"audience": "s", "expirationSeconds": "n", "path": "s"}
+    volume = {field.key: field for field in fields_of("core.v1.RBDVolumeSource")}
+    assert volume["monitors"] == ("CephMonitors", "monitors", "[]s")
+    assert volume["fsType"] == ("FSType", "fsType", "s")
+    assert volume["secretRef"].type == "*core.v1.LocalObjectReference"
 
 
 def test_what_is_absent() -> None:

@@ -196,7 +196,7 @@ def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: Jso
     if scope not in SCOPES:
         yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
     for _ in unfit:
-        yield fieldpath.invalid(path, internal_value(selector, "ScopeSelector"), UNFIT)
+        yield fieldpath.invalid(path, internal_value(selector, "core.v1.ScopeSelector"), UNFIT)
     if scope in EXISTS_ONLY and operator != "Exists":
         detail = (
             "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "

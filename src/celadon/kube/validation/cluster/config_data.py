@@ -11,7 +11,8 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, each, entries, immutable
+from celadon.kube.validation.field_checks import Errors, each, entries
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.well_known_values import TLS_SECRET
 
 MAX_BYTES: Final = 1024 * 1024
@@ -123,6 +124,6 @@ def _json_object(path: FieldPath, text: str) -> Errors:
 
 def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
     """An immutable one may not change, nor become mutable; the type never."""
-    yield from immutable(FieldPath("type"), obj.get("type"), old.get("type"))
+    yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
     yield from _frozen(obj, old, "data")
     yield from secret(obj)

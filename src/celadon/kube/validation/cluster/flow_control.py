@@ -23,6 +23,7 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
@@ -31,7 +32,6 @@ EXEMPT: Final = "exempt"
 CATCH_ALL: Final = "catch-all"
 DISTINGUISHERS: Final = ("ByNamespace", "ByUser")
 MAX_PRECEDENCE: Final = 10_000
-MAX_QUEUES: Final = 10_000_000
 HASH_BITS: Final = 60
 """How much of a hash there is to deal hands from."""
 VERBS: Final = (
@@ -111,8 +111,8 @@ def flow_schema(obj: JsonObject) -> Errors:
         yield from _rule(where, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
     if fixed is not None:
-        shown = internal_value(spec, "FlowSchemaSpec")
-        if shown != internal_value(fixed, "FlowSchemaSpec"):
+        shown = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
+        if shown != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
             yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 
@@ -274,12 +274,14 @@ def priority_level(obj: JsonObject) -> Errors:
     else:
         yield from _level(spec, kind)
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
-        shown = internal_value(spec, "PriorityLevelSpec")
+        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         why = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
         yield fieldpath.invalid(SPEC, shown, why)
     if name == CATCH_ALL:
-        shown = internal_value(spec, "PriorityLevelSpec")
-        if shown != internal_value(MANDATORY_LEVEL, "PriorityLevelSpec"):
+        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
+        if shown != internal_value(
+            MANDATORY_LEVEL, "flowcontrol.v1.PriorityLevelConfigurationSpec"
+        ):
             yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 
@@ -324,18 +326,11 @@ def _response(path: FieldPath, response: JsonObject) -> Errors:
 
 
 def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
-    length, queues = queuing.get("queueLengthLimit") or 0, queuing.get("queues") or 0
-    hand, positive = queuing.get("handSize") or 0, "must be positive"
-    if length <= 0:
-        yield fieldpath.invalid(path.child("queueLengthLimit"), length, positive)
-    if queues <= 0:
-        yield fieldpath.invalid(path.child("queues"), queues, positive)
-    elif queues > MAX_QUEUES:
-        why = f"must not be greater than {MAX_QUEUES}"
-        yield fieldpath.invalid(path.child("queues"), queues, why)
+    yield from broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
+    queues, hand = queuing.get("queues") or 0, queuing.get("handSize") or 0
     at = path.child("handSize")
     if hand <= 0:
-        yield fieldpath.invalid(at, hand, positive)
+        yield fieldpath.invalid(at, hand, "must be positive")
     elif hand > queues:
         yield fieldpath.invalid(at, hand, f"should not be greater than queues ({queues})")
     elif math.ceil(math.log2(queues) * hand) > HASH_BITS:

@@ -12,24 +12,13 @@ from celadon.kube import fieldpath, semver
 from celadon.kube.fieldpath import NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
-from celadon.kube.validation.field_checks import NEGATIVE, SPEC, Errors, each, immutable, supported
+from celadon.kube.validation.field_checks import SPEC, Errors, each, supported
+from celadon.kube.validation.field_rules import changed_fields
 
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
 _UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
-
-
-def lease(obj: JsonObject) -> Errors:
-    """What is wrong with a Lease, besides its metadata. It has no strategy: servers drop that
-    unless leases are coordinated, which by default they are not."""
-    spec = obj.get("spec") or {}
-    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
-    if seconds is not None and seconds <= 0:
-        at = SPEC.child("leaseDurationSeconds")
-        yield fieldpath.invalid(at, seconds, "must be greater than 0")
-    if transitions is not None and transitions < 0:
-        yield fieldpath.invalid(SPEC.child("leaseTransitions"), transitions, NEGATIVE)
 
 
 def _strategy(strategy: str) -> Errors:
@@ -84,5 +73,5 @@ def _precedence(text: str) -> tuple[Any, ...]:
 def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The lease that is wanted stays."""
     yield from lease_candidate(obj)
-    new, before = ((one.get("spec") or {}).get("leaseName") or "" for one in (obj, old))
-    yield from immutable(SPEC.child("leaseName"), new, before)
+    new, before = (one.get("spec") or {} for one in (obj, old))
+    yield from changed_fields("coordination.v1alpha2.LeaseCandidateSpec", new, before, SPEC)

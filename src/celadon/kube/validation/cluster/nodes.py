@@ -94,7 +94,7 @@ def _taints(spec: JsonObject) -> Errors:
         yield from required_choice(at.child("effect"), effect, EFFECTS)
         if (key, effect) in seen:
             why = "taints must be unique by key and effect pair"
-            shown = internal_value(taint, "Taint")
+            shown = internal_value(taint, "core.v1.Taint")
             yield FieldError(ErrorType.DUPLICATE, at, shown, why)
         seen.add((key, effect))
 

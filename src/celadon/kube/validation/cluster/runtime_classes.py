@@ -10,7 +10,8 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import Errors, immutable, items, required_name
+from celadon.kube.validation.field_checks import Errors, items, required_name
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
@@ -39,11 +40,11 @@ def _distinct(scheduling: JsonObject) -> Errors:
     for at, one in items(scheduling, "tolerations", _SCHEDULING):
         key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if key in seen:
-            yield fieldpath.duplicate(at, internal_value(one, "Toleration"))
+            yield fieldpath.duplicate(at, internal_value(one, "core.v1.Toleration"))
         seen.add(key)
 
 
 def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The handler stays; the rest must be what that of a new one must be."""
     yield from runtime_class(obj)
-    yield from immutable(_HANDLER, obj.get("handler") or "", old.get("handler") or "")
+    yield from changed_fields("node.v1.RuntimeClass", obj, old, FieldPath())

@@ -16,10 +16,10 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
-    immutable,
     not_negative,
 )
-from celadon.kube.validation.status_conditions import condition_is_true, conditions
+from celadon.kube.validation.field_rules import broken_rules, changed_fields
+from celadon.kube.validation.statuses.status_conditions import condition_is_true, conditions
 
 _STATUS: Final = FieldPath("status")
 _AT_CONDITIONS: Final = _STATUS.child("conditions")
@@ -59,16 +59,14 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
 def migration(obj: JsonObject) -> Errors:
     """What is wrong with a StorageVersionMigration, besides its metadata."""
     resource = (obj.get("spec") or {}).get("resource") or {}
-    if not resource.get("resource"):
-        yield fieldpath.required(SPEC.child("resource", "resource"), "resource is required")
+    yield from broken_rules("meta.v1.GroupResource", resource, SPEC.child("resource"))
 
 
 def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is moved stays."""
     yield from migration(obj)
     new, before = ((one.get("spec") or {}).get("resource") or {} for one in (obj, old))
-    for field in ("group", "resource"):
-        yield from immutable(FieldPath(field), new.get(field) or "", before.get(field) or "")
+    yield from changed_fields("meta.v1.GroupResource", new, before, FieldPath())
 
 
 def migration_status(obj: JsonObject, old: JsonObject) -> Errors:

@@ -21,8 +21,8 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     dns_subdomain,
-    immutable,
 )
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 
@@ -70,8 +70,7 @@ def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _signer(spec)
     if spec.get("trustBundle") != before.get("trustBundle"):
         yield from _anchors(spec.get("trustBundle") or "")
-    new, was = (one.get("signerName") or "" for one in (spec, before))
-    yield from immutable(SPEC.child("signerName"), new, was)
+    yield from changed_fields("certificates.v1beta1.ClusterTrustBundleSpec", spec, before, SPEC)
 
 
 def _signer(spec: JsonObject) -> Errors:
@@ -135,5 +134,7 @@ def _uid(path: FieldPath, uid: str) -> Errors:
 def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is asked for stays."""
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "CertificateWish")
+        shown = internal_value(
+            obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
+        )
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

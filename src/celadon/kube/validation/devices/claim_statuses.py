@@ -32,11 +32,11 @@ from celadon.kube.validation.field_checks import (
     dns_label,
     driver_name,
     each,
-    present,
     required_choice,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.patterns import late_pattern
 
 MAX_CONSUMERS: Final = 256
@@ -92,7 +92,7 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
-    return present(consumer, path, "resource", "name", "uid")
+    return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
 
 
 def _device_id(device: JsonObject) -> str:

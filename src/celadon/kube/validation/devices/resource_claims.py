@@ -68,7 +68,7 @@ def claim(obj: JsonObject) -> Errors:
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is asked for stays."""
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "DeviceClaimSpec")
+        shown = internal_value(obj.get("spec") or {}, "resource.v1.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
 
 
@@ -77,7 +77,7 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        shown = internal_value(spec.get("spec") or {}, "DeviceClaimSpec")
+        shown = internal_value(spec.get("spec") or {}, "resource.v1.ResourceClaimSpec")
         shown = {**(spec.get("metadata") or {}), "Spec": shown}
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
 

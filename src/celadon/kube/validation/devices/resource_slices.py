@@ -24,7 +24,6 @@ from celadon.kube.validation.devices.device_parts import (
 )
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
-    NOT_POSITIVE,
     SPEC,
     Errors,
     at_most,
@@ -34,9 +33,10 @@ from celadon.kube.validation.field_checks import (
     entries,
     immutable,
 )
+from celadon.kube.validation.field_rules import broken_rules, changed_fields
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.patterns import late_pattern
 
 MAX_DEVICES: Final = 128
@@ -90,16 +90,10 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     pool, at = spec.get("pool") or {}, SPEC.child("pool")
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
     yield from pool_name(at.child("name"), name_of(pool))
-    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
-    if count <= 0:
-        yield fieldpath.invalid(at.child("resourceSliceCount"), count, NOT_POSITIVE)
-    if generation < 0:
-        why = "must be greater than or equal to zero"
-        yield fieldpath.invalid(at.child("generation"), generation, why)
+    yield from broken_rules("resource.v1.ResourcePool", pool, at)
     if before is not None:
-        yield from immutable(at.child("name"), name_of(pool), name_of(before.get("pool") or {}))
-        yield from immutable(SPEC.child("driver"), spec.get("driver"), before.get("driver"))
-        yield from immutable(SPEC.child("nodeName"), spec.get("nodeName"), before.get("nodeName"))
+        yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, at)
+        yield from changed_fields("resource.v1.ResourceSliceSpec", spec, before, SPEC)
     yield from _place(spec)
     if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
         yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
@@ -128,7 +122,7 @@ def _place(spec: JsonObject) -> Errors:
         yield from node_selector(at, selector)
         terms = selector.get("nodeSelectorTerms") or []
         if len(terms) != 1:
-            shown = [internal_value(one, "NodeTerm") for one in terms] or None
+            shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
             why = "must have exactly one node selector term"
             yield fieldpath.invalid(at.child("nodeSelectorTerms"), shown, why)
     for field in ("allNodes", "perDeviceNodeSelection"):
@@ -226,7 +220,7 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
             at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
             yield from _text(at, value, is_version=kind.startswith("version"))
     if len(given) != 1:
-        shown = internal_value(attribute, "DeviceAttribute") if given else ""
+        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if given else ""
         yield fieldpath.invalid(path, shown, ONE_VALUE)
 
 

@@ -17,12 +17,12 @@ from celadon.kube.validation.field_checks import (
     dns_label,
     dns_subdomain,
     each,
-    immutable,
     items,
     port_number,
     required_name,
     supported,
 )
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.label_rules import selector
 from celadon.kube.validation.validation_gates import (
     RELAXED_SERVICE_NAMES,
@@ -244,8 +244,8 @@ def _parameters(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    new, before = ((one.get("spec") or {}).get("controller") for one in (obj, old))
-    yield from immutable(SPEC.child("controller"), new, before)
+    new, before = (one.get("spec") or {} for one in (obj, old))
+    yield from changed_fields("networking.v1.IngressClassSpec", new, before, SPEC)
     yield from ingress_class(obj)
 
 

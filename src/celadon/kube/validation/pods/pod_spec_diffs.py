@@ -25,25 +25,34 @@ def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
-    return _diff(internal_value(old, "ClaimSpec"), internal_value(new, "ClaimSpec"))
+    return _diff(
+        internal_value(old, "core.v1.PersistentVolumeClaimSpec"),
+        internal_value(new, "core.v1.PersistentVolumeClaimSpec"),
+    )
 
 
 def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of what PersistentVolumes are made of; empty if that is the same."""
-    return _diff(internal_value(old, "VolumeSource"), internal_value(new, "VolumeSource"))
+    return _diff(
+        internal_value(old, "core.v1.PersistentVolumeSpec"),
+        internal_value(new, "core.v1.PersistentVolumeSpec"),
+    )
 
 
 def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of ephemeral containers."""
     return _diff(
-        internal_value(old, "EphemeralContainer"), internal_value(new, "EphemeralContainer")
+        internal_value(old, "core.v1.EphemeralContainer"),
+        internal_value(new, "core.v1.EphemeralContainer"),
     )
 
 
 def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
     """The same of conditions of requests for certificates."""
     before, after = (
-        [internal_value(one, "SigningCondition") for one in each] or None for each in (old, new)
+        [internal_value(one, "certificates.v1.CertificateSigningRequestCondition") for one in each]
+        or None
+        for each in (old, new)
     )
     return _diff(before, after)
 

@@ -8,18 +8,12 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, each, not_negative, port_number, supported
+from celadon.kube.validation.field_checks import Errors, each, port_number, supported
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
 
 SCHEMES: Final = ("HTTP", "HTTPS")
 LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
-PROBE_NUMBERS: Final = (
-    "initialDelaySeconds",
-    "timeoutSeconds",
-    "periodSeconds",
-    "successThreshold",
-    "failureThreshold",
-)
 
 
 def port_or_name(path: FieldPath, value: int | str) -> Errors:
@@ -42,7 +36,7 @@ def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: i
 
 def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
     yield from _handler(path, probe, PROBE_HANDLERS, 0)
-    yield from not_negative(probe, path, *PROBE_NUMBERS)
+    yield from broken_rules("core.v1.Probe", probe, path)
     seconds = probe.get("terminationGracePeriodSeconds")
     at = path.child("terminationGracePeriodSeconds")
     if seconds is not None and seconds <= 0:

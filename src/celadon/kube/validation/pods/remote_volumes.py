@@ -13,6 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors, dns_label, in_range, present, supported
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.patterns import late_pattern
 
 CACHING_MODES: Final = ("None", "ReadOnly", "ReadWrite")
@@ -40,23 +41,21 @@ _ISCSI_NAMES: Final = {
 Rule = Callable[[FieldPath, JsonObject], Errors]
 
 
-def needs(*fields: str) -> Rule:
-    """The rule of a volume of which just some fields must be there."""
-
-    def source(path: FieldPath, given: JsonObject) -> Errors:
-        return present(given, path, *fields)
-
-    return source
+def by_rules(type_: str) -> Rule:
+    """The rule of a volume for which the rules of its type are all."""
+    return lambda path, source: iter(broken_rules(type_, source, path))
 
 
-GLUSTERFS: Final = needs("endpoints", "path")
-RBD: Final = needs("monitors", "image")
-CEPHFS: Final = needs("monitors")
-AZURE_FILE: Final = needs("secretName", "shareName")
-VSPHERE: Final = needs("volumePath")
-PHOTON_DISK: Final = needs("pdID")
-PORTWORX: Final = needs("volumeID")
-SCALE_IO: Final = needs("gateway", "system", "volumeName")
+GLUSTERFS: Final = by_rules("core.v1.GlusterfsVolumeSource")
+RBD: Final = by_rules("core.v1.RBDVolumeSource")
+CEPHFS: Final = by_rules("core.v1.CephFSVolumeSource")
+AZURE_FILE: Final = by_rules("core.v1.AzureFileVolumeSource")
+VSPHERE: Final = by_rules("core.v1.VsphereVirtualDiskVolumeSource")
+PHOTON_DISK: Final = by_rules("core.v1.PhotonPersistentDiskVolumeSource")
+PORTWORX: Final = by_rules("core.v1.PortworxVolumeSource")
+SCALE_IO: Final = by_rules("core.v1.ScaleIOVolumeSource")
+CLAIM: Final = by_rules("core.v1.PersistentVolumeClaimVolumeSource")
+IMAGE: Final = by_rules("core.v1.ImageVolumeSource")
 
 
 def nfs(path: FieldPath, given: JsonObject) -> Errors:

@@ -17,7 +17,6 @@ from celadon.kube.validation.field_checks import (
     driver_name,
     items,
     present,
-    required_choice,
     supported,
 )
 from celadon.kube.validation.label_rules import labels
@@ -260,10 +259,6 @@ def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
     yield from claim_spec(at.child("spec"), template.get("spec") or {})
 
 
-def _image(path: FieldPath, given: JsonObject) -> Errors:
-    return required_choice(path.child("pullPolicy"), given.get("pullPolicy"), PULL_POLICIES)
-
-
 SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
     "emptyDir": _empty_dir,
     "hostPath": host_path,
@@ -275,7 +270,7 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
     "iscsi": remote_volumes.iscsi,
     "glusterfs": remote_volumes.GLUSTERFS,
     "flocker": remote_volumes.flocker,
-    "persistentVolumeClaim": remote_volumes.needs("claimName"),
+    "persistentVolumeClaim": remote_volumes.CLAIM,
     "rbd": remote_volumes.RBD,
     "cinder": remote_volumes.cinder,
     "cephfs": remote_volumes.CEPHFS,
@@ -294,7 +289,7 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
     "scaleIO": remote_volumes.SCALE_IO,
     "csi": _csi,
     "ephemeral": _ephemeral,
-    "image": _image,
+    "image": remote_volumes.IMAGE,
 }
 """The kinds of volumes in upstream's order."""
 

@@ -12,8 +12,9 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import IMMUTABLE, Errors, not_negative
-from celadon.kube.validation.status_conditions import condition_is_true
+from celadon.kube.validation.field_checks import IMMUTABLE, Errors
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.statuses.status_conditions import condition_is_true
 from celadon.kube.validation.workloads.job_policies import IndexesError, count_indexes, intervals
 from celadon.records import dataclass
 
@@ -47,8 +48,7 @@ class _Job:
 def job_status(obj: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with the status of a Job."""
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
-    counted = ("active", "succeeded", "failed", "ready", "terminating")
-    yield from not_negative(job.status, _STATUS, *counted)
+    yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
     yield from _ends(job, before)
     yield from _finished(job, before)

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import Errors, not_negative
-from celadon.kube.validation.status_conditions import conditions
+from celadon.kube.validation.field_checks import Errors
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.statuses.status_conditions import conditions
 from celadon.kube.validation.validation_rows import Update
 
 _STATUS: Final = FieldPath("status")
@@ -23,23 +24,24 @@ _OF_ALL: Final = "status.replicas"
 
 
 class Counts(NamedTuple):
-    """`counted`: what is not negative; `parts`: what is not more than all replicas; `ready_name`:
-    what complaints call the ready ones."""
+    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
+    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
 
-    counted: tuple[str, ...]
+    type: str
     parts: tuple[str, ...] = ()
     ready_name: str = _READY
+    collides: bool = False
 
 
 def _counting(counts: Counts) -> Update:
     def status(obj: JsonObject, old: JsonObject) -> Errors:
         found, before = obj.get("status") or {}, old.get("status") or {}
-        yield from not_negative(found, _STATUS, *counts.counted)
+        yield from broken_rules(counts.type, found, _STATUS)
         for part in counts.parts:
             yield from _not_more(found, part, _REPLICAS, _OF_ALL)
         if counts.parts:
             yield from _not_more(found, _AVAILABLE, _READY, counts.ready_name)
-        if _COLLISIONS in counts.counted:
+        if counts.collides:
             yield from _not_fewer_collisions(found, before)
 
     return status
@@ -59,54 +61,28 @@ def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
 
 
 deployment_status: Final = _counting(
-    Counts(
-        (
-            *("observedGeneration", _REPLICAS, "updatedReplicas", _READY, _AVAILABLE),
-            *("unavailableReplicas", "terminatingReplicas", _COLLISIONS),
-        ),
-        ("updatedReplicas", _READY, _AVAILABLE),
-    )
+    Counts("apps.v1.DeploymentStatus", ("updatedReplicas", _READY, _AVAILABLE), collides=True)
 )
 replica_set_status: Final = _counting(
-    Counts(
-        (
-            *(_REPLICAS, "fullyLabeledReplicas", _READY, _AVAILABLE, "terminatingReplicas"),
-            "observedGeneration",
-        ),
-        ("fullyLabeledReplicas", _READY, _AVAILABLE),
-    )
+    Counts("apps.v1.ReplicaSetStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
 )
 replication_controller_status: Final = _counting(
-    Counts(
-        (_REPLICAS, "fullyLabeledReplicas", _READY, _AVAILABLE, "observedGeneration"),
-        ("fullyLabeledReplicas", _READY, _AVAILABLE),
-    )
+    Counts("core.v1.ReplicationControllerStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
 )
 stateful_set_status: Final = _counting(
     Counts(
-        (
-            *(_REPLICAS, _READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
-            *("observedGeneration", _COLLISIONS),
-        ),
+        "apps.v1.StatefulSetStatus",
         (_READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
         "status.readyReplicas",
+        collides=True,
     )
 )
-daemon_set_status: Final = _counting(
-    Counts(
-        (
-            *("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled"),
-            *("numberReady", "observedGeneration", "updatedNumberScheduled", "numberAvailable"),
-            *("numberUnavailable", _COLLISIONS),
-        )
-    )
-)
-autoscaler_status: Final = _counting(Counts(("currentReplicas", "desiredReplicas")))
+daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
+autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutoscalerStatus"))
 
 
 def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Of a PodDisruptionBudget."""
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)
-    counted = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-    yield from not_negative(status, _STATUS, *counted)
+    yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

@@ -252,7 +252,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
-        shown = None if affinity is None else internal_value(affinity, "VolumeAffinity")
+        shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         why = f"{IMMUTABLE}, except for updating from beta label to GA"
         yield fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
     yield from attributes_class_kept(spec, before, or_empty=False)

@@ -12,12 +12,12 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     Errors,
-    immutable,
     items,
     qualified_name,
     required_choice,
     supported,
 )
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.label_rules import label_name
 from celadon.kube.validation.storage.storage_drivers import map_size
 
@@ -69,8 +69,7 @@ def _topologies(obj: JsonObject) -> Errors:
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
     yield from storage_class(obj)
-    for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
-        yield from immutable(FieldPath(field), obj.get(field) or None, old.get(field) or None)
+    yield from changed_fields("storage.v1.StorageClass", obj, old, FieldPath())
 
 
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:

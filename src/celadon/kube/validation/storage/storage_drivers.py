@@ -27,6 +27,7 @@ from celadon.kube.validation.field_checks import (
     not_negative,
     supported,
 )
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.label_rules import same_selector, selector
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.volumes import token_lifetime
@@ -131,7 +132,7 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     for before in (old.get("spec") or {}).get("drivers") or ():
         for one in (obj.get("spec") or {}).get("drivers") or ():
             if one.get("name") == before.get("name") and _lasting(one) != _lasting(before):
-                shown = internal_value(_lasting(one), "NodeDriver")
+                shown = internal_value(_lasting(one), "storage.v1.CSINodeDriver")
                 yield fieldpath.invalid(SPEC.child("drivers"), shown, IMMUTABLE)
 
 
@@ -153,8 +154,7 @@ def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a driver was asked stays."""
     yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
-    new, before = (one.get("storageClassName") or "" for one in (obj, old))
-    yield from immutable(_CLASS, new, before)
+    yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
 
 def attachment(obj: JsonObject) -> Errors:
@@ -203,5 +203,5 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is attached where stays."""
     yield from attachment(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "Attachment")
+        shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

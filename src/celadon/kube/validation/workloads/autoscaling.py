@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
@@ -10,7 +10,6 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantities.resource_amounts import parse
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
-    NOT_POSITIVE,
     SPEC,
     Errors,
     dns_label,
@@ -18,6 +17,7 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.resource_lists import container_resource_name
 
 METRICS: Final = {
@@ -30,10 +30,6 @@ METRICS: Final = {
 """The kinds of metrics and the fields that describe them, in the order of validation."""
 
 TARGETS: Final = ("Utilization", "Value", "AverageValue")
-SELECT_POLICIES: Final = ("Disabled", "Max", "Min")
-POLICY_TYPES: Final = ("Percent", "Pods")
-MAX_PERIOD_SECONDS: Final = 1800
-MAX_STABILIZATION_SECONDS: Final = 3600
 PRESENT: Final = "must populate information for the given metric source"
 EITHER: Final = "must set either a target raw value or a target utilization"
 NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
@@ -116,9 +112,7 @@ def _version_fault(reference: JsonObject) -> str:
 
 
 def _reference(path: FieldPath, reference: JsonObject) -> Errors:
-    for field in ("kind", "name"):
-        value = reference.get(field) or ""
-        yield from required_name(path.child(field), value, name_rules.path_segment_name)
+    yield from broken_rules("autoscaling.v2.CrossVersionObjectReference", reference, path)
 
 
 def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
@@ -229,34 +223,7 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
 
 
 def _rules(path: FieldPath, rules: JsonObject) -> Errors:
-    seconds, at = rules.get("stabilizationWindowSeconds"), path.child("stabilizationWindowSeconds")
-    if seconds is not None and seconds < 0:
-        yield fieldpath.invalid(at, seconds, "must be greater than or equal to zero")
-    if seconds is not None and seconds > MAX_STABILIZATION_SECONDS:
-        detail = f"must be less than or equal to {MAX_STABILIZATION_SECONDS}"
-        yield fieldpath.invalid(at, seconds, detail)
-    chosen = rules.get("selectPolicy")
-    if chosen is not None:
-        yield from supported(path.child("selectPolicy"), chosen, SELECT_POLICIES)
-    if not rules.get("policies"):
-        yield fieldpath.required(path.child("policies"), "must specify at least one Policy")
-    for where, policy in items(rules, "policies", path):
-        yield from supported(where.child("type"), policy.get("type") or "", POLICY_TYPES)
-        for field in ("value", "periodSeconds"):
-            number = policy.get(field) or 0
-            if number <= 0:
-                yield fieldpath.invalid(where.child(field), number, NOT_POSITIVE)
-        period = policy.get("periodSeconds") or 0
-        if period > MAX_PERIOD_SECONDS:
-            detail = f"must be less than or equal to {MAX_PERIOD_SECONDS}"
-            yield fieldpath.invalid(where.child("periodSeconds"), period, detail)
+    yield from broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse(tolerance).sign < 0:
         yield fieldpath.invalid(path.child("tolerance"), str(parse(tolerance)), NEGATIVE)
-
-
-def scale(obj: JsonObject) -> Errors:
-    """The subresource by which the number of replicas is set."""
-    replicas: Any = (obj.get("spec") or {}).get("replicas") or 0
-    if replicas < 0:
-        yield fieldpath.invalid(SPEC.child("replicas"), replicas, NEGATIVE)

@@ -18,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
+from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.label_rules import (
     printed_selector,
     same_selector,
@@ -57,8 +58,11 @@ FIXED: Final = (
     "managedBy",
     "successPolicy",
 )
-_PRINTED: Final = {"podFailurePolicy": "FailurePolicy", "successPolicy": "SuccessPolicy"}
-"""The structs of those that are no scalars."""
+_PRINTED: Final = {
+    "podFailurePolicy": "batch.v1.PodFailurePolicy",
+    "successPolicy": "batch.v1.SuccessPolicy",
+}
+"""The types of those that are no scalars."""
 SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
 """What may change of the pods of a suspended Job, besides node affinity and resources."""
 _ZONE_PART: Final = late_pattern(r"[A-Za-z.\-_0-9+]{1,14}")
@@ -205,17 +209,7 @@ def _job_with_selector(spec: JsonObject) -> Errors:
 
 def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
     """Of a Job, and of the template of a CronJob."""
-    yield from not_negative(
-        spec,
-        path,
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-        "backoffLimitPerIndex",
-        "maxFailedIndexes",
-    )
+    yield from broken_rules("batch.v1.JobSpec", spec, path)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         detail = "when maxFailedIndexes is specified"
         yield fieldpath.required(path.child("backoffLimitPerIndex"), detail)
@@ -301,7 +295,7 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("completionMode") == INDEXED:
         yield from success_policy(path, spec)
         return
-    shown = internal_value(spec["successPolicy"], "SuccessPolicy")
+    shown = internal_value(spec["successPolicy"], "batch.v1.SuccessPolicy")
     yield fieldpath.invalid(path, shown, "requires indexed completion mode")
 
 

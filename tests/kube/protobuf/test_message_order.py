@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.member_order import ordered
+from celadon.kube.protobuf import in_message_order
 
+REGISTRATION = "admissionregistration.k8s.io/v1"
 METADATA = "name generateName namespace selfLink uid resourceVersion generation creationTimestamp "
 METADATA += "deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences "
 METADATA += "finalizers managedFields"
@@ -55,42 +56,70 @@ ROWS: list[tuple[str, str, str]] = [
     ("ValidatingAdmissionPolicyBinding", "spec.paramRef.selector", "matchLabels matchExpressions"),
     ("MutatingWebhookConfiguration", "", "kind apiVersion metadata webhooks"),
     ("MutatingWebhookConfiguration", "webhooks", WEBHOOK),
-    ("ValidatingWebhookConfiguration", "webhooks.rules", RULE),
+    ("ValidatingWebhookConfiguration", "webhooks.rules", RULE.removeprefix("resourceNames ")),
     ("ValidatingWebhookConfiguration", "webhooks.clientConfig", "url service caBundle"),
     ("ValidatingWebhookConfiguration", "webhooks.clientConfig.service", "namespace name path port"),
 ]
 
+OTHERS: list[tuple[str, str, str, str]] = [
+    ("v1", "Pod", "spec", "volumes initContainers containers nodeSelector serviceAccountName"),
+    ("v1", "Pod", "spec.containers", "name image ports env livenessProbe imagePullPolicy stdin"),
+    ("v1", "Pod", "spec.containers.volumeMounts", "name readOnly mountPath"),
+    ("v1", "Pod", "spec.containers.livenessProbe", "exec httpGet grpc initialDelaySeconds"),
+    ("v1", "Pod", "spec.volumes", "name hostPath emptyDir secret configMap projected"),
+    ("v1", "Pod", "metadata.ownerReferences", "apiVersion kind name uid"),
+    ("v1", "Pod", "status.conditions", "type observedGeneration status reason message"),
+    ("v1", "Service", "spec.ports", "name protocol appProtocol port targetPort nodePort"),
+    ("apps/v1", "Deployment", "status", "replicas readyReplicas availableReplicas conditions"),
+    ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", "kind apiVersion metadata spec"),
+    (
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        "spec.behavior.scaleUp",
+        "stabilizationWindowSeconds selectPolicy policies",
+    ),
+]
 
-@pytest.mark.parametrize(("kind", "path", "names"), ROWS)
-def test_members(kind: str, path: str, names: str) -> None:
+
+@pytest.mark.parametrize(
+    ("version", "kind", "path", "names"),
+    [*((REGISTRATION, *row) for row in ROWS), *OTHERS],
+)
+def test_members(version: str, kind: str, path: str, names: str) -> None:
     """What is inside comes backwards, and some of it in a list."""
-    inside: Any = dict.fromkeys(reversed(names.split()), 0)
+    members = names.split() if path else names.split()[2:]
+    inside: Any = dict.fromkeys(reversed(members), 0)
     steps = path.split(".") if path else []
     for step in reversed(steps):
-        inside = {step: [inside] if step.endswith("s") else inside}
-    found: Any = ordered({**inside, "kind": kind})
+        inside = {step: [inside] if holds_list(step) else inside}
+    ordered: Any = in_message_order({**inside, "apiVersion": version, "kind": kind})
     for step in steps:
-        found = found[step][0] if step.endswith("s") else found[step]
-    assert list(found) == names.split()
+        ordered = ordered[step][0] if holds_list(step) else ordered[step]
+    assert list(ordered) == names.split()
 
 
-def test_unknown_members_come_last_by_name() -> None:
-    given = {"kind": POLICY, "spec": {"zoo": 1, "aaa": 2, "validations": []}}
-    assert list(ordered(given)["spec"]) == ["validations", "aaa", "zoo"]
+def holds_list(step: str) -> bool:
+    return step.endswith("s") and step not in {"status", "matchConstraints", "matchResources"}
 
 
-def test_texts_are_sorted_and_managed_fields_left() -> None:
-    managed = [{"time": 1, "manager": 2, "fieldsV1": {"b": {}, "a": {}}}]
+def test_unknown_members_come_last() -> None:
+    given = {"kind": "Pod", "apiVersion": "v1", "zoo": 1, "metadata": {}}
+    assert list(in_message_order(given)) == ["kind", "apiVersion", "metadata", "zoo"]
+
+
+def test_maps_are_sorted_and_raw_json_is_left() -> None:
+    managed = [{"time": "t", "manager": "m", "fieldsV1": {"b": {}, "a": {}}}]
     labels = {"b": "1", "a": "2"}
-    given = {"kind": POLICY, "metadata": {"managedFields": managed, "labels": labels}}
-    made = ordered(given)["metadata"]
+    meta = {"managedFields": managed, "labels": labels}
+    given = {"kind": "Pod", "apiVersion": "v1", "metadata": meta}
+    made = in_message_order(given)["metadata"]
     assert list(made) == ["labels", "managedFields"]
     assert list(made["labels"]) == ["a", "b"]
-    assert list(made["managedFields"][0]) == ["time", "manager", "fieldsV1"]
+    assert list(made["managedFields"][0]) == ["manager", "time", "fieldsV1"]
     assert list(made["managedFields"][0]["fieldsV1"]) == ["b", "a"]
 
 
-def test_other_kinds_stay() -> None:
-    given = {"spec": {"b": 1, "a": 2}, "kind": "Deployment"}
-    assert list(ordered(given)) == ["spec", "kind"]
-    assert list(ordered(given)["spec"]) == ["b", "a"]
+def test_custom_resources_stay() -> None:
+    given = {"spec": {"b": 1, "a": 2}, "kind": "Widget", "apiVersion": "example.com/v1"}
+    assert list(in_message_order(given)) == ["spec", "kind", "apiVersion"]
+    assert list(in_message_order(given)["spec"]) == ["b", "a"]

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import GroupVersionResource
 from celadon.serve.tables.cell_texts import CellsOf
-from celadon.serve.tables.registration_cells import REGISTRATIONS
+from celadon.serve.tables.table_shapes import built_in_shape
 
 VAP = "validatingadmissionpolicies"
 VAPB = "validatingadmissionpolicybindings"
@@ -19,7 +20,9 @@ SELECTOR = {
 
 
 def cells_of(resource: str) -> CellsOf:
-    return REGISTRATIONS[f"{resource}.admissionregistration.k8s.io"]
+    return built_in_shape(
+        GroupVersionResource("admissionregistration.k8s.io", "v1", resource)
+    ).cells
 
 
 CELLS: list[tuple[str, dict[str, Any], list[str | int]]] = [
