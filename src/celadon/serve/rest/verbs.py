@@ -87,7 +87,8 @@ class Verbs:
                 found_all = await self.reader.collection(endpoint, options, call.work)
                 return await call.work.step(self._listed, found_all, forms)
             case "watch":
-                return self._watch(forms)
+                options = await call.work.step(list_options, call.request, endpoint.resource)
+                return self._watch(forms, options)
             case "create" if self.reviewer.answers(call):
                 return await _answered(await self.reviewer.review(call), forms)
             case "create" if self.pods.answers(call):
@@ -105,9 +106,8 @@ class Verbs:
                 return await call.work.step(self._listed, deleted, forms)
         raise status.method_not_allowed()
 
-    def _watch(self, forms: Forms) -> HttpAnswer:
+    def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
         endpoint = forms.call.endpoint
-        options = list_options(forms.call.request, endpoint.resource)
         if forms.call.info.deprecated_watch and endpoint.name:
             options = _of_one(options, endpoint.name)
         if "watch" not in endpoint.resource.verbs:
