@@ -19,6 +19,12 @@ from celadon.records import dataclass
 SUCCESS: Final = "Success"
 FAILURE: Final = "Failure"
 
+MOST_ERROR_TEXT: Final = 4 << 20
+"""Characters of the errors that one refusal shows."""
+
+FEW_ERRORS: Final = 1
+"""They are shown, whatever they say: one shows no more than was sent."""
+
 CODES: Final = {
     "BadRequest": 400,
     "Unauthorized": 401,
@@ -248,13 +254,26 @@ def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
 
 
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
-    """422 with one cause per error; the message names repeated errors once."""
+    """422 with one cause per error; the message names repeated errors once. Errors are left out
+    behind `MOST_ERROR_TEXT`: each of a hundred thousand may show the value of all."""
+    errors = _as_many_as_fit(errors)
     message = f"{kind} {quote(name)} is invalid"
     if errors:
         message = f"{message}: {aggregate(errors)}"
     causes = tuple(StatusCause(error.body, error.type.value, error.field) for error in errors)
     details = StatusDetails(name=name, group=kind.group, kind=kind.kind, causes=causes)
     return _failure("Invalid", message, details)
+
+
+def _as_many_as_fit(errors: Sequence[FieldError]) -> Sequence[FieldError]:
+    if len(errors) <= FEW_ERRORS:
+        return errors
+    size = 0
+    for index, error in enumerate(errors):
+        size += len(error.field) + len(error.body)
+        if size > MOST_ERROR_TEXT:
+            return errors[: index + 1]
+    return errors
 
 
 def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:

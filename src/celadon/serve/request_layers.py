@@ -170,9 +170,7 @@ class RequestLayers:
                 await self._form_of_errors(request),
             )
 
-    async def _refused(
-        self, error: StatusError, request: HttpRequest, notes: Notes
-    ) -> HttpAnswer:
+    async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Raises TooMuchWork."""
         form = await self._form_of_errors(request)
         if not is_large_refusal(error):

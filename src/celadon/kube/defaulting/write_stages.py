@@ -347,9 +347,9 @@ def _prepare_metadata(meta: dict[str, Any] | None, namespace: str | None) -> Non
 def _make_owners_unique(meta: dict[str, Any]) -> None:
     owners = meta.get("ownerReferences")
     if owners:
-        meta["ownerReferences"] = [
-            owner for i, owner in enumerate(owners) if owner not in owners[:i]
-        ]
+        meta["ownerReferences"] = list(
+            {metadata.owner_key(owner): owner for owner in owners}.values()
+        )
 
 
 def _identify(

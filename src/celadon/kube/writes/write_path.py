@@ -220,5 +220,10 @@ def made_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> l
 
 def _repeated_owners(decoded: JsonObject) -> list[str]:
     owners = metadata.metadata(decoded).get("ownerReferences") or ()
-    repeated = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
-    return list(dict.fromkeys(repeated))
+    seen, repeated = set(), dict[str, None]()
+    for owner in owners:
+        key = metadata.owner_key(owner)
+        if key in seen:
+            repeated[owner.get("uid", "")] = None
+        seen.add(key)
+    return list(repeated)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.serve.http_messages import Header
+from celadon.serve.http_messages import LONG_HEAD, Header
 from celadon.serve.transport.request_bytes.request_targets import UnreadableTarget, request_target
 
 _HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -282,6 +282,6 @@ def _check_served(
 
 
 def _tokens(values: Iterable[str], wanted: re.Pattern[str]) -> frozenset[str]:
-    """Which of the wanted words are parts of the lists, in lower case. A list may have half a
-    million parts."""
-    return frozenset(part.lower() for one in values for part in wanted.findall(one))
+    """Which of the wanted words are parts of the lists, in lower case. Of a list with half a
+    million parts only the first ones are looked at."""
+    return frozenset(part.lower() for one in values for part in wanted.findall(one[:LONG_HEAD]))
