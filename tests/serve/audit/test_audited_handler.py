@@ -192,3 +192,16 @@ def test_a_long_head_that_nobody_has_time_for_is_shortened(
     for event in events(tmp_path / "log"):
         assert event["requestURI"] == LONG["a target"].target[:MAX_AGENT] + TRUNCATED
         assert event["user"]["username"] == "a"
+
+
+def test_a_line_is_a_line_whoever_is_in_it(tmp_path: Path) -> None:
+    hostile = 'a\n{"kind":"Event"}\r\x1b[31m\u2028'
+    request = HttpRequest("GET", "/api/v1/pods", [("user-agent", hostile)])
+    answer = HttpAnswer(200, headers=ID, user=User(hostile))
+    handled(tmp_path / "log", request, answer)
+    lines = (tmp_path / "log").read_bytes().split(b"\n")
+    assert len(lines) == 3
+    assert lines[2] == b""
+    for line in lines[:2]:
+        assert b"\x1b" not in line
+        assert json.loads(line)["user"]["username"] == hostile
