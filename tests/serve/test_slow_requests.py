@@ -19,7 +19,7 @@ from celadon.kube.writes import write_path
 from celadon.serve import request_layers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation.request_limits import RequestLimits
-from celadon.serve.rest import bodies, object_writes, verbs
+from celadon.serve.rest import bodies, object_writes, reading, verbs
 from celadon.serve.rest.reading import Reader
 from celadon.serve.rest.reviewing import Reviewer
 from tests.serve.asking import ask, make, read
@@ -154,6 +154,18 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         verbs,
         "list_options",
         lambda running: ask(running, "GET", f"{MAPS}?watch=1&labelSelector={'a,' * 20_000}!"),
+    ),
+    (
+        "how long is left",
+        request_layers,
+        "wanted_seconds",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}"),
+    ),
+    (
+        "where a list goes on",
+        reading,
+        "_token",
+        lambda running: ask(running, "GET", f"{MAPS}?limit=1&continue={'A' * 20_000}"),
     ),
     (
         "options of a write",

@@ -36,7 +36,7 @@ from celadon.serve.requests.request_info import (
     request_info,
 )
 from celadon.serve.rest.admitting.admission_chain import Denied
-from celadon.serve.rest.calls import Call, Notes, time_left
+from celadon.serve.rest.calls import Call, Notes, time_left, wanted_seconds
 from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.verbs import Verbs
@@ -227,8 +227,12 @@ class RequestLayers:
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
-        remaining = time_left(request)
         work = self._work(request, user)
+        if request.has_long_head:
+            seconds = await work.step(wanted_seconds, request)
+        else:
+            seconds = wanted_seconds(request)
+        remaining = time_left(seconds)
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(call, definition)

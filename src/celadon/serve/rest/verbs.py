@@ -6,12 +6,11 @@ Each verb reads as the list of its steps; what they do is in `reading`, `watchin
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from celadon.kube import StatusError, name_rules, status
+from celadon.kube import name_rules, status
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.writes import write_path
@@ -73,11 +72,11 @@ class Verbs:
             return pod_log(call, self.connector.world)
         _check_method(call)
         wanted = await call.work.step(_wanted, call)
-        if call.request.has_long_head and endpoint.verb in BODY_VERBS:
-            await call.work.step(_read_options, call)
         if endpoint.verb in NAMED_VERBS:
             _require_possible_name(endpoint.name)
         _check_body(call)
+        if call.request.has_long_head and endpoint.verb in BODY_VERBS:
+            await call.work.step(_read_options, call)
         forms = Forms(call, wanted, served, self.now)
         match endpoint.verb:
             case "get":
@@ -200,9 +199,8 @@ def _plain(code: int, text: bytes) -> HttpAnswer:
 
 
 def _read_options(call: Call) -> None:
-    """What is read is remembered; a refusal is told where it is asked for."""
-    with contextlib.suppress(StatusError):
-        assert call.options is not None
+    """What is read is remembered. Raises StatusError, as it would where it is asked for."""
+    assert call.options is not None
 
 
 def _wanted(call: Call) -> Accepted:
