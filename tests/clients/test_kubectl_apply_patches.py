@@ -214,7 +214,7 @@ def test_patches_are_those_of_kubectl(kubectl: Client, space: str, session: str)
     assert isinstance(made, Unchanged) == done.out.endswith(" unchanged\n")
     if isinstance(made, Applied):
         after = kubectl.json("get", "-f", "first.json")
-        assert seen(made.made) == seen(after)
+        assert seen(finished(prepare, made)) == seen(after)
 
 
 def test_objects_are_created_as_by_kubectl(kubectl: Client, space: str) -> None:
@@ -224,7 +224,13 @@ def test_objects_are_created_as_by_kubectl(kubectl: Client, space: str) -> None:
     (new,) = read(written)
     made = applied(new, None, prepare.target(metadata.gvk(new.value), space), prepare)
     assert isinstance(made, Applied)
-    assert seen(made.made) == seen(kubectl.json("get", "-f", "o.json"))
+    assert seen(finished(prepare, made)) == seen(kubectl.json("get", "-f", "o.json"))
+
+
+def finished(prepare: Prepare, made: Applied) -> dict[str, Any]:
+    draft = made.begun.draft
+    assert draft is not None
+    return prepare.finished(made.begun, draft)
 
 
 def read(text: str) -> Iterator[Document]:

@@ -57,3 +57,10 @@ def test_empty(obj: Any) -> None:
 def test_unreadable_api_version() -> None:
     assert metadata.gvk({"apiVersion": "a/b/c", "kind": "K"}) == ("", "", "K")
     assert metadata.gvk({"apiVersion": 1, "kind": 2}) == ("", "", "")
+
+
+def test_owners_are_the_same_if_all_their_members_are() -> None:
+    owner = {"kind": "Pod", "name": "p", "uid": "1", "controller": True}
+    assert metadata.owner_key(owner) == metadata.owner_key(dict(reversed(owner.items())))
+    assert metadata.owner_key(owner) != metadata.owner_key({**owner, "controller": False})
+    assert metadata.owner_key(owner) != metadata.owner_key({"kind": "Pod", "name": "p"})

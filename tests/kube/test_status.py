@@ -139,3 +139,16 @@ def test_success_has_no_code_and_order_is_kept() -> None:
     assert done.to_json()["details"] == {"name": "p", "kind": "pods", "uid": "u"}
     assert status.internal_error("x").status.to_json()["details"] == {"causes": [{"message": "x"}]}
     assert status.route_not_found().status.to_json()["details"] == {}
+
+
+def test_errors_that_show_too_much_are_left_out() -> None:
+    """Each shows the value of all: a body of megabytes would become terabytes."""
+    value = [f"n{number}" for number in range(1_000)]
+    errors = [fieldpath.invalid(ROOT.child("a"), value, f"no {n}") for n in range(2_000)]
+    refused = status.invalid(GroupKind("", "Pod"), "p", errors).status
+    assert refused.details is not None
+    assert len(refused.message) < status.MOST_ERROR_TEXT + 100_000
+    assert 10 < len(refused.details.causes) < len(errors)
+    few = status.invalid(GroupKind("", "Pod"), "p", errors[:10]).status
+    assert few.details is not None
+    assert len(few.details.causes) == 10

@@ -15,10 +15,13 @@ import pytest
 
 from celadon.admission import Engine
 from celadon.kube.registry import create
+from celadon.kube.registry.draft import Draft
 from celadon.serve import request_layers
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.rest import bodies, object_writes, verbs
+from celadon.serve.operation.request_limits import RequestLimits
+from celadon.serve.rest import bodies, object_writes, reading, verbs
 from celadon.serve.rest.reading import Reader
+from celadon.serve.rest.reviewing import Reviewer
 from tests.serve.asking import ask, make, read
 from tests.serve.in_process import Running
 
@@ -69,6 +72,28 @@ def review(kind: str, body: bytes) -> Callable[[Running], HttpAnswer]:
     )
 
 
+def badly_labelled(running: Running) -> HttpAnswer:
+    """A small body that is wrong in a thousand places."""
+    labels = {f"{number}/": "" for number in range(1_000)}
+    return ask(running, "POST", MAPS, {"metadata": {"name": "a", "labels": labels}})
+
+
+def access_review(running: Running) -> HttpAnswer:
+    keys = [{"key": f"k{n}", "operator": "In", "values": ["v"]} for n in range(2_000)]
+    asked = {"verb": "list", "resource": "pods", "labelSelector": {"requirements": keys}}
+    return ask(
+        running,
+        "POST",
+        REVIEWS,
+        {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": asked},
+        },
+        token="alice-token",
+    )
+
+
 STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("YAML", bodies, "_document", review("application/yaml", b"[" * 20_000)),
     ("doubled keys", bodies, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
@@ -97,10 +122,60 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "parameters",
-        request_layers,
+        request_layers.RequestLayers,
         "_read_head",
         lambda running: ask(running, "GET", f"/version?{'a=1&' * 20_000}", token=""),
     ),
+    (
+        "how long it may take",
+        RequestLimits,
+        "deadline",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}", token=""),
+    ),
+    (
+        "whether that is a time",
+        request_layers,
+        "check_timeout",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}", token=""),
+    ),
+    (
+        "as whom somebody asks",
+        request_layers.RequestLayers,
+        "_shown_user",
+        lambda running: ask(
+            running,
+            "GET",
+            MAPS,
+            **{"impersonate-user": "x", "impersonate-extra-" + "%41" * 9_000: "v"},
+        ),
+    ),
+    (
+        "what a watch selects",
+        verbs,
+        "list_options",
+        lambda running: ask(running, "GET", f"{MAPS}?watch=1&labelSelector={'a,' * 20_000}!"),
+    ),
+    (
+        "how long is left",
+        request_layers,
+        "wanted_seconds",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}"),
+    ),
+    (
+        "where a list goes on",
+        reading,
+        "_token",
+        lambda running: ask(running, "GET", f"{MAPS}?limit=1&continue={'A' * 20_000}"),
+    ),
+    (
+        "options of a write",
+        verbs,
+        "_read_options",
+        lambda running: ask(running, "POST", f"{MAPS}?fieldManager={'x' * 20_000}", {}),
+    ),
+    ("a refusal", request_layers, "status_answer", badly_labelled),
+    ("a question for access", Reviewer, "_reviewed", access_review),
+    ("the form of a question", Draft, "form", access_review),
 ]
 
 

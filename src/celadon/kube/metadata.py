@@ -33,6 +33,12 @@ def _texts(obj: object, field: str) -> dict[str, str]:
     return {key: text for key, text in value.items() if isinstance(text, str)}
 
 
+def owner_key(owner: JsonObject) -> tuple[tuple[str, object], ...]:
+    """The same for references to owners that are equal, and different for all others. Their
+    members are texts and booleans."""
+    return tuple(sorted(owner.items()))
+
+
 def name(obj: object) -> str:
     """Empty when there is none, or no text."""
     return _text(obj, "name")

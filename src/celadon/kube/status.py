@@ -19,6 +19,12 @@ from celadon.records import dataclass
 SUCCESS: Final = "Success"
 FAILURE: Final = "Failure"
 
+MOST_ERROR_TEXT: Final = 4 << 20
+"""Characters of the errors that one refusal shows."""
+
+FEW_ERRORS: Final = 1
+"""They are shown, whatever they say: one shows no more than was sent."""
+
 CODES: Final = {
     "BadRequest": 400,
     "Unauthorized": 401,
@@ -254,15 +260,28 @@ _OUTER_EVENT: Final = GroupKind("events.k8s.io", "Event")
 
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
     """422 with one cause per error; the message names repeated errors once. It is about the kind
-    that a server has inside: there are only Events of the core group there."""
+    that a server has inside: there are only Events of the core group there. Errors are left out
+    behind `MOST_ERROR_TEXT`: each of a hundred thousand may show the value of all."""
     if kind == _OUTER_EVENT:
         kind = GroupKind("", kind.kind)
+    errors = _as_many_as_fit(errors)
     message = f"{kind} {quote(name)} is invalid"
     if errors:
         message = f"{message}: {aggregate(errors)}"
     causes = tuple(StatusCause(error.body, error.type.value, error.field) for error in errors)
     details = StatusDetails(name=name, group=kind.group, kind=kind.kind, causes=causes)
     return StatusError(Status(FAILURE, message, "Invalid", details, CODES["Invalid"]), errors)
+
+
+def _as_many_as_fit(errors: Sequence[FieldError]) -> Sequence[FieldError]:
+    if len(errors) <= FEW_ERRORS:
+        return errors
+    size = 0
+    for index, error in enumerate(errors):
+        size += len(error.field) + len(error.body)
+        if size > MOST_ERROR_TEXT:
+            return errors[: index + 1]
+    return errors
 
 
 def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:

@@ -28,6 +28,9 @@ TEXT: Final = "text/plain; charset=utf-8"
 _NO_PARAMETERS: Final[Mapping[str, Sequence[str]]] = {}
 
 
+LONG_HEAD: Final = 8 << 10
+"""Bytes of a target with all headers: what may take long to read."""
+
 _SHORT: Final = 128
 """Bytes of a query that is worth remembering: clients ask with the same few again and again."""
 
@@ -88,6 +91,14 @@ class HttpRequest:
     def first(self, name: str) -> str:
         """The first value of a query parameter; empty if there is none."""
         return self.query.get(name, ("",))[0]
+
+    @remembered
+    def has_long_head(self) -> bool:
+        """Whether reading the target or some header may take long."""
+        size = len(self.target)
+        for name, value in self.headers:
+            size += len(name) + len(value)
+        return size > LONG_HEAD
 
     @remembered
     def _by_name(self) -> Mapping[str, list[str]]:

@@ -13,7 +13,7 @@ from celadon.kube import StatusError, User, status
 from celadon.kube.go import TOO_DEEP
 from celadon.serve.access.access_decisions import check_access, request_attributes
 from celadon.serve.access.authentication import Authenticator, Credentials
-from celadon.serve.access.impersonation import Impersonation, wanted_user
+from celadon.serve.access.impersonation import Impersonated, Impersonation, wanted_user
 from celadon.serve.answers import NOT_FOUND, object_answer, status_answer
 from celadon.serve.compressed_answers import compressed
 from celadon.serve.controllers.controller_loops import Controllers
@@ -36,18 +36,17 @@ from celadon.serve.requests.request_info import (
     request_info,
 )
 from celadon.serve.rest.admitting.admission_chain import Denied
-from celadon.serve.rest.calls import Call, Notes, time_left
+from celadon.serve.rest.calls import Call, Notes, time_left, wanted_seconds
 from celadon.serve.rest.deprecations import note_deprecation
 from celadon.serve.rest.endpoints import NoSuchPath, find_endpoint, require_lasting
 from celadon.serve.rest.verbs import Verbs
 from celadon.serve.server_core import ServerCore
 from celadon.serve.workers.request_work import (
     LARGE_ANSWER,
-    LONG_HEAD,
     Pace,
     RequestWork,
     is_large,
-    is_long_list,
+    is_large_refusal,
 )
 from celadon.serve.workers.worker_threads import TooMuchWork
 from celadon.store import FileError, ServiceError, StoreClosed
@@ -78,17 +77,19 @@ class RequestLayers:
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
         try:
-            if len(request.target) > LONG_HEAD:
-                await self._stranger(request).step(_read_head, request, aside=True)
-            info = notes.info = request_info(request)
+            info, seconds = await self._stranger(request).step(
+                self._read_head, request, aside=request.has_long_head
+            )
+            notes.info = info
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
         except TooMuchWork:
             return TOO_MANY
+        except StatusError as error:  # so much of this client was read already
+            return status_answer(error, Accepted())
         try:
-            seconds = self._core.settings.limits.deadline(request, info)
-            answer = self._or_error(self._admitted(request, info, notes), request)
+            answer = self._or_error(self._admitted(request, info, notes), request, notes)
             return await within(seconds, answer, request.departure)
         except TimeoutError:
             return TIMED_OUT
@@ -97,10 +98,13 @@ class RequestLayers:
 
     async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
         """If there is room. Raises TooManyRequests, StatusError."""
-        check_timeout(request, info)
+        if request.has_long_head:
+            await self._stranger(request).step(check_timeout, request, info, aside=True)
+        else:
+            check_timeout(request, info)
         if _must_be_current(info, request):
             await self._core.objects.synced()
-        user = self._user(request, info, notes)
+        user = await self._user(request, info, notes)
         kind = self._core.in_flight.enter(info, user)
         try:
             return await self._authorized(request, info, user, notes)
@@ -110,7 +114,7 @@ class RequestLayers:
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
-        if len(request.target) > LONG_HEAD:
+        if request.has_long_head:
             work = self._stranger(request)
             asked = await work.step(request_attributes, user, info, request, aside=True)
         else:
@@ -122,15 +126,22 @@ class RequestLayers:
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
         info = request_info(request)
-        return await self._or_error(self._routed(request, info, user, Notes()), request)
+        notes = Notes()
+        return await self._or_error(self._routed(request, info, user, notes), request, notes)
+
+    def _read_head(self, request: HttpRequest) -> tuple[RequestInfo, float | None]:
+        """What the request is about, and the seconds it may take. What is read of it is
+        remembered. Raises UnreadablePath."""
+        info = request_info(request)
+        return info, self._core.settings.limits.deadline(request, info)
 
     async def _or_error(
-        self, answer: Coroutine[Any, None, HttpAnswer], request: HttpRequest
+        self, answer: Coroutine[Any, None, HttpAnswer], request: HttpRequest, notes: Notes
     ) -> HttpAnswer:
         try:
             return await answer
         except StatusError as error:
-            return status_answer(error, await self._form_of_errors(request))
+            return await self._refused(error, request, notes)
         except Denied as denied:
             return object_answer(denied.code, denied.body, await self._form_of_errors(request))
         except NoSuchPath:
@@ -159,7 +170,20 @@ class RequestLayers:
                 await self._form_of_errors(request),
             )
 
-    def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
+    async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
+        """Raises TooMuchWork."""
+        form = await self._form_of_errors(request)
+        if not is_large_refusal(error):
+            return status_answer(error, form)
+        work = self._stranger(request)
+        if notes.user is not None:
+            work.owner = notes.user.name
+        try:
+            return await work.step(status_answer, error, form, aside=True)
+        except StatusError as late:
+            return status_answer(late, form)
+
+    async def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Who asks, or as whom they ask."""
         credentials = Credentials.of(request)
         found = self._authenticator.authenticate(credentials, self._core.sources.now())
@@ -168,13 +192,24 @@ class RequestLayers:
         if found.user is None:
             raise status.unauthorized()
         notes.user = found.user
-        wanted = wanted_user(request)
-        if wanted is None:
+        if request.has_long_head:
+            work = RequestWork(self._core.workers, found.user.name)
+            shown = await work.step(self._shown_user, request, info, found.user, aside=True)
+        else:
+            shown = self._shown_user(request, info, found.user)
+        if shown is None:
             return found.user
-        asked = request_attributes(found.user, info, request)
-        shown = self._impersonation.impersonate(wanted, asked)
         notes.impersonated_user, notes.constraint = shown.user, shown.constraint
         return shown.user
+
+    def _shown_user(
+        self, request: HttpRequest, info: RequestInfo, user: User
+    ) -> Impersonated | None:
+        """As whom a user asks, if not as themselves. Raises StatusError."""
+        wanted = wanted_user(request)
+        if wanted is None:
+            return None
+        return self._impersonation.impersonate(wanted, request_attributes(user, info, request))
 
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
@@ -192,8 +227,12 @@ class RequestLayers:
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
-        remaining = time_left(request)
         work = self._work(request, user)
+        if request.has_long_head:
+            seconds = await work.step(wanted_seconds, request)
+        else:
+            seconds = wanted_seconds(request)
+        remaining = time_left(seconds)
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(call, definition)
@@ -212,7 +251,7 @@ class RequestLayers:
 
     async def _form_of_errors(self, request: HttpRequest) -> Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""
-        aside = is_long_list(request)
+        aside = request.has_long_head
         try:
             return await self._stranger(request).step(_form_of_errors, request, aside=aside)
         except (StatusError, TooMuchWork):
@@ -225,11 +264,6 @@ def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
     if not info.is_resource:
         return False
     return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
-
-
-def _read_head(request: HttpRequest) -> None:
-    """What is read of it is remembered."""
-    assert request.query is not None
 
 
 def _form_of_errors(request: HttpRequest) -> Accepted:

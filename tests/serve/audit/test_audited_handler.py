@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from celadon.kube import User
-from celadon.serve.audit.audit_events import Exchange
+from celadon.serve.audit import audit_log, audited_handler
+from celadon.serve.audit.audit_events import MAX_AGENT, TRUNCATED, Exchange
 from celadon.serve.audit.audit_log import AuditLog
 from celadon.serve.audit.audit_policy import METADATA_FOR_ALL, AuditPolicy, read_audit_policy
 from celadon.serve.audit.audited_handler import AuditedHandler
 from celadon.serve.http_messages import HttpAnswer, HttpRequest
 from celadon.serve.operation import metric_table
 from celadon.serve.operation.metric_families import Counter
+from celadon.serve.workers import worker_threads
 
 ID = (("Audit-Id", "id"),)
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -157,3 +159,49 @@ def test_long_bodies_are_read_in_a_worker(tmp_path: Path, monkeypatch: pytest.Mo
     request = HttpRequest("POST", "/api/v1/namespaces/a/configmaps", headers, b"a: b\n" * 2_000)
     handled(tmp_path / "log", request, HttpAnswer(201, headers=ID, user=User("a")))
     assert threads == [True, False]
+
+
+LONG = {
+    "a target": HttpRequest("GET", "/api/v1/pods?" + "a=b&" * 3_000),
+    "proxies": HttpRequest("GET", "/api/v1/pods", [("x-forwarded-for", "10.0.0.1, " * 1_000)]),
+}
+
+
+@pytest.mark.parametrize("request_", LONG.values(), ids=LONG)
+def test_long_heads_are_written_in_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_: HttpRequest
+) -> None:
+    threads: list[bool] = []
+    real = audit_log.line_of
+
+    def line_of(event: Any) -> bytes:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return real(event)
+
+    monkeypatch.setattr(audited_handler, "line_of", line_of)
+    handled(tmp_path / "log", request_, HttpAnswer(200, headers=ID, user=User("a")))
+    assert threads == [False, False]
+    assert [one["requestURI"] for one in events(tmp_path / "log")] == [request_.target] * 2
+
+
+def test_a_long_head_that_nobody_has_time_for_is_shortened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_threads, "MOST_WAITING", 0)
+    handled(tmp_path / "log", LONG["a target"], HttpAnswer(200, headers=ID, user=User("a")))
+    for event in events(tmp_path / "log"):
+        assert event["requestURI"] == LONG["a target"].target[:MAX_AGENT] + TRUNCATED
+        assert event["user"]["username"] == "a"
+
+
+def test_a_line_is_a_line_whoever_is_in_it(tmp_path: Path) -> None:
+    hostile = 'a\n{"kind":"Event"}\r\x1b[31m\u2028'
+    request = HttpRequest("GET", "/api/v1/pods", [("user-agent", hostile)])
+    answer = HttpAnswer(200, headers=ID, user=User(hostile))
+    handled(tmp_path / "log", request, answer)
+    lines = (tmp_path / "log").read_bytes().split(b"\n")
+    assert len(lines) == 3
+    assert lines[2] == b""
+    for line in lines[:2]:
+        assert b"\x1b" not in line
+        assert json.loads(line)["user"]["username"] == hostile

@@ -100,13 +100,13 @@ def until(client: socket.socket, mark: bytes) -> bytes:
 
 def until_closed(client: socket.socket) -> bytes:
     """A connection that is cut off ends, too."""
-    found = b""
+    found = bytearray()
     try:
         while chunk := client.recv(1 << 16):
             found += chunk
     except ConnectionError:
         pass
-    return found
+    return bytes(found)
 
 
 def code(answer: bytes) -> int:

@@ -38,6 +38,35 @@ def test_a_work_is_given_what_its_function_raises() -> None:
         asyncio.run(Workers().run("alice", fail))
 
 
+def test_a_refusal_keeps_nothing_of_what_it_is_about() -> None:
+    """Else it is the loop that gives back what was read."""
+
+    class Large:
+        pass
+
+    kept: list[weakref.ref[Large]] = []
+
+    def look_up(large: Large) -> None:
+        raise KeyError(id(large))
+
+    def refuse() -> None:
+        large = Large()
+        kept.append(weakref.ref(large))
+        try:
+            look_up(large)
+        except KeyError:
+            raise status.bad_request("no") from None
+
+    gc.disable()
+    try:
+        with pytest.raises(StatusError) as refused:
+            asyncio.run(Workers().run("alice", refuse))
+        assert refused.value.__context__ is not None
+        assert kept[0]() is None
+    finally:
+        gc.enable()
+
+
 def test_users_take_turns() -> None:
     order: list[str] = []
 

@@ -31,8 +31,8 @@ from celadon.kube.custom.rules.rule_texts import SKIPPED
 from celadon.kube.custom.rules.rule_validation import (
     AskedRule,
     RuleOutcome,
+    RulesOnDemand,
     RuleValidator,
-    rule_validator,
 )
 from celadon.kube.custom.scale_validation import scale_status_errors, wanted_count_errors
 from celadon.kube.custom.through_storage import as_shown, as_stored
@@ -66,11 +66,11 @@ _BLOCKING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CustomKind:
-    """A kind with its schema, and the compiled rules of the schema."""
+    """A kind with its schema, and the rules of the schema."""
 
     gvk: GroupVersionKind
     schema: Schema
-    rules: RuleValidator | None = None
+    rules: RulesOnDemand | None = None
     has_status: bool = False
     namespaced: bool | None = None
     """None: nobody says, and nobody looks at the namespace."""
@@ -146,8 +146,9 @@ class CustomKind:
     ) -> list[AskedRule]:
         """The rules that a prepared object is asked by, in their order."""
         asked: list[AskedRule] = []
-        if self.rules is not None:
-            self.rules.errors(obj, UNKNOWN if before is None else before, asked)
+        rules = self._compiled_rules()
+        if rules is not None:
+            rules.errors(obj, UNKNOWN if before is None else before, asked)
         return asked
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
@@ -174,13 +175,17 @@ class CustomKind:
     def _with_rules(
         self, found: list[FieldError], obj: dict[str, Any], before: Any | Unknown
     ) -> RuleOutcome:
-        if self.rules is None:
+        rules = self._compiled_rules()
+        if rules is None:
             return RuleOutcome(found)
         if any(error.type in _BLOCKING for error in found):
             return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
-        outcome = self.rules.errors(obj, before)
+        outcome = rules.errors(obj, before)
         outcome.errors[:0] = found
         return outcome
+
+    def _compiled_rules(self) -> RuleValidator | None:
+        return None if self.rules is None else self.rules.compiled()
 
     def _type_errors(self, obj: dict[str, Any]) -> Iterable[FieldError]:
         """A mutator may have made something else of it."""
@@ -218,7 +223,7 @@ def custom_kinds(
         gvk: CustomKind(
             gvk,
             schema,
-            rule_validator(schema, rules_of, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
+            RulesOnDemand(schema, rules_of, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
             _member(offered, gvk.version, "status") is not None,
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),

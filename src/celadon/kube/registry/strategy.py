@@ -326,7 +326,12 @@ def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[s
     refused. `mutated` is when mutating admission has put them there, or a patch: upstream looks at
     objects that a patch made after mutating admission only."""
     owners = metadata.metadata(obj).get("ownerReferences") or ()
-    uids = [owner.get("uid", "") for i, owner in enumerate(owners) if owner in owners[:i]]
+    seen, uids = set(), []
+    for owner in owners:
+        key = metadata.owner_key(owner)
+        if key in seen:
+            uids.append(owner.get("uid", ""))
+        seen.add(key)
     if not uids:
         return []
     when = " after mutating admission happens" if mutated else ""
@@ -341,6 +346,6 @@ def without_repeated_owners(meta: dict[str, Any]) -> None:
     """Takes from the metadata, in place, the owners that it names once more."""
     owners = meta.get("ownerReferences")
     if owners:
-        meta["ownerReferences"] = [
-            owner for i, owner in enumerate(owners) if owner not in owners[:i]
-        ]
+        meta["ownerReferences"] = list(
+            {metadata.owner_key(owner): owner for owner in owners}.values()
+        )

@@ -21,6 +21,9 @@ from celadon.kube.selection.label_selectors import (
 )
 from celadon.patterns import late_pattern
 
+LONG: Final = 32 << 10
+"""Characters of a selector that is taken apart piece by piece."""
+
 
 class _Parser:
     """The text form: a lexer with its quirks, and recursive descent over its tokens."""
@@ -45,7 +48,10 @@ class _Parser:
 
     def _scan(self, text: str) -> list[str]:
         """Literals; the empty one is the end. A NUL ends a symbol or an identifier, or the text."""
-        tokens = self.TOKEN.findall(text)
+        if len(text) > LONG:  # one call for all would keep other threads waiting
+            tokens = [found[0] for found in self.TOKEN.finditer(text)]
+        else:
+            tokens = self.TOKEN.findall(text)
         if "\0" not in text:
             return tokens
         end = tokens.index("\0") if "\0" in tokens else len(tokens)

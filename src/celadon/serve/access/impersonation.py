@@ -175,8 +175,6 @@ class Impersonation:
         (403)."""
         requestor = attributes.user
         last = self._last.get(requestor.name)
-        if last is not None:
-            self._last.move_to_end(requestor.name)
         first = () if last is None else (last,)
         refusal: StatusError | None = None
         for mode in (*first, *(one for one in MODES if one is not last)):
@@ -193,8 +191,8 @@ class Impersonation:
         raise StatusError(refusal.status)
 
     def _remember(self, name: str, mode: _Mode) -> None:
+        self._last.pop(name, None)
         self._last[name] = mode
-        self._last.move_to_end(name)
         if len(self._last) > REMEMBERED_USERS:
             self._last.popitem(last=False)
 

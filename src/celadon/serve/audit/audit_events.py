@@ -9,6 +9,7 @@ import gzip
 import ipaddress
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from celadon.serve.requests.request_info import RequestInfo
 UNAUTHORIZED: Final = 401
 MAX_AGENT: Final = 1024
 TRUNCATED: Final = "...TRUNCATED"
+_SHORT_HEADERS: Final = frozenset({"user-agent", "authorization", "content-type"})
 LEVEL_NAMES: Final = {
     Level.METADATA: "Metadata",
     Level.REQUEST: "Request",
@@ -47,6 +49,16 @@ class Exchange:
     info: RequestInfo
     answer: HttpAnswer
     received: datetime
+
+    def shortened(self) -> Exchange:
+        """Without what is long of the request, for whom nobody has time."""
+        request = self.request
+        short = [(name, value) for name, value in request.headers if name in _SHORT_HEADERS]
+        short = [(name, value[:MAX_AGENT]) for name, value in short]
+        target = request.target
+        if len(target) > MAX_AGENT:
+            target = target[:MAX_AGENT] + TRUNCATED
+        return replace(self, request=replace(request, body=b"", headers=short, target=target))
 
     @property
     def is_unauthenticated(self) -> bool:

@@ -42,6 +42,12 @@ class Rotation:
         return (self.megabytes or DEFAULT_MEGABYTES) * MEGABYTE
 
 
+def line_of(event: Mapping[str, Any]) -> bytes:
+    """An event as it stands in the file."""
+    text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
 class AuditLog:
     """A file and the policy that says what goes into it. Raises OSError."""
 
@@ -66,8 +72,10 @@ class AuditLog:
         os.close(self._file)
 
     def write(self, event: Mapping[str, Any]) -> None:
-        text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
-        line = text.encode("utf-8", "replace") + b"\n"
+        self.write_line(line_of(event))
+
+    def write_line(self, line: bytes) -> None:
+        """A line of `line_of`."""
         if self._size and self._size + len(line) > self._rotation.bytes:
             self._rotate()
         self._size += os.write(self._file, line)

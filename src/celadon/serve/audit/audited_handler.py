@@ -13,10 +13,10 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
 
-from celadon.kube import JsonObject, StatusError, User
+from celadon.kube import StatusError, User
 from celadon.records import dataclass
-from celadon.serve.audit.audit_events import Exchange
-from celadon.serve.audit.audit_log import AuditLog
+from celadon.serve.audit.audit_events import TRUNCATED, Exchange
+from celadon.serve.audit.audit_log import AuditLog, line_of
 from celadon.serve.audit.audit_policy import (
     PANIC,
     REQUEST_RECEIVED,
@@ -53,7 +53,7 @@ class AuditedHandler:
         """The inner handler's answer."""
         received = self.now()
         answer = await self.inner(request)
-        info = _info(request)
+        info = await self._info(request)
         recording = self.log.policy.recording(answer.user or NOBODY, info)
         if recording.level is Level.NONE:
             return answer
@@ -61,30 +61,36 @@ class AuditedHandler:
         if exchange.is_unauthenticated:
             await self._written(exchange, RESPONSE_STARTED, recording)
             return answer
-        self._write(exchange, REQUEST_RECEIVED, received, recording)
+        await self._written(exchange, REQUEST_RECEIVED, recording)
         if answer.panic:
             await self._written(exchange, PANIC, recording)
             return answer
         if answer.stream is None:
             await self._written(exchange, RESPONSE_COMPLETE, recording)
             return answer
-        self._write(exchange, RESPONSE_STARTED, self.now(), recording)
+        await self._written(exchange, RESPONSE_STARTED, recording)
         return replace(answer, stream=self._recorded(answer.stream, exchange, recording))
 
     async def _written(self, exchange: Exchange, stage: str, recording: Recording) -> None:
         """An event with what was sent and answered, which may be much to read."""
         if stage in recording.omitted_stages:
             return
-        at, request, answer = self.now(), exchange.request, exchange.answer
+        request, answer = exchange.request, exchange.answer
+        at = exchange.received if stage == REQUEST_RECEIVED else self.now()
+        much = request.has_long_head
+        if stage != REQUEST_RECEIVED:
+            much = much or is_large(request) or len(answer.body) > LARGE_BYTES
+        if not much:
+            self._keep(_line(exchange, stage, at, recording))
+            return
         owner = "" if answer.user is None else answer.user.name
-        much = is_large(request) or len(answer.body) > LARGE_BYTES
-        work = RequestWork(self.workers, owner, much)
+        work = RequestWork(self.workers, owner)
         try:
-            event = await work.step(exchange.event, stage, at, recording)
-        except (StatusError, TooMuchWork):  # its bodies cannot be shown
-            bare = replace(exchange, request=replace(request, body=b""))
-            event = bare.event(stage, at, replace(recording, level=Level.METADATA))
-        self._keep(event)
+            line = await work.step(_line, exchange, stage, at, recording, aside=True)
+        except (StatusError, TooMuchWork):  # its bodies and long headers cannot be shown
+            bare = exchange.shortened()
+            line = _line(bare, stage, at, replace(recording, level=Level.METADATA))
+        self._keep(line)
 
     async def _recorded(
         self, stream: AsyncGenerator[bytes, None], exchange: Exchange, recording: Recording
@@ -94,20 +100,29 @@ class AuditedHandler:
                 yield chunk
         finally:
             await stream.aclose()
-            self._write(exchange, RESPONSE_COMPLETE, self.now(), recording)
+            await self._written(exchange, RESPONSE_COMPLETE, recording)
 
-    def _write(self, exchange: Exchange, stage: str, at: datetime, recording: Recording) -> None:
-        if stage not in recording.omitted_stages:
-            self._keep(exchange.event(stage, at, recording))
+    async def _info(self, request: HttpRequest) -> RequestInfo:
+        if not request.has_long_head:
+            return _info(request)
+        work = RequestWork(self.workers, f"from {request.remote_address}")
+        try:
+            return await work.step(_info, request, aside=True)
+        except (StatusError, TooMuchWork):  # nobody has time for it
+            return RequestInfo(request.method.lower(), TRUNCATED)
 
-    def _keep(self, event: JsonObject) -> None:
+    def _keep(self, line: bytes) -> None:
         """A log that cannot be written is no reason to refuse requests."""
         try:
-            self.log.write(event)
+            self.log.write_line(line)
             self.events.add()
         except OSError as error:
             self.errors.add((PLUGIN,))
             log_lines.warn("the audit log cannot be written", {"err": str(error)})
+
+
+def _line(exchange: Exchange, stage: str, at: datetime, recording: Recording) -> bytes:
+    return line_of(exchange.event(stage, at, recording))
 
 
 def _info(request: HttpRequest) -> RequestInfo:

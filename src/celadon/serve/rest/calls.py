@@ -66,11 +66,15 @@ class Notes:
             raise
 
 
-def time_left(request: HttpRequest) -> Callable[[], float]:
-    """A clock that says how many seconds are left of what a request may take, from now on."""
+def wanted_seconds(request: HttpRequest) -> float:
+    """What a request may take."""
     text = request.first("timeout")
     own = parse_duration(text) if text else None
-    seconds = HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
+    return HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
+
+
+def time_left(seconds: float) -> Callable[[], float]:
+    """A clock that says how many seconds are left of so many, from now on."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     return lambda: end - loop.time()

@@ -144,7 +144,7 @@ class Reader:
         """Raises StatusError. `work` takes long lists aside, and all that follows with them."""
         if work is not None and self._is_long(endpoint, options):
             work.is_large = True
-        token = _token(options)
+        token = _token(options) if work is None else await work.step(_token, options)
         limit = options.limit
         if token is not None:
             revision = None if token.revision == LATEST else token.revision

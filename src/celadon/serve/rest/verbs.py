@@ -75,6 +75,8 @@ class Verbs:
         if endpoint.verb in NAMED_VERBS:
             _require_possible_name(endpoint.name)
         _check_body(call)
+        if call.request.has_long_head and endpoint.verb in BODY_VERBS:
+            await call.work.step(_read_options, call)
         forms = Forms(call, wanted, served, self.now)
         match endpoint.verb:
             case "get":
@@ -87,7 +89,8 @@ class Verbs:
                 found_all = await self.reader.collection(endpoint, options, call.work)
                 return await call.work.step(self._listed, found_all, forms)
             case "watch":
-                return self._watch(forms)
+                options = await call.work.step(list_options, call.request, endpoint.resource)
+                return self._watch(forms, options)
             case "create" if self.reviewer.answers(call):
                 return await _answered(await self.reviewer.review(call), forms)
             case "create" if self.pods.answers(call):
@@ -105,9 +108,8 @@ class Verbs:
                 return await call.work.step(self._listed, deleted, forms)
         raise status.method_not_allowed()
 
-    def _watch(self, forms: Forms) -> HttpAnswer:
+    def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
         endpoint = forms.call.endpoint
-        options = list_options(forms.call.request, endpoint.resource)
         if forms.call.info.deprecated_watch and endpoint.name:
             options = _of_one(options, endpoint.name)
         if "watch" not in endpoint.resource.verbs:
@@ -194,6 +196,11 @@ def _of_one(options: ListOptions, name: str) -> ListOptions:
 
 def _plain(code: int, text: bytes) -> HttpAnswer:
     return HttpAnswer(code, JSON, text + b"\n")
+
+
+def _read_options(call: Call) -> None:
+    """What is read is remembered. Raises StatusError, as it would where it is asked for."""
+    assert call.options is not None
 
 
 def _wanted(call: Call) -> Accepted:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final, TypeVar
 
+from celadon.kube import StatusError
 from celadon.records import dataclass
 from celadon.serve.http_messages import HttpRequest
 from celadon.serve.workers.worker_threads import REQUEST_SECONDS, Workers, out_of_time
@@ -23,9 +24,6 @@ LARGE_BYTES: Final = 32 << 10
 
 YAML_WEIGHT: Final = 6
 """So many times as long takes a byte of YAML, or of protobuf at its worst."""
-
-LONG_HEAD: Final = 8 << 10
-"""Bytes of a path, or of a header that is a list."""
 
 MANY_OBJECTS: Final = 500
 """Objects of a list, or warnings of an answer."""
@@ -55,13 +53,14 @@ def is_large(request: HttpRequest) -> bool:
         content_type = request.header("content-type")
         if any(one in content_type for one in _WEIGHTY):
             return True
-    return len(request.target) > LONG_HEAD or is_long_list(request)
+    return request.has_long_head
 
 
-def is_long_list(request: HttpRequest) -> bool:
-    """Whether the header that says what is accepted is long."""
-    given = request.header_values("accept")
-    return bool(given) and sum(map(len, given)) > LONG_HEAD
+def is_large_refusal(error: StatusError) -> bool:
+    """Whether writing what is wrong may take long: each of a hundred thousand keys can be."""
+    details = error.status.details
+    many = details is not None and len(details.causes) > MANY_OBJECTS
+    return many or len(error.status.message) > LARGE_BYTES
 
 
 @dataclass(slots=True)

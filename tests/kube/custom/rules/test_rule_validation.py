@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.custom.custom_kinds import CustomKind
-from celadon.kube.custom.rules import rule_texts
+from celadon.kube.custom.rules import rule_texts, rule_validation
 from celadon.kube.expression_limits import OUT_OF_BUDGET
 from tests.kube.custom.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
 
@@ -332,7 +332,9 @@ def test_tracebacks_name_definition_field_and_rule() -> None:
     tag = {**TEXT, "x-kubernetes-validations": [{"rule": "true"}, message]}
     nested = ruled(struct(tags={"type": "array", "items": tag}), "self.tags.size() < 9")
     assert nested.rules is not None
-    spec = nested.rules.properties["spec"]
+    compiled = nested.rules.compiled()
+    assert compiled is not None
+    spec = compiled.properties["spec"]
     items = spec.properties["tags"].items
     assert items is not None
     [own] = spec.node.rules
@@ -342,3 +344,20 @@ def test_tracebacks_name_definition_field_and_rule() -> None:
         "Gizmo.v1.example.com spec.tags[*] x-kubernetes-validations[1]",
         "Gizmo.v1.example.com spec.tags[*] x-kubernetes-validations[1].messageExpression",
     ]
+
+
+def test_rules_are_compiled_once_and_by_who_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server reads all definitions when one of them changes, and has no time to compile."""
+    owners: list[str] = []
+    real = rule_validation.rule_validator
+
+    def rule_validator(schema: Any, environment: Any, owner: str) -> Any:
+        owners.append(owner)
+        return real(schema, environment, owner)
+
+    monkeypatch.setattr(rule_validation, "rule_validator", rule_validator)
+    known = ruled(struct(a=INTEGER), "self.a > 0")
+    assert owners == []
+    assert texts(known, {"a": 1}) == []
+    assert texts(known, {"a": 0}) != []
+    assert owners == ["Gizmo.v1.example.com"]

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.serve.access.credentials.signed_tokens import (
+    MOST_CHARACTERS,
     NotAToken,
     decoded,
     encoded,
+    encoded_json,
     parse_token,
 )
 
@@ -35,3 +37,11 @@ def test_any_text_is_a_token_or_is_not(text: str) -> None:
 @given(st.binary(max_size=40))
 def test_what_is_encoded_is_decoded(data: bytes) -> None:
     assert decoded(encoded(data)) == data
+
+
+def test_what_is_too_long_to_be_a_token_is_not_read() -> None:
+    header, claims = encoded_json({"alg": "RS256"}), encoded_json({"a": "x" * MOST_CHARACTERS})
+    with pytest.raises(NotAToken):
+        parse_token(f"{header}.{claims}.{encoded(b'x')}")
+    with pytest.raises(NotAToken):
+        parse_token("." * MOST_CHARACTERS)

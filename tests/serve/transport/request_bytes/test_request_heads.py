@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.serve.transport.request_bytes.request_heads import (
+    MOST_HEADERS,
     HeadReader,
     RequestHead,
     RequestRefused,
@@ -191,3 +192,19 @@ def test_what_is_refused_is_refused_again() -> None:
     for _ in range(2):
         with pytest.raises(RequestRefused, match="missing required Host"):
             reader.read(b"GET / HTTP/1.1\r\n\r\n")
+
+
+def test_more_headers_than_anybody_sends_are_refused() -> None:
+    most = LINE + HOST + b"a: b\r\n" * (MOST_HEADERS - 1)
+    assert len(read_head(most + b"\r\n").headers) == MOST_HEADERS
+    with pytest.raises(RequestRefused, match="431"):
+        read_head(most + b"a: b\r\n\r\n")
+
+
+def test_of_a_long_list_the_first_parts_count() -> None:
+    known = LINE + HOST + b"Connection: a, Close ,b\r\n\r\n"
+    assert not read_head(known).keep_alive
+    part = LINE + HOST + b"Connection: closed,enclose\r\n\r\n"
+    assert read_head(part).keep_alive
+    long = LINE + HOST + b"Connection: " + b"a," * 300_000 + b"close\r\n\r\n"
+    assert read_head(long).keep_alive

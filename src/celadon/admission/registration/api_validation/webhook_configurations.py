@@ -172,10 +172,12 @@ def _review_versions(hook: Webhook, path: FieldPath, *, known: bool) -> list[Fie
     if not versions:
         return [fieldpath.required(path, f"must specify one of {listed}")]
     errors: list[FieldError] = []
+    seen = set[str]()
     for i, version in enumerate(versions):
-        if version in versions[:i]:
+        if version in seen:
             errors.append(fieldpath.invalid(path.index(i), version, "duplicate version"))
             continue
+        seen.add(version)
         messages = name_rules.dns1035_label(version)
         errors += [fieldpath.invalid(path.index(i), version, message) for message in messages]
     if known and not _has_known_version(hook):

@@ -225,10 +225,12 @@ def _review_versions(versions: Sequence[str], at: FieldPath, *, known: bool) -> 
     if not versions:
         yield fieldpath.required(at)
         return
+    seen = set[str]()
     for i, one in enumerate(versions):
-        if one in versions[:i]:
+        if one in seen:
             yield fieldpath.invalid(at.index(i), one, "duplicate version")
             continue
+        seen.add(one)
         for wrong in name_rules.dns1035_label(one):
             yield fieldpath.invalid(at.index(i), one, wrong)
     if known and not set(versions) & set(REVIEW_VERSIONS):

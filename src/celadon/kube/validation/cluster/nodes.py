@@ -155,9 +155,11 @@ def _ranges(ranges: Sequence[str]) -> Errors:
     if bad is not None or len(families) < 2 or len(ranges) > 2:
         why = "may specify no more than one CIDR for each IP family"
         yield fieldpath.invalid(_RANGES, ranges, why)
+    seen = set[str]()
     for index, one in enumerate(ranges):
-        if one in ranges[:index]:
+        if one in seen:
             yield fieldpath.duplicate(_RANGES.index(index), one)
+        seen.add(one)
 
 
 def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:

@@ -184,9 +184,11 @@ def _usages(spec: JsonObject) -> Errors:
     for at, usage in items(spec, "usages", SPEC):
         if usage not in USAGES:
             yield fieldpath.not_supported(at, NamedText(usage), USAGES)
-    for index, (at, usage) in enumerate(items(spec, "usages", SPEC)):
-        if usage in given[:index]:
+    seen = set[str]()
+    for at, usage in items(spec, "usages", SPEC):
+        if usage in seen:
             yield fieldpath.duplicate(at, NamedText(usage))
+        seen.add(usage)
 
 
 def signer_name(path: FieldPath, name: str) -> Errors:

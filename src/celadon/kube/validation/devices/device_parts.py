@@ -209,10 +209,12 @@ def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
         yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, label_name)
     yield from repeated(path.child(_BINDING[0]), good)
     at = path.child(_BINDING[1])
+    seen, wanted = set[str](), set(good)
     for index, one in enumerate(bad):
-        if one in bad[:index]:
+        if one in seen:
             yield fieldpath.duplicate(at.index(index), one)
-        if one in good:
+        seen.add(one)
+        if one in wanted:
             why = "bindingFailureConditions must not overlap with bindingConditions"
             yield fieldpath.invalid(at.index(index), one, why)
     for missing, other in (_BINDING, _BINDING[::-1]):

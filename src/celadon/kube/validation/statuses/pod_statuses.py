@@ -267,6 +267,8 @@ def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     families = {one.is_v4 for one in found if one is not None}
     if None not in found and (len(families) < 2 or len(given) > 2):
         yield fieldpath.invalid(at, [{"IP": one} for one in given], ONE_PER_FAMILY)
+    seen = set[str]()
     for index, address in enumerate(given):
-        if address in given[:index]:
+        if address in seen:
             yield fieldpath.duplicate(at.index(index), {"IP": address})
+        seen.add(address)

@@ -5,6 +5,7 @@ As k8s.io/kubernetes `pkg/apis/storage/validation`.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from celadon.kube import fieldpath
@@ -47,23 +48,26 @@ def _maker(obj: JsonObject, field: str) -> Errors:
 
 def _topologies(obj: JsonObject) -> Errors:
     # Upstream begins with an empty one for each term there is: nothing chosen is a repetition.
-    known: list[dict[str, set[str]]] = [{} for _ in obj.get("allowedTopologies") or ()]
+    known = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
     for at, term in items(obj, "allowedTopologies", FieldPath()):
-        chosen: dict[str, set[str]] = {}
+        chosen: dict[str, frozenset[str]] = {}
         for where, one in items(term, "matchLabelExpressions", at):
             key, values = one.get("key") or "", one.get("values") or ()
             if not values:
                 yield fieldpath.required(where.child("values"))
+            seen = set[str]()
             for index, value in enumerate(values):
-                if value in values[:index]:
+                if value in seen:
                     yield fieldpath.duplicate(where.child("values").index(index), value)
+                seen.add(value)
             yield from label_name(where.child("key"), key)
             if key in chosen:
                 yield fieldpath.duplicate(where.child("key"), key)
-            chosen[key] = set(values)
-        for _ in range(known.count(chosen)):
+            chosen[key] = frozenset(seen)
+        selection = frozenset[object](chosen.items())
+        for _ in range(known[selection]):
             yield fieldpath.duplicate(at.child("matchLabelExpressions"), "")
-        known.append(chosen)
+        known[selection] += 1
 
 
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:

@@ -117,12 +117,13 @@ def node(obj: JsonObject) -> Errors:
 
 
 def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
-    keys = list(one.get("topologyKeys") or ())
-    for index, key in enumerate(keys):
+    seen = set[str]()
+    for key in one.get("topologyKeys") or ():
         if not key:
             yield fieldpath.required(path)
-        if key in keys[:index]:
+        if key in seen:
             yield fieldpath.duplicate(path, key)
+        seen.add(key)
         yield from each(path, key, qualified_name(key))
 
 

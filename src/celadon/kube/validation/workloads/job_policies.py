@@ -93,12 +93,14 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
         yield fieldpath.invalid(at, given.get("values"), "at least one value is required")
     elif len(values) > MAX_EXIT_CODES:
         yield fieldpath.too_many(at, len(values), MAX_EXIT_CODES)
+    seen = set[int]()
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             detail = "must not be 0 for the In operator"
             yield fieldpath.invalid(at.index(index), value, detail)
-        if value in values[:index]:
+        if value in seen:
             yield fieldpath.duplicate(at.index(index), value)
+        seen.add(value)
     if sorted(values) != list(values):
         yield fieldpath.invalid(at, list(values), "must be ordered")
 

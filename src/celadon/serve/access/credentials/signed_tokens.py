@@ -9,9 +9,12 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celadon.records import dataclass
+
+MOST_CHARACTERS: Final = 128 << 10
+"""Of a token that is read."""
 
 
 class KeyFileError(ValueError):
@@ -82,9 +85,10 @@ class SignedToken:
 
 
 def parse_token(text: str) -> SignedToken:
-    """Raises NotAToken."""
-    parts = text.split(".")
-    if len(parts) != 3:
+    """Raises NotAToken, also for what is too long to be one: anybody may send a megabyte, and it
+    is read before it is known whether it is signed."""
+    parts = text.split(".", 3)
+    if len(parts) != 3 or len(text) > MOST_CHARACTERS:
         raise NotAToken(text)
     header, claims, signature = parts
     return SignedToken(

@@ -9,13 +9,14 @@ us may have believed the other of the two. As Go's `net/http` (readRequest, read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.serve.http_messages import Header
+from celadon.serve.http_messages import LONG_HEAD, Header
 from celadon.serve.transport.request_bytes.request_targets import UnreadableTarget, request_target
 
 _HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -34,6 +35,10 @@ _HOST: Final = late_pattern(r"[!$%&'()*+,\-.0-9:;=A-Z\[\]_a-z~]*")
 _LENGTH: Final = late_pattern(r"[0-9]+")
 _LONGEST: Final = (1 << 63) - 1
 
+MOST_HEADERS: Final = 5_000
+"""More are refused, as Go does from 1.27 on (there 500): a megabyte of them takes a tenth of a
+second to read, before it is known who sends them."""
+
 KNOWN_BYTES: Final = 2048
 """Of headers that a connection keeps to know them again."""
 
@@ -42,7 +47,10 @@ _CONTINUES: Final = late_pattern(r"(?:.*[ ,\t])?100-continue(?:[ ,\t].*)?")
 _FRAMING: Final = frozenset(
     {"host", "transfer-encoding", "content-length", "connection", "expect", "trailer"}
 )
-_NOT_TRAILERS: Final = frozenset({"transfer-encoding", "trailer", "content-length"})
+_NOT_TRAILERS: Final = late_pattern(
+    r"(?ai:(?:\A|,)[ \t]*(transfer-encoding|trailer|content-length)[ \t]*(?=,|\Z))"
+)
+_KEEPING: Final = late_pattern(r"(?ai:(?:\A|,)[ \t]*(close|keep-alive)[ \t]*(?=,|\Z))")
 
 _Framing: TypeAlias = Mapping[str, Sequence[str]]
 """The values of the headers that say where a request begins and ends."""
@@ -142,7 +150,7 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
     is_preface = (method, target, version, headers) == ("PRI", "*", (2, 0), [])
     if not is_preface:
         _check_served(version, framing, headers, method)
-    said = _tokens(framing["connection"]) if "connection" in framing else ()
+    said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
     expected = framing["expect"][0] if "expect" in framing else ""
     continues = bool(expected) and _CONTINUES.fullmatch(expected.lower()) is not None
     return RequestHead(
@@ -174,6 +182,8 @@ def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
 
 def read_headers(block: bytes) -> list[Header]:
     """All of them, up to and with the empty line. Raises RequestRefused."""
+    if block.count(b"\n") > MOST_HEADERS + 1:
+        raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
     if _ORDINARY.fullmatch(block) is None:
         return list(_careful_headers(block))
     try:
@@ -239,7 +249,7 @@ def _is_chunked(framing: _Framing) -> bool:
         return False
     if len(codings) != 1 or codings[0].lower() != "chunked" or not codings[0].isascii():
         raise RequestRefused(HTTPStatus.NOT_IMPLEMENTED, text="Unsupported transfer encoding")
-    if any(one in _NOT_TRAILERS for one in _tokens(framing.get("trailer", ()))):
+    if _tokens(framing.get("trailer", ()), _NOT_TRAILERS):
         raise RequestRefused(HTTPStatus.BAD_REQUEST)
     return True
 
@@ -271,6 +281,7 @@ def _check_served(
         raise RequestRefused(HTTPStatus.BAD_REQUEST, "invalid header name")
 
 
-def _tokens(values: Iterable[str]) -> frozenset[str]:
-    """The parts of lists, in lower case."""
-    return frozenset(part.strip(" \t").lower() for one in values for part in one.split(","))
+def _tokens(values: Iterable[str], wanted: re.Pattern[str]) -> frozenset[str]:
+    """Which of the wanted words are parts of the lists, in lower case. Of a list with half a
+    million parts only the first ones are looked at."""
+    return frozenset(part.lower() for one in values for part in wanted.findall(one[:LONG_HEAD]))
