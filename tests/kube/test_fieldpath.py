@@ -46,7 +46,6 @@ def test_paths_are_steps() -> None:
         (fieldpath.duplicate(PATH, "x"), 'Duplicate value: "x"'),
         (fieldpath.not_found(PATH, "x"), 'Not found: "x"'),
         (fieldpath.too_long(PATH, 9), "Too long: may not be more than 9 bytes"),
-        (fieldpath.too_short(PATH, 9), "Too short: must be at least 9 characters"),
         (fieldpath.too_many(PATH, 3, 1), "Too many: 3: must have at most 1 item"),
         (fieldpath.internal(PATH, "oh"), "Internal error: oh"),
     ],

@@ -250,11 +250,6 @@ def too_long(path: FieldPath, limit: int) -> FieldError:
     )
 
 
-def too_short(path: FieldPath, limit: int) -> FieldError:
-    """`limit` in characters; the value is not shown."""
-    return FieldError(ErrorType.TOO_SHORT, path, OMITTED, f"must be at least {limit} characters")
-
-
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
     """A list or map of `count` members where `limit` are allowed."""
     return FieldError(

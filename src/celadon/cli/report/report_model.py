@@ -316,5 +316,4 @@ FLEET: Final = ReportForms(
 )
 REPLAY: Final = ReportForms("replay_view:ReplayView", _TABLE | _JSON | _HTML)
 BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
-EVERY: Final = (CHECK, LINT, LINT_STATISTICS, TEST, EXPLANATION, AUDIT, FLEET, REPLAY, BOOTSTRAP)
 """All of them."""

@@ -306,11 +306,13 @@ def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
 
 
 def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors:
-    for low, high, blamed, shown, names in ORDERS:
-        if low in amounts and high in amounts and amounts[low].compare(amounts[high]) > 0:
-            smaller, _, larger = names.partition("|")
-            detail = f"{smaller} {amounts[low]} is greater than {larger} {amounts[high]}"
-            yield fieldpath.invalid(path.child(blamed).key(name), str(amounts[shown]), detail)
+    for order in ORDERS:
+        low, high = amounts.get(order.low), amounts.get(order.high)
+        if low is not None and high is not None and low.compare(high) > 0:
+            smaller, _, larger = order.names.partition("|")
+            detail = f"{smaller} {low} is greater than {larger} {high}"
+            shown = str(amounts[order.shown])
+            yield fieldpath.invalid(path.child(order.blamed).key(name), shown, detail)
 
 
 def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:
