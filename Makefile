@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python tools/demo_server.py
 
 # The playground as static files, for `celadon playground`, a wheel or any web server.
-SITE := src/celadon/cli/playing/site
+SITE := src/celadon/cli/playground/site
 site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
@@ -49,9 +49,9 @@ fidelity: $(VENV)/.developed
 # The same in process, with the objects in etcd; half an hour.
 conformance-etcd: $(VENV)/.developed $(VENV)/.etcd
 	folder="$${CELADON_SHARED:-../shared}/conformance"; for part in $(ON_ETCD); do \
-	  $(BIN)/python -m tests.serve.replaying --store etcd --jobs 4 "$$folder/$$part" || exit 1; \
+	  $(BIN)/python -m tests.apiserver.replaying --store etcd --jobs 4 "$$folder/$$part" || exit 1; \
 	done; for part in $(ONE_BY_ONE); do \
-	  $(BIN)/python -m tests.serve.replaying --store etcd --jobs 1 "$$folder/$$part" || exit 1; \
+	  $(BIN)/python -m tests.apiserver.replaying --store etcd --jobs 1 "$$folder/$$part" || exit 1; \
 	done
 
 # Recorded policies asked of the playground, check, the library, serve and the webhook; ten minutes.

@@ -16,7 +16,7 @@ from bench.measure import Call, side_by_side
 from bench.objects import ACTIVATIONS
 from celadon.admission import Engine, ObjectWorld, Operation, Request, decode_binding, decode_policy
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 
 POLICIES: Final = 20
 

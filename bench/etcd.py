@@ -26,12 +26,11 @@ from tests.etcd.etcd_members import cluster
 from bench.server import processes, workloads
 from bench.server.loads import run_load
 from bench.server.measuring import set_up
-from celadon.serve.transport import settle_memory
-from celadon.store import Store, create, open_sqlite
-from celadon.store.etcd import EtcdSettings, open_etcd, parse_endpoints
-from celadon.store.etcd.etcd_client import EtcdClient
-from celadon.store.etcd.etcd_connections import EtcdConnections
-from celadon.store.etcd.etcd_messages import EtcdTransaction
+from celadon.apiserver.http import settle_memory
+from celadon.storage import Store, create, open_sqlite
+from celadon.storage.etcd import EtcdSettings, open_etcd, parse_endpoints
+from celadon.storage.etcd.etcd_client import EtcdClient, EtcdConnections
+from celadon.storage.etcd.etcd_messages import EtcdTransaction
 
 WRITERS: Final = (1, 16, 64)
 SECONDS: Final = 3.0

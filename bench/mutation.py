@@ -17,16 +17,16 @@ from typing import Any, Final, TypeVar
 from bench.measure import Call, side_by_side
 from bench.objects import ACTIVATIONS
 from celadon.admission import ObjectWorld, Operation, Request
-from celadon.admission.mutating import MutatingEngine
+from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration import (
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
     decode_object,
 )
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.apply import MutatedKinds
-from celadon.kube.catalogue import known_resources
+from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.registry import create
+from celadon.kube.resources import known_resources
 
 Json = dict[str, Any]
 R = TypeVar("R", MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding)

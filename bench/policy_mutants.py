@@ -22,11 +22,11 @@ from tests.paths import shared_folder
 
 from bench.pace import measured_slowness
 from bench.page_parts import MUTANTS_PART, with_part
-from celadon.cli.policy_tests.alteration_counts import Alterations, Fate, all_alterations
-from celadon.cli.policy_tests.case_results import CaseResult
-from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
-from celadon.cli.policy_tests.found_tests import given_tests
-from celadon.cli.policy_tests.telling_apart.alteration_runs import run_alterations
+from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
+from celadon.cli.policytest.found_tests import given_tests
+from celadon.cli.policytest.mutants.alteration_counts import Alterations, Fate, all_alterations
+from celadon.cli.policytest.run.case_results import CaseResult
+from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases, run_tests
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
 POLICIES: Final = 30

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from celadon.store import Store, create, open_memory, open_sqlite, put
+from celadon.storage import Store, create, open_memory, open_sqlite, put
 
 WRITERS: Final = 16
 OBJECTS: Final = 10_000

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.deep_calls import BYTES_OF_CALL, STACK, deep_calls, own_process
-from celadon.serve import HttpAnswer, HttpRequest
 from celadon.testing import KubeApi
 from celadon.testing.handler_access import HandlerAccess
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from celadon import owner_only
-from celadon.cli.auditing.audit_findings import Findings
+from celadon.apiserver.audit import METADATA_FOR_ALL, AuditLog
+from celadon.apiserver.http import CredentialsFolder
+from celadon.cli.audit.audit_report import Findings
 from celadon.cli.fleets.finished_work import KeptResults
-from celadon.serve.audit.audit_log import AuditLog
-from celadon.serve.audit.audit_policy import METADATA_FOR_ALL
-from celadon.serve.transport import CredentialsFolder
-from celadon.store import open_sqlite
+from celadon.storage import open_sqlite
 from celadon.webhook.service import DecisionLogSettings
 from celadon.webhook.service.decision_log import DecisionLog
 

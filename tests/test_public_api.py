@@ -62,22 +62,22 @@ SPARED = {
         *("base64", "datetime", "decimal", "json", "urllib", "zlib", "zoneinfo"),
         *(
             "celadon.cel.analysis.cost_bound",
-            "celadon.cel.parsing.diagnosis",
-            "celadon.cel.partial.partial_evaluation",
+            "celadon.cel.parsing.parser",
+            "celadon.cel.partial",
         ),
         *(
             "celadon.cel.re2.pattern",
             "celadon.cel.parsing.recovery",
-            "celadon.cel.values.times.zones",
+            "celadon.cel.values.calendar",
         ),
     },
     "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},
     "celadon.goyaml": {"celadon.cel", "yaml"},
-    "celadon.cli.checking.check_run": {
+    "celadon.cli.check.check_run": {
         *("uuid", "yaml"),
-        *("celadon.admission.mutating", "celadon.admission.webhooks"),
-        *("celadon.kube.apply", "celadon.kube.custom", "celadon.kube.jsonpath"),
-        "celadon.kube.roles",
+        *("celadon.admission.policies.mutating", "celadon.admission.webhooks"),
+        *("celadon.kube.fieldmanager", "celadon.kube.crd", "celadon.kube.jsonpath"),
+        "celadon.kube.rbac",
     },
     "celadon.cli.main": {"celadon.admission", "celadon.cel", "celadon.kube", "json", "yaml"},
 }

@@ -27,7 +27,7 @@ LONGEST_FIRST: Final = (
     "tests/playground/",
     "tests/test_docs.py",
     "tests/properties/",
-    "tests/kube/apply/",
+    "tests/kube/fieldmanager/",
     "tests/etcd/",
     "tests/faults/",
     "tests/hostile/",

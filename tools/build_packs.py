@@ -30,7 +30,7 @@ from internal_sources import internal_pack
 from message_sources import message_pack
 from pack_sources import ROOT, SOURCES, read, structure
 
-from celadon.kube.schemas.schema_packing import completed
+from celadon.kube.schemas.schema_packs import completed
 
 Json = Any
 

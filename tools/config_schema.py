@@ -8,10 +8,10 @@ import json
 import sys
 from typing import Any, Final
 
-from celadon.cli.laying_out.layout_config import MAX_WIDTH, MIN_WIDTH, LayoutConfig
-from celadon.cli.linting.comment_rule import EVERY_RULE
-from celadon.cli.linting.lint_config import FAIL_ON, LintConfig
-from celadon.cli.release_option import VERSIONS
+from celadon.cli.fmt import MAX_WIDTH, MIN_WIDTH, LayoutConfig
+from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.lint_config import FAIL_ON, LintConfig
+from celadon.cli.options import VERSIONS
 
 _CODE_LETTERS: Final = 3
 """Of `CEL025` at least so much says which rules are meant: no editor offers less."""

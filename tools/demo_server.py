@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from celadon.apiserver.http import collection_path
 from celadon.cli.reading import DocumentReader, Problem, expand, read
 from celadon.kube import metadata
-from celadon.kube.catalogue import known_resources
-from celadon.serve.transport import collection_path
+from celadon.kube.resources import known_resources
 
 GIVEN: Final = ("--manifests", "examples/cluster", "--manifests", "examples/policies")
 MANIFESTS: Final = "examples/manifests"

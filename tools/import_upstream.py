@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from pack_sources import SOURCES, read, text_of, with_columns, with_words
 
-from celadon.kube.schemas.schema_packing import pack
+from celadon.kube.schemas.schema_packs import pack
 
 Json = Any
 Files = Mapping[str, dict[str, Json]]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import uvloop
 
-from celadon.serve.http_messages import JSON, HttpAnswer, HttpRequest
-from celadon.serve.transport.http_server import HttpServer
+from celadon.apiserver.http.http_server import HttpServer
+from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
 
 
 def main() -> None:

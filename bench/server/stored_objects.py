@@ -15,7 +15,7 @@ from typing import Any, Final
 from bench.load import TEMPLATES
 from bench.server import processes, workloads
 from bench.server.loads import run_load
-from celadon.store import Put, Store, Transaction, open_sqlite
+from celadon.storage import Put, Store, Transaction, open_sqlite
 
 REGISTRY: Final = "/registry/admissionregistration.k8s.io"
 CONFIG_MAPS: Final = f"/registry/core/configmaps/{workloads.NAMESPACE}"

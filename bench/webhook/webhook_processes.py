@@ -19,7 +19,7 @@ from typing import Final
 from bench.server import processes
 from bench.server.processes import ServerProcess
 from bench.webhook import reviews
-from celadon.serve.transport import CredentialsFolder
+from celadon.apiserver.http import CredentialsFolder
 
 READY_SECONDS: Final = 60.0
 

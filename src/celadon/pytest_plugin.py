@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from celadon.cli.policy_tests.case_results import CaseResult
-    from celadon.cli.policy_tests.policy_test import Case
-    from celadon.cli.policy_tests.running.case_bench import Bench
+    from celadon.cli.policytest.run.case_bench import Bench
+    from celadon.cli.policytest.run.case_results import Case, CaseResult
     from celadon.testing import KubeApi, Manifest
 
 MARKER: Final = "kube_api"
@@ -158,9 +157,9 @@ class PolicyTestFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """An item for each case and version."""
-        from celadon.cli.policy_tests.found_tests import given_tests
-        from celadon.cli.policy_tests.running.case_bench import Bench
-        from celadon.cli.release_option import DEFAULT_VERSION
+        from celadon.cli.options import DEFAULT_VERSION
+        from celadon.cli.policytest.found_tests import given_tests
+        from celadon.cli.policytest.run.case_bench import Bench
 
         given = given_tests([str(self.path)])
         wrong = [*given.problems, *(one for test in given.tests for one in test.problems)]
@@ -203,7 +202,7 @@ class PolicyCaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run it."""
-        from celadon.cli.policy_tests.case_running import run_case
+        from celadon.cli.policytest.run.case_running import run_case
 
         if self._case.skip:
             pytest.skip(self._case.skip)

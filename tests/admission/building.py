@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celadon.admission.engine import Engine
+from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.candidates import Candidate, Hook, Hooks, OnDemand, candidates_for
-from celadon.admission.endpoint_memory import PerEndpoint
-from celadon.admission.engine import Engine
-from celadon.admission.policy.compiled_policy import CompiledPolicy, compile_policy
+from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
+from celadon.admission.policies.endpoint_memory import PerEndpoint
+from celadon.admission.policies.matching import Candidate, Hook, Hooks, OnDemand, candidates_for
+from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import ValidatingAdmissionPolicy
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionResource
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 from tests.admission.building import RULE, binding, config_map, policy, request
 
 CATALOG = known_resources()

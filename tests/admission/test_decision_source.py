@@ -18,7 +18,7 @@ from celadon.admission.decision_source import (
     validation,
     variable,
 )
-from celadon.admission.engine import Engine
+from celadon.admission.policies.validating import Engine
 from celadon.admission.verdict import Cause, Outcome
 from celadon.admission.world import ObjectWorld
 from celadon.kube import FieldPath

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.engine import Engine
 from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.policies.validating import Engine
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome, Verdict
 from celadon.admission.world import ObjectWorld

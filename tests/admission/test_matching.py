@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.hits import MatchError
-from celadon.admission.matching import Target, is_exempt, matches, plan
+from celadon.admission.policies.matching import Target, is_exempt, matches, plan
 from celadon.admission.registration.registration_types import (
     EQUIVALENT,
     EXACT,
@@ -17,7 +17,7 @@ from celadon.admission.registration.registration_types import (
     Rule,
 )
 from celadon.kube import GroupResource, GroupVersionKind, GroupVersionResource, status
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 
 CATALOG = known_resources(all_versions=True)
 PODS = GroupVersionResource("", "v1", "pods")

@@ -63,7 +63,8 @@ def test_inside_a_room_modules_are_imported_directly(source: SourceTree) -> None
             for module, file in source.items()
             if module not in DOORS
             for imported in file.imports
-            if imported in DOORS - {"celadon"} and room(imported) == room(module)
+            if imported in DOORS - {"celadon"} and source[imported].is_package
+            if room(imported) == room(module)
         ),
     )
 

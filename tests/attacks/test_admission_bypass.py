@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.http_messages import HttpAnswer
-from tests.serve.asking import ask, make, read
-from tests.serve.in_process import Running
+from celadon.apiserver.http_messages import HttpAnswer
+from tests.apiserver.asking import ask, make, read
+from tests.apiserver.in_process import Running
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.access import standings
-from celadon.serve.rest import watching
-from tests.serve.asking import ask, make, read
-from tests.serve.in_process import Running
+from celadon.apiserver.authz import access_decisions
+from celadon.apiserver.handlers import watch
+from tests.apiserver.asking import ask, make, read
+from tests.apiserver.in_process import Running
 
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/robot"
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -28,7 +28,7 @@ BINDING = {
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    for module in (standings, watching):
+    for module in (access_decisions, watch):
         monkeypatch.setattr(module, "STANDING_SECONDS", 0.0)
     running = Running()
     make(running, ACCOUNT.rpartition("/")[0], {"metadata": {"name": "robot"}})

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.serve.asking import ask, make, read
-from tests.serve.in_process import Running
+from tests.apiserver.asking import ask, make, read
+from tests.apiserver.in_process import Running
 
 SECRET = "do-not-tell"
 SECRETS = "/api/v1/namespaces/kube-system/secrets"

@@ -14,8 +14,8 @@ from bench.server.measuring import CREATE, FREE, GET, LARGE, LIST, SMALL, Measur
 from bench.server.page import write
 from bench.server.processes import TOKEN
 
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from tests.serve.in_process import Running
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from tests.apiserver.in_process import Running
 
 pytestmark = pytest.mark.thorough
 

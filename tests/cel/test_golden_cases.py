@@ -16,11 +16,10 @@ from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
 from celadon.cel.checking.tree_printer import print_ast, print_checked
 from celadon.cel.declarations import Variable
-from celadon.cel.library.containers import comprehensions, lists, optionals, sets
-from celadon.cel.library.standard import standard_library
-from celadon.cel.library.texts import strings
-from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.source import Source
+from celadon.cel.errors import Source
+from celadon.cel.library import comprehensions, lists, optionals, sets, standard, strings
+from celadon.cel.parsing.descent import ParseOptions
+from celadon.cel.parsing.parser import parse
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT
@@ -28,7 +27,7 @@ from tests.properties.interpreter import show
 
 CASES = sorted((ROOT / "tests" / "cases" / "cel").glob("*.case"))
 LIBRARIES = (
-    standard_library.LIBRARY,
+    standard.LIBRARY,
     optionals.library(),
     strings.library(2),
     sets.LIBRARY,

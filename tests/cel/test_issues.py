@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.issues import MAX_ISSUES, MAX_SNIPPET_BYTES, Issues
-from celadon.cel.source import Source
+from celadon.cel.errors import MAX_ISSUES, MAX_SNIPPET_BYTES, Issues, Source
 
 
 def display(text: str, *found: tuple[str, int | None]) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cel.source import Source
+from celadon.cel.errors import Source
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from celadon import cel
-from celadon.cel.library.containers import optionals
-from celadon.cel.library.standard import standard_library
-from celadon.cel.library.texts import strings
-from celadon.cel.values.operations.equality import equal
+from celadon.cel.library import optionals, standard, strings
+from celadon.cel.values.equality import equal
 
 OFF = cel.Switches(optional_syntax=True)
 PRESENCE = cel.Switches(optional_syntax=True, bad_presence_test_is_error=True)
@@ -99,7 +97,7 @@ def test_joins(expression: str, by_default: str, joined: str) -> None:
 
 def test_functions_as_specified() -> None:
     env = cel.Environment(
-        libraries=(strings.library(checked_offsets=True),), standard=standard_library.SPECIFIED
+        libraries=(strings.library(checked_offsets=True),), standard=standard.SPECIFIED
     )
     for expression, outcome in (
         ("duration('-123.321456789s').getMilliseconds()", -321),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from celadon.apiserver.http import StartError
 from celadon.cli.cluster_options import (
     ClusterParts,
     add_certificates,
@@ -13,8 +14,7 @@ from celadon.cli.cluster_options import (
     cluster_parts,
     uses_cluster,
 )
-from celadon.serve.transport import StartError
-from tests.serve.outgoing.kubeconfigs import write_kubeconfig
+from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 
 
 def given(*arguments: str) -> argparse.Namespace:

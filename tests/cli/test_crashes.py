@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from celadon.cli import main as main_module
-from celadon.cli.checking.judging import object_judging
+from celadon.cli.check import object_judging
 from celadon.cli.exits import Exit
-from celadon.cli.linting import lint_run
+from celadon.cli.lint import lint_run
 from tests.cli.files import binding, config_map, policy, run, write
 from tests.paths import ROOT
 

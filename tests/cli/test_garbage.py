@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from celadon.cli.garbage import YOUNG, garbage_later
+from celadon.cli.gc_tuning import YOUNG, garbage_later
 
 
 class Ring:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from celadon.cli.checking.check_report import (
+from celadon.cli.check.check_report import (
     ClientWarning,
     Fault,
     Notice,

@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from celadon.cli.server_packages import missing_package
+from celadon.cli.options import missing_package
 
 
 def test_all_are_there() -> None:

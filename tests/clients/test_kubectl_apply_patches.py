@@ -11,12 +11,12 @@ from typing import Any, Final
 import pytest
 
 from celadon.admission import ADMIN
-from celadon.cli.checking.client_side_apply import Applied, Unchanged, applied
-from celadon.cli.checking.object_preparation import Prepare
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.questions import Applied, Unchanged, applied
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.sources import Text
 from celadon.kube import metadata
-from celadon.kube.apply import applied_configuration, configured
+from celadon.kube.fieldmanager import applied_configuration, configured
 from celadon.kube.registry import Target
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.schemas import schema_for

@@ -9,10 +9,16 @@ from typing import Any
 
 from celadon import cel
 from celadon.cel.declarations import Function, Library, Overload, Variable
-from celadon.cel.library import math, network
-from celadon.cel.library.containers import bindings, comprehensions, optionals
-from celadon.cel.library.standard import standard_library
-from celadon.cel.library.texts import encoders, strings
+from celadon.cel.library import (
+    bindings,
+    comprehensions,
+    encoders,
+    math,
+    network,
+    optionals,
+    standard,
+    strings,
+)
 from celadon.cel.parsing.macros import BLOCK_MACROS, PROTOS_MACROS
 from celadon.cel.types import Type
 from tests.conformance import messages
@@ -138,7 +144,7 @@ def _environment(container: str, type_env: str, strong_enums: bool) -> cel.Envir
         variables,
         libraries=(*_LIBRARIES, Library("declared", functions=tuple(functions))),
         container=container,
-        standard=standard_library.SPECIFIED,
+        standard=standard.SPECIFIED,
         switches=_SWITCHES,
         types=messages.types(strong_enums=strong_enums) if messages.AVAILABLE else None,
     )

@@ -17,10 +17,9 @@ from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values.maps import is_map, make_map
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.times.timestamps import (
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import (
     Duration,
     Timestamp,
     format_timestamp,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from celadon.cel import types
-from celadon.cel.checking import well_known
+from celadon.cel.checking import scope
 from celadon.cel.types import Kind, Type
 
 _NAMED = {
@@ -55,6 +55,6 @@ def _parse(parts: list[str]) -> Type:
             return types.opaque(name, *params)
     if name in _NAMED:
         return _NAMED[name]
-    if name in well_known.TYPES:
-        return well_known.TYPES[name]
+    if name in scope.TYPES:
+        return scope.TYPES[name]
     return types.type_param(name) if len(name) == 1 else types.object_type(name)

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.apiserver.served_process import CONFIGMAPS, config_map, request_headers
 from tests.etcd.replicas import Replica
-from tests.serve.served_process import CONFIGMAPS, config_map, request_headers
 
 NAMES = tuple(f"name{number}" for number in range(6))
 ANSWER_SECONDS = 12.0

@@ -7,8 +7,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from celadon.store import Retention
-from celadon.store.etcd import EtcdSettings, EtcdStore, open_etcd
+from celadon.storage import Retention
+from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd
 
 
 @contextlib.contextmanager

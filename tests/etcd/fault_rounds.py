@@ -16,17 +16,16 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from celadon.store.errors import ServiceError
-from celadon.store.etcd import EtcdSettings, parse_endpoints
-from celadon.store.etcd.etcd_client import EtcdClient
-from celadon.store.etcd.etcd_connections import EtcdConnections
-from celadon.store.etcd.etcd_messages import EtcdTransaction
+from celadon.storage.contract import ServiceError
+from celadon.storage.etcd import EtcdSettings, parse_endpoints
+from celadon.storage.etcd.etcd_client import EtcdClient, EtcdConnections
+from celadon.storage.etcd.etcd_messages import EtcdTransaction
+from tests.apiserver.served_process import CONFIGMAPS
 from tests.etcd.contended_names import ANSWER_SECONDS, Acknowledged, Client, Watcher, Writer
 from tests.etcd.cut_networks import Cables, cables, can_cut
 from tests.etcd.etcd_members import Cluster, Member, memory_folder, planned_cluster
 from tests.etcd.replicas import Replica, replicas
 from tests.etcd.small_disks import Disk, can_mount, disks
-from tests.serve.served_process import CONFIGMAPS
 
 WRITERS = 4
 WATCHERS = 3

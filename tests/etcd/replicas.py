@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.apiserver.served_process import command
 from tests.etcd.etcd_members import free_ports
-from tests.serve.served_process import command
 
 PATIENCE = 90.0
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.apiserver.served_process import config_map
 from tests.etcd.contended_names import NAMES, Acknowledged, Client, Watcher
-from tests.serve.served_process import config_map
 
 
 def event(kind: str, revision: int, replaces: int) -> Any:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.api_settings import Settings
-from celadon.serve.http_messages import HttpAnswer, HttpRequest
-from celadon.serve.objects.object_keys import ROOT
-from celadon.store.etcd import EtcdSettings, parse_endpoints
+from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.object_store import ROOT
+from celadon.storage.etcd import EtcdSettings, parse_endpoints
+from tests.apiserver.in_process import Running
+from tests.apiserver.served_process import CONFIGMAPS, config_map
 from tests.etcd.etcd_members import Cluster, cluster
-from tests.serve.in_process import Running
-from tests.serve.served_process import CONFIGMAPS, config_map
 
 pytestmark = pytest.mark.thorough
 
@@ -161,14 +161,14 @@ def test_one_leads_and_its_controllers_work_for_both(pair: tuple[Running, Runnin
 
 
 def test_without_etcd_only_old_answers_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("celadon.store.etcd.etcd_store.MOST_SILENCE", 0.0)
+    monkeypatch.setattr("celadon.storage.etcd.etcd_store.MOST_SILENCE", 0.0)
     with cluster() as alone:
         etcd = EtcdSettings(parse_endpoints(alone.urls), root=ROOT, prefix="/registry")
         server = Running(Settings(), etcd)
         try:
             assert call(server, "GET", "/readyz/etcd")[0] in (200, 500)
             alone.members[0].kill()
-            monkeypatch.setattr("celadon.store.etcd.etcd_connections.CALL_SECONDS", 0.5)
+            monkeypatch.setattr("celadon.storage.etcd.etcd_client.CALL_SECONDS", 0.5)
             code, status = call(server, "GET", f"{CONFIGMAPS}/kube")
             assert (code, status["code"]) == (500, 500)
             assert call(server, "POST", CONFIGMAPS, config_map("a"))[0] == 500

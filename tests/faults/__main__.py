@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from celadon.store import open_sqlite
+from celadon.storage import open_sqlite
 from tests.faults.crash_rounds import CrashRounds
 from tests.faults.failing_calls import run_preloaded
 from tests.faults.flipped_bytes import FlippedBytes

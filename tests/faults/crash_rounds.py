@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.apiserver.served_process import CONFIGMAPS, config_map, request_headers
 from tests.faults.server_under_test import PATIENCE, Process
-from tests.serve.served_process import CONFIGMAPS, config_map, request_headers
 
 WRITERS = 4
 NAMES = 5

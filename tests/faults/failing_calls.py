@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from celadon.store import (
+from celadon.storage import (
     FileError,
     Put,
     Retention,
@@ -33,7 +33,7 @@ from celadon.store import (
     delete,
     open_sqlite,
 )
-from celadon.store.local_store import LocalStore
+from celadon.storage.local_store import LocalStore
 
 WAYS = {
     "ENOSPC": (errno.ENOSPC, 0),

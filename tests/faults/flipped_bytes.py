@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from celadon.store import FileError, delete, open_sqlite, put
+from celadon.storage import FileError, delete, open_sqlite, put
 
 OBJECTS = 300
 NEAR_THE_START = 200

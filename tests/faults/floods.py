@@ -14,8 +14,8 @@ import struct
 import time
 from dataclasses import dataclass
 
+from tests.apiserver.served_process import CONFIGMAPS, config_map, request_headers
 from tests.faults.server_under_test import PATIENCE, Process
-from tests.serve.served_process import CONFIGMAPS, config_map, request_headers
 
 MANY_BYTES = 400 << 20
 """More memory than a server may take under any of this."""

@@ -17,11 +17,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from celadon.admission import ObjectWorld
-from celadon.admission.engine import Engine
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.webhook.deciding.rulebook import Rulebook, SourceState
-from celadon.webhook.service.review_handler import ReviewHandler
-from celadon.webhook.service.review_queue import ReviewQueue
+from celadon.admission.policies.validating import Engine
+from celadon.apiserver import HttpAnswer, HttpRequest
+from celadon.webhook.deciding import Rulebook, SourceState
+from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from tests.admission.building import binding, policy
 from tests.faults.hostile_reviews import Damage, recorded_reviews

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from celadon.store import Put, Retention, Transaction, open_sqlite
+from celadon.storage import Put, Retention, Transaction, open_sqlite
 from tests.faults.failing_calls import loaded, run_preloaded
 
 WRITES = 200

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.serve.served_process import command
+from tests.apiserver.served_process import command
 
 PATIENCE = 120.0
 """Seconds after which something is wrong."""

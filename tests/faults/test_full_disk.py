@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.apiserver.served_process import CONFIGMAPS, config_map, request_headers
 from tests.etcd.small_disks import can_mount
 from tests.faults.server_under_test import Process
-from tests.serve.served_process import CONFIGMAPS, config_map, request_headers
 
 SIZE = "3m"
 

@@ -14,33 +14,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from celadon.apiserver.authn.service_account_tokens import NotAToken, parse_token
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.negotiation import media_clauses
+from celadon.apiserver.request_info import UnreadablePath, request_info
 from celadon.cel import CelError, Environment, types
 from celadon.cel.re2 import RegexError
 from celadon.cel.re2 import compile as compile_pattern
-from celadon.cli.auditing.audit_inputs import Inputs, given_inputs
+from celadon.cli.audit.audit_inputs import Inputs, given_inputs
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
-from celadon.cli.fleets.fleet_work import SurveyedSource
-from celadon.cli.project_files.config_files import ConfigError
-from celadon.cli.project_files.project_config import find_project
+from celadon.cli.fleets.fleet_run import SurveyedSource
+from celadon.cli.project_config import ConfigError, find_project
 from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.replaying.audit_logs import read_events
+from celadon.cli.replay.audit_logs import read_events
 from celadon.goyaml import BlockReader, UnreadableError, UnusualError, first_document, read_yaml
 from celadon.kube.errors import KubeError
 from celadon.kube.go import JsonSyntaxError, read_json
-from celadon.kube.keys.certificate_authorities import authority_of
-from celadon.kube.keys.key_pairs import key_pair_fault
-from celadon.kube.keys.pem_blocks import pem_blocks
 from celadon.kube.protobuf import ProtobufError, decode, encode
-from celadon.kube.quantities import parse_quantity
+from celadon.kube.quantity import parse
 from celadon.kube.registry import apply_json_patch
 from celadon.kube.registry.patching import apply_merge_patch, read_patch
-from celadon.kube.selection import parse_field_selector, parse_label_selector
-from celadon.serve.access.credentials.signed_tokens import NotAToken, parse_token
-from celadon.serve.http_messages import HttpRequest
-from celadon.serve.requests.negotiation import media_clauses
-from celadon.serve.requests.request_info import UnreadablePath, request_info
-from celadon.webhook.reviews.incoming_reviews import ReviewError, decode_review
-from celadon.webhook.service.review_bytes import UnreadableJson, read_document
+from celadon.kube.selectors import parse_field_selector, parse_label_selector
+from celadon.kube.x509 import authority_of, key_pair_fault, pem_blocks
+from celadon.webhook.reviews import ReviewError, decode_review
+from celadon.webhook.service.review_handler import UnreadableJson, read_document
 from tests.paths import ROOT
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="celadon-fuzz-")
@@ -261,9 +258,7 @@ READERS: Final = (
         (b"metadata.name=a,status.phase!=b\\,c",),
         (b"\\", b"\\=", b",", b"!=", b"=="),
     ),
-    ByteReader(
-        "quantity", lambda data: parse_quantity(_text(data)), (KubeError,), (b"1.5Gi", b"-1e3")
-    ),
+    ByteReader("quantity", lambda data: parse(_text(data)), (KubeError,), (b"1.5Gi", b"-1e3")),
     ByteReader(
         "json-patch",
         _json_patch,

@@ -14,8 +14,8 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from celadon.serve.http_messages import HttpRequest
-from tests.serve.in_process import Running
+from celadon.apiserver.http_messages import HttpRequest
+from tests.apiserver.in_process import Running
 
 WARNING_PREFIX = '299 - "'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.selection import SelectorError, parse_label_selector
+from celadon.kube.selectors import SelectorError, parse_label_selector
 from tests.fuzz import guided
 from tests.fuzz.byte_readers import READERS, ByteReader
 from tests.fuzz.guided_search import search, wrong_with

@@ -22,8 +22,7 @@ from celadon.cel import (
     ProgramError,
     types,
 )
-from celadon.cel.analysis.folding import fold
-from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.extend import Impl
 from celadon.kube.library.releases import environment

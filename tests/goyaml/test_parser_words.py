@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from celadon.goyaml.parser_words import libyaml_words
-from celadon.goyaml.unreadable import UnreadableError
-from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_events import libyaml_words, read_yaml
+from celadon.goyaml.yaml_scalars import UnreadableError
 
 TEXTS = [
     *("a: b: c\n", "a:\n  - b\n c: d\n", "a: [1, 2\n", "a: {b: c]\n", "a: 'x\n", 'a: "\\q"\n'),

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
 from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_scalars import UnreadableError
 
 DEPLOYMENT = """\
 # the shop's front end

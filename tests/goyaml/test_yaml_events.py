@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_events import read_yaml
+from celadon.goyaml.yaml_scalars import UnreadableError
 
 VALUES: list[tuple[str, Any]] = [
     ("a: 1\n", {"a": 1}),

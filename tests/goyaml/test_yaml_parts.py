@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.goyaml.yaml_parts import SeparatorError, yaml_parts
+from celadon.goyaml.yaml_scalars import SeparatorError, yaml_parts
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.goyaml import first_document, yaml_text
-from celadon.goyaml.yaml_writer import go_float
+from celadon.goyaml.yaml_documents import go_float
 
 TEXTS = [
     ("", '""'),

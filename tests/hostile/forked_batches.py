@@ -52,7 +52,7 @@ class Tally:
 def attack(seed: int, count: int, jobs: int, seconds: float) -> Iterator[Tally]:
     """Runs so many inputs, so many processes at a time, none for more than so many seconds of the
     processor; after each batch, what it came to."""
-    for name in ("celadon.cli.checking.check_run", *(one.module for one in COMMANDS[:3])):
+    for name in ("celadon.cli.check.check_run", *(one.module for one in COMMANDS[:3])):
         importlib.import_module(name)
     documents()
     _prepare(min(_PREPARING, count // 100), seconds)

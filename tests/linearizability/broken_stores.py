@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import Any
 
-from celadon.store import Committed, Entry, Outcome, Transaction, open_memory
-from celadon.store.local_store import LocalStore
+from celadon.storage import Committed, Entry, Outcome, Transaction, open_memory
+from celadon.storage.local_store import LocalStore
 
 
 class Broken:

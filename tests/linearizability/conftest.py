@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.store.conftest import store
+from tests.storage.conftest import store
 
 __all__ = ["store"]

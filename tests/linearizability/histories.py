@@ -6,7 +6,7 @@ import threading
 from random import Random
 from time import monotonic
 
-from celadon.store import (
+from celadon.storage import (
     Committed,
     Condition,
     Conflict,

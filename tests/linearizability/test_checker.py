@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from celadon.store import Store
+from celadon.storage import Store
 from tests.linearizability.broken_stores import (
     Broken,
     ForgottenWrites,

@@ -12,8 +12,8 @@ from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import Context
+from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.errors import EvaluationError, Panicked
-from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -23,13 +23,10 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
+from celadon.cel.values import container_access
+from celadon.cel.values.joined_lists import reopened
 from celadon.cel.values.maps import MISSING, is_map, make_map, refuse_unhashable
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.operations import container_access
-from celadon.cel.values.optional_contents import reopened
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.runtime_types import go_name
-from celadon.cel.values.value_display import display
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, display, go_name
 from tests.properties.attributes import Attribute, Qualifier, planned
 
 NO_OVERLOAD = "no such overload"

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from celadon.cli.main import main
 from celadon.kube import metadata
-from celadon.kube.catalogue import known_resources
-from tests.serve.asking import ask, make, read, warnings
-from tests.serve.in_process import Running
+from celadon.kube.resources import known_resources
+from tests.apiserver.asking import ask, make, read, warnings
+from tests.apiserver.in_process import Running
 
 pytestmark = pytest.mark.thorough
 

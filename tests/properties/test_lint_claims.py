@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from celadon.admission.lint.findings import Finding
 from celadon.admission.lint.linter import lint
-from celadon.admission.lint.model.findings import Finding
 from celadon.cel import EvaluationError, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment

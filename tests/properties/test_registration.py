@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.admission.registration import strategy
-from celadon.admission.registration.registration_kinds import KINDS
+from celadon.admission.registration.decoding import KINDS
+from celadon.apiserver.printers.table_forms import built_in_shape
 from celadon.kube import GroupVersionKind, StatusError
-from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, create, read_object, update
-from celadon.serve.tables.table_shapes import built_in_shape
+from celadon.kube.resources import known_resources
 
 CONTEXT = DefaultingContext()
 SURROUNDINGS = Surroundings()

@@ -58,7 +58,7 @@ def test_a_command(copy: Copy) -> None:
 
 def test_a_manifest(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/webhook/installation/workload_manifests.py",
+        "src/celadon/webhook/installation.py",
         '        "serviceAccountName": settings.name,\n',
         '        "priorityClassName": "system-cluster-critical",\n',
     )
@@ -105,16 +105,16 @@ def test_an_output_format(copy: Copy) -> None:
 
 def test_a_limit(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/cli/reading/input_limits.py",
+        "src/celadon/cli/reading/sources.py",
         "from typing import Final\n",
         "\nMAX_VARIABLES: Final = 2\n"
         '"""Variables of one `celadon eval`; ours. More are better put in a file."""\n',
     )
-    options = "src/celadon/cli/evaluating/variable_options.py"
+    options = "src/celadon/cli/commands/eval.py"
     copy.insert(
         options,
         "from celadon.cli.reading.documents import DocumentReader\n",
-        "from celadon.cli.reading.input_limits import MAX_VARIABLES\n",
+        "from celadon.cli.reading.sources import MAX_VARIABLES\n",
     )
     copy.insert(
         options,
@@ -130,11 +130,11 @@ def test_a_limit(copy: Copy) -> None:
 
 def test_a_notice(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/cli/checking/check_report.py",
+        "src/celadon/cli/check/check_report.py",
         '    NOT_EVALUATED = "not-evaluated"\n',
         '    SOMETHING = "something"\n',
     )
-    notices = "src/celadon/cli/checking/notices.py"
+    notices = "src/celadon/cli/check/notices.py"
     copy.insert(
         notices,
         "    yield from _unknown_kinds(sightings)\n",

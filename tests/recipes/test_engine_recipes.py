@@ -71,7 +71,7 @@ def test_a_lint_rule(copy: Copy) -> None:
     assert "policy.yaml:9" in found
     assert "CEL043" in found
     assert "the message is unfinished" in found
-    page = copy.python("-m", "celadon.cli.linting.rule_pages")
+    page = copy.python("-m", "celadon.cli.commands.lint")
     copy.replace("docs/lint.md", copy.read("docs/lint.md"), page)
     copy.pytest("tests/admission/lint/rules/test_rule_table.py")
 
@@ -81,8 +81,8 @@ def test_a_store(copy: Copy) -> None:
         "src/celadon/store/scratch.py",
         '"""A store that keeps nothing."""\n\n'
         "from __future__ import annotations\n\n"
-        "from celadon.store.local_store import LocalStore\n"
-        "from celadon.store.memory import open_memory\n\n\n"
+        "from celadon.storage.local_store import LocalStore\n"
+        "from celadon.storage.local_store import open_memory\n\n\n"
         "def open_scratch() -> LocalStore:\n"
         '    """An empty store."""\n'
         "    return open_memory()\n",
@@ -90,16 +90,16 @@ def test_a_store(copy: Copy) -> None:
     door = "src/celadon/store/__init__.py"
     copy.insert(
         door,
-        "from celadon.store.retention import Retention\n",
-        "from celadon.store.scratch import open_scratch\n",
+        "from celadon.storage.keyspace import Retention\n",
+        "from celadon.storage.scratch import open_scratch\n",
     )
     copy.insert(door, '    "open_memory",\n', '    "open_scratch",\n')
-    conftest = "tests/store/conftest.py"
+    conftest = "tests/storage/conftest.py"
     copy.replace(conftest, "import Store, open_memory,", "import Store, open_memory, open_scratch,")
     copy.insert(
         conftest,
         '    "memory": lambda folder: open_memory(),\n',
         '    "scratch": lambda folder: open_scratch(),\n',
     )
-    copy.pytest("tests/store/test_contract.py", "-k", "scratch")
+    copy.pytest("tests/storage/test_contract.py", "-k", "scratch")
     copy.pytest("tests/test_public_api.py", "-k", "sorted and store")

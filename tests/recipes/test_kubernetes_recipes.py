@@ -64,7 +64,7 @@ def test_a_release(copy: Copy) -> None:
     )
     copy.replace(RELEASES, "    comprehensions,\n", "    comprehensions,\n    encoders,\n")
     copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 38), libraries=(encoders.LIBRARY,)),\n")
-    copy.replace("src/celadon/cli/release_option.py", "range(30, 38)", "range(30, 39)")
+    copy.replace("src/celadon/cli/options.py", "range(30, 38)", "range(30, 39)")
     expression = "base64.encode(b'hello')"
     assert copy.celadon("eval", expression, "--kubernetes-version", "1.38") == '"aGVsbG8="\n'
     copy.celadon("eval", expression, "--kubernetes-version", "1.37", code=3)
@@ -149,7 +149,7 @@ def test_a_built_in_kind(copy: Copy) -> None:
         },
     )
     copy.insert(
-        "src/celadon/kube/validation/further_validations.py",
+        "src/celadon/kube/validation/built_in_validations.py",
         "OTHERS: Final[Mapping[GroupKind, Validation]] = {\n",
         '    GroupKind("scheduling.k8s.io", "PriorityScheme"): Validation(\n'
         '        by_rules("scheduling.v1.PriorityScheme"), CLUSTER\n    ),\n',
@@ -174,7 +174,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.protobuf import decode, encode, in_message_order
 from celadon.kube.validation.field_rules import changed_fields
-from celadon.serve.tables.table_shapes import built_in_shape
+from celadon.apiserver.printers.table_forms import built_in_shape
 
 scheme = {
     "levels": 3,

@@ -19,12 +19,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.apiserver.replaying import replayed_together
 from tests.recorded import agreement
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import tool_path
 from tests.recorded.scenarios import GROUPS, UNREACHED, Group, Scenario, scenarios, unreached
 from tests.recorded.server_process import served
-from tests.serve.replaying import replayed_together
 
 FAILED = re.compile(r"FAIL (\S+)\.json:")
 SIDE_BY_SIDE = 2

@@ -20,20 +20,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.cli.checking.check_run import check
-from celadon.cli.checking.judging.object_judging import Judged
+from celadon.cli.check.check_run import check
+from celadon.cli.check.object_judging import Judged
 from celadon.cli.main import main as celadon
-from celadon.cli.playing.browser_door import answer
-from celadon.cli.playing.deciding_desk import Desk
-from celadon.cli.playing.playground_states import state_of
+from celadon.cli.playground.browser_door import answer
+from celadon.cli.playground.judging import Desk
+from celadon.cli.playground.panes import state_of
 from celadon.cli.reading.problems import Problem
+from tests.apiserver.replaying import replayed_together as served
 from tests.paths import ROOT
 from tests.playground.built_site import built_site
 from tests.recorded.test_check import FOLDER, INEXPRESSIBLE, Question, questions
 from tests.recorded.test_playground import OURS, state_of_question
 from tests.recorded.webhook_replaying import BEYOND
 from tests.recorded.webhook_replaying import replayed_all as enforced
-from tests.serve.replaying import replayed_together as served
 
 LEAST: Final = 150
 """Scenarios that are to be asked, at the least."""

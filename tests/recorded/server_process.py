@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.apiserver.in_process import TOKENS
 from tests.paths import ROOT
-from tests.serve.in_process import TOKENS
 
 AUDIT_POLICY: Final = ROOT / "tests" / "recorded" / "audit-policy.yaml"
 STOP_SECONDS: Final = 30

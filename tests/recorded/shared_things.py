@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 
 _WITHOUT_NAMESPACE: Final = frozenset(
     one.gvr.resource for one in known_resources() if not one.namespaced

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.explanation.looking_on import LookingOn, TracingMeter
+from celadon.admission.explain.observers import LookingOn, TracingMeter
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.metering import Meter
+from celadon.admission.expressions.match_conditions import Meter
 from celadon.cel import EvaluationError
 from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences

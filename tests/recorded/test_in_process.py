@@ -12,9 +12,9 @@ from contextlib import nullcontext
 
 import pytest
 
+from tests.apiserver.replaying import replayed_together
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.scenarios import Scenario, scenarios, unreached
-from tests.serve.replaying import replayed_together
 
 Outcomes = Mapping[str, list[str]]
 KNOWN = unreached()

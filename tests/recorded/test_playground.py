@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from celadon.cli.playing.deciding_desk import Desk
-from celadon.cli.playing.playground_states import FORMAT, state_of
+from celadon.cli.playground.judging import Desk
+from celadon.cli.playground.panes import FORMAT, state_of
 from tests.recorded.test_check import FOLDER, INEXPRESSIBLE, Question, questions
 
 OURS: Final = {name for name in INEXPRESSIBLE if not name.startswith("user-")}

@@ -21,20 +21,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from celadon.admission import VALIDATION_FAILURE
-from celadon.kube.catalogue import DEFAULT_PLUGINS
-from celadon.serve.api_settings import Settings
-from celadon.serve.transport import Address, TlsSettings, open_listener
-from celadon.serve.views.policy_view import validating_view
-from celadon.webhook.deciding.rulebook import Rulebook, SourceState
-from celadon.webhook.service.file_certificate import certificate_of
+from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.caches.policy_view import validating_view
+from celadon.apiserver.http import Address, TlsSettings, open_listener
+from celadon.kube.resources import DEFAULT_PLUGINS
+from celadon.webhook.deciding import Rulebook, SourceState
 from celadon.webhook.service.policy_answers import PolicyAnswers
-from celadon.webhook.service.webhook_process import Webhook
+from celadon.webhook.service.webhook_process import Webhook, certificate_of
 from celadon.webhook.service.webhook_settings import WebhookSettings
+from tests.apiserver.in_process import Running
+from tests.apiserver.replaying import connected, request_of
 from tests.paths import shared_folder
 from tests.recorded.replay_tool import differences, tool
 from tests.recorded.scenarios import ALL_VERSIONS, needs_of
-from tests.serve.in_process import Running
-from tests.serve.replaying import connected, request_of
 
 BEYOND: Final[Mapping[str, str]] = {}
 """Scenarios that no webhook can answer as the server does. Policies about webhook configurations

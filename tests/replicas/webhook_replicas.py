@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.serve.served_process import CONFIGMAPS, Served, request_headers
+from tests.apiserver.served_process import CONFIGMAPS, Served, request_headers
 
 PATIENCE = 120.0
 SERVICE = "hook.default.svc"

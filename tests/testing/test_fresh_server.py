@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from celadon.serve import ApiServer
-from celadon.store import Store
+from celadon.apiserver import ApiServer
+from celadon.storage import Store
 from celadon.testing import HandlerAccess, ServerOptions
 
 

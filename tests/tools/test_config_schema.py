@@ -11,10 +11,9 @@ import jsonschema
 import pytest
 from tools.config_schema import schema
 
-from celadon.cli.laying_out.layout_config import LayoutConfig, layout_config
-from celadon.cli.linting.lint_config import LintConfig, find_config
-from celadon.cli.project_files.config_files import TABLES, ConfigError
-from celadon.cli.project_files.project_config import PROFILE_KEYS, find_project
+from celadon.cli.fmt import LayoutConfig, layout_config
+from celadon.cli.lint.lint_config import LintConfig, find_config
+from celadon.cli.project_config import PROFILE_KEYS, TABLES, ConfigError, find_project
 from tests.paths import ROOT
 
 

@@ -37,7 +37,7 @@ class Packed:
 sys.meta_path.insert(0, Packed(marshal.loads(PACKED.to_bytes())))
 del PACKED
 gc.disable()
-from celadon.cli.playing.browser_door import answer
+from celadon.cli.playground.browser_door import answer
 gc.enable()
 gc.freeze()
 `;

@@ -9,14 +9,13 @@ binding, one param), `verdict` (what comes out). Policies come in as JSON: `deco
 `decode_binding`; more about them is behind the door `celadon.admission.registration`.
 """
 
-from celadon.admission.candidates import PolicyEngine
 from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
-from celadon.admission.engine import Engine, Observer
 from celadon.admission.expressions.compiled_expressions import ExpressionMemory
-from celadon.admission.matching import is_exempt
-from celadon.admission.policy.policy_frame import PolicyFrame
-from celadon.admission.policy.typecheck import TypeChecker
+from celadon.admission.policies.compiled_policy import PolicyFrame
+from celadon.admission.policies.matching import PolicyEngine, is_exempt
+from celadon.admission.policies.typecheck import TypeChecker
+from celadon.admission.policies.validating import Engine, Observer
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,

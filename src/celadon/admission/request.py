@@ -9,6 +9,7 @@ only where somebody converted the object on the way here, as a webhook's caller 
 from __future__ import annotations
 
 import enum
+from collections.abc import Hashable
 from typing import Any, Final
 
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
@@ -105,3 +106,27 @@ def error_name(request: Request) -> str:
     if not isinstance(metadata, dict):
         return "Unknown"
     return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
+
+
+# --- Reinvocation ------------------------------------------------------------
+#
+# Who is asked again in a second round of mutation.
+#
+# The same book-keeping for policies and webhooks: whoever wants to be asked again when others
+# change the object after it. As k8s.io/apiserver
+# `pkg/admission/plugin/{policy,webhook}/mutating/ reinvocationcontext.go`.
+
+
+@dataclass(slots=True)
+class Reinvocation:
+    """By key, those that were asked and want to be again (IfNeeded), and those that the second
+    round has to ask. `last` is the object as the first round has left it."""
+
+    last: JsonObject | None = None
+    asked: frozenset[Hashable] = frozenset()
+    again: frozenset[Hashable] = frozenset()
+
+    def changed(self) -> None:
+        """Something after those that were asked has changed the object."""
+        self.again |= self.asked
+        self.asked = frozenset()

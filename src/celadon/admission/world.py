@@ -19,11 +19,11 @@ from celadon.kube import (
     JsonObject,
     metadata,
 )
-from celadon.kube.catalogue import Catalog, Lookups, ObjectIndex, known_resources
+from celadon.kube.resources import Catalog, Lookups, ObjectIndex, known_resources
 from celadon.kube.well_known_values import NAMESPACE_NAME
 
 if TYPE_CHECKING:
-    from celadon.kube.roles import RbacAuthorizer
+    from celadon.kube.rbac import RbacAuthorizer
 
 
 class World(Lookups, Protocol):
@@ -128,10 +128,8 @@ class ObjectWorld:
         """What the given RBAC objects say, and those that every server has, unless one of the same
         name is given."""
         if self._rbac is None:
-            from celadon.kube.roles import (  # late: few policies ask
-                RbacAuthorizer,
-                bootstrap_roles,
-            )
+            # late: few policies ask
+            from celadon.kube.rbac import RbacAuthorizer, bootstrap_roles
 
             self._rbac = RbacAuthorizer([*bootstrap_roles(), *self._index.objects])
         return self._rbac.authorize(attributes)

@@ -11,7 +11,7 @@ their order). The generators are explained in `codegen`.
 """
 
 from celadon.cel import syntax, types
-from celadon.cel.analysis.comprehension_shapes import mapped_element
+from celadon.cel.analysis.tree_context import mapped_element
 from celadon.cel.checking.tree_printer import print_checked
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
@@ -19,16 +19,18 @@ from celadon.cel.errors import (
     CompileError,
     CostLimitExceeded,
     EvaluationError,
+    Issue,
+    IssueKind,
+    Issues,
     ProgramError,
 )
-from celadon.cel.issues import Issue, IssueKind, Issues
 from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.parsing.unparser import unparse
-from celadon.cel.partial.unknowns import AttributePattern, Unknown
 from celadon.cel.program import Program
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
-from celadon.cel.values.exchange.native import to_cel
+from celadon.cel.unknowns import AttributePattern, Unknown
+from celadon.cel.values.native import to_cel
 
 __all__ = [
     "RESERVED",

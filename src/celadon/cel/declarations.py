@@ -27,13 +27,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from celadon.cel.pricing import growth
-from celadon.cel.pricing.growth import Growth
+from celadon.cel import growth
+from celadon.cel.growth import Growth
 from celadon.cel.types import Kind, Type
 
 if TYPE_CHECKING:
-    from celadon.cel.parsing.expansion import Macro
-    from celadon.cel.pricing.cost_rules import CostRule, Lazily
+    from celadon.cel.cost import CostRule, Lazily
+    from celadon.cel.parsing.macros import Macro
     from celadon.cel.validator import Validator
 
 Impl = Callable[..., Any]

@@ -13,22 +13,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
-from celadon.cel.analysis.folding import fold
-from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.checking import validators as ast_validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.checking.unchecked import without_check
+from celadon.cel.cost import Range
 from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
-from celadon.cel.errors import CompileError
-from celadon.cel.issues import Issues
-from celadon.cel.library.standard.standard_library import LIBRARY as STANDARD
-from celadon.cel.parsing.expansion import Macro
-from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.pricing.cost_rules import Range
+from celadon.cel.errors import CompileError, Issues, Source
+from celadon.cel.library.standard import LIBRARY as STANDARD
+from celadon.cel.parsing.descent import ParseOptions
+from celadon.cel.parsing.macros import Macro
+from celadon.cel.parsing.parser import parse
 from celadon.cel.program import Program
-from celadon.cel.source import Source
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type

@@ -16,10 +16,15 @@ up is found on request (`Program.locate`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import enum
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from celadon.cel.issues import Issues
+from celadon.cel.types import Type
+from celadon.patterns import late_pattern
 
 
 class CelError(Exception):
@@ -89,3 +94,155 @@ def unhashable(go_name: str) -> Panicked:
 def no_such_overload(detail: str = "") -> EvaluationError:
     """`no such overload` or `no such overload: <detail>`."""
     return EvaluationError(f"no such overload: {detail}" if detail else "no such overload")
+
+
+# --- Source ------------------------------------------------------------------
+#
+# The text of an expression, and where things are in it.
+#
+# Positions are code-point offsets into `Source.text` everywhere; only what is shown to people
+# is turned into lines and columns. A line ends at `\n` and nowhere else, as in cel-go.
+#
+# A `str` that came from JSON may hold lone surrogates, which no UTF-8 text can. They become
+# U+FFFD, as they do when Go decodes the same JSON.
+
+
+DEFAULT_DESCRIPTION = "<input>"
+
+#: The offset of what cel-go's parser made up in place of something it could not read.
+NOWHERE = -1
+
+_SURROGATE = late_pattern("[\ud800-\udfff]")
+
+
+class Source:
+    """Immutable. `description` is the name that error texts show."""
+
+    def __init__(self, text: str, description: str = DEFAULT_DESCRIPTION) -> None:
+        self.text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+        self.description = description
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        starts.extend(match.end() for match in re.finditer("\n", self.text))
+        return starts
+
+    def location(self, offset: int) -> tuple[int, int]:
+        """1-based line and 0-based column.
+
+        The only position of an empty source is column -1, and so is `NOWHERE`: kube-apiserver shows
+        them as `1:0`.
+        """
+        if not self.text or offset == NOWHERE:
+            return (1, -1)
+        index = bisect_right(self._line_starts, offset) - 1
+        return (index + 1, offset - self._line_starts[index])
+
+    def line(self, number: int) -> str | None:
+        """The text of a 1-based line without its line end; None if there is no such line."""
+        starts = self._line_starts
+        if not 1 <= number <= len(starts):
+            return None
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end]
+
+
+# --- Issues ------------------------------------------------------------------
+#
+# Problems found while compiling, and the text a client sees of them.
+#
+# Each phase has its own `Issues`. The layout of the text is cel-go's (`common/error.go`,
+# `common/errors.go`) to the letter, because Kubernetes puts it into API responses.
+
+
+#: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
+MAX_ISSUES = 100
+#: Longest line shown below an issue, in UTF-8 bytes (cel-go `common/error.go`).
+MAX_SNIPPET_BYTES = 16384
+#: Line and column of an issue that has no position.
+NO_LOCATION = (-1, -1)
+
+_DOT, _WIDE_DOT = ".", "．"
+_CARET, _WIDE_CARET = "^", "＾"
+
+
+class IssueKind(enum.Enum):
+    """What types are to an issue."""
+
+    OTHER = "no types"
+    NO_OVERLOAD = "the operands, the receiver's first"
+    TYPE_MISMATCH = "the expected one and the actual one"
+    NOT_A_RANGE = "that of what is iterated"
+
+
+class Issue(NamedTuple):
+    """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id.
+    `types` are those in the message; what they are says `kind`."""
+
+    message: str
+    offset: int | None
+    node: int | None = None
+    kind: IssueKind = IssueKind.OTHER
+    types: tuple[Type, ...] = ()
+
+
+class Issues:
+    """Collects the issues of one phase in the order found. Falsy when there is none."""
+
+    __slots__ = ("_found", "_kept", "source")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._kept: list[Issue] = []
+        self._found = 0
+
+    def add(self, message: str, offset: int | None, node: int | None = None) -> None:
+        """Collect a problem at a code-point offset (None: of the expression as a whole), blamed on
+        a node's id."""
+        self.append(Issue(message, offset, node))
+
+    def append(self, issue: Issue) -> None:
+        """Collect a problem; beyond `MAX_ISSUES` it is only counted."""
+        self._found += 1
+        if self._found <= MAX_ISSUES:
+            self._kept.append(issue)
+
+    def __bool__(self) -> bool:
+        return self._found > 0
+
+    def __len__(self) -> int:
+        """All issues found, also those too many to keep."""
+        return self._found
+
+    def __iter__(self) -> Iterator[Issue]:
+        """The kept issues by line and column, in the order found where these are equal."""
+        return iter(sorted(self._kept, key=self.location))
+
+    def location(self, issue: Issue) -> tuple[int, int]:
+        """1-based line and 0-based column, `NO_LOCATION` where the issue has none."""
+        return NO_LOCATION if issue.offset is None else self.source.location(issue.offset)
+
+    def display(self) -> str:
+        """All issues with the lines they are in, joined by line feeds, without a final one."""
+        shown = [self._display_one(issue) for issue in self]
+        if self._found > MAX_ISSUES:
+            shown.append(f"{self._found - MAX_ISSUES} more errors were truncated")
+        return "\n".join(shown)
+
+    def _display_one(self, issue: Issue) -> str:
+        line, column = self.location(issue)
+        text = f"ERROR: {self.source.description}:{line}:{column + 1}: {issue.message}"
+        snippet = self.source.line(line) if self.source.text else None
+        if snippet is None or len(snippet.encode()) > MAX_SNIPPET_BYTES:
+            return text
+        snippet = snippet.replace("\t", " ")
+        return f"{text}\n | {snippet}\n | {_pointer(snippet, column)}"
+
+
+def _pointer(snippet: str, column: int) -> str:
+    """Dots up to the column and a caret; wide ones below characters of several UTF-8 bytes."""
+    column = max(column, 0)
+    dots = "".join(_DOT if c.isascii() else _WIDE_DOT for c in snippet[:column])
+    at = snippet[column : column + 1]
+    return dots + (_CARET if at.isascii() else _WIDE_CARET)

@@ -6,20 +6,19 @@ libraries it shall have. What values can do is behind `celadon.cel.value_functio
 of the language behind `celadon.cel.libraries`.
 """
 
-from celadon.cel import re2, types
+from celadon.cel import cost as cost_rules
+from celadon.cel import growth, re2, types
 from celadon.cel.checking import validators
+from celadon.cel.cost import CallEstimate, CostRule, Range, Sized
 from celadon.cel.declarations import Function, Impl, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.parsing.expansion import Macro
-from celadon.cel.pricing import cost_rules, growth
-from celadon.cel.pricing.cost_rules import CallEstimate, CostRule, Range, Sized
-from celadon.cel.pricing.growth import Argument, Growth, Polynomial
+from celadon.cel.growth import Argument, Growth, Polynomial
+from celadon.cel.parsing.macros import Macro
 from celadon.cel.syntax import Literal
 from celadon.cel.validator import Validator
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque, Record
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, Record
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 __all__ = [
     "NONE",

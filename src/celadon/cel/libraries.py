@@ -4,11 +4,21 @@
 `celadon.cel.extend` is the door for who writes a library of their own.
 """
 
-from celadon.cel.codegen.inline_forms import text_forms
-from celadon.cel.library import math, network
-from celadon.cel.library.containers import bindings, comprehensions, lists, optionals, sets
-from celadon.cel.library.standard import standard_costs, standard_library
-from celadon.cel.library.texts import encoders, regex, strings
+from celadon.cel.codegen import inline_functions as text_forms
+from celadon.cel.library import (
+    bindings,
+    comprehensions,
+    encoders,
+    lists,
+    math,
+    network,
+    optionals,
+    regex,
+    sets,
+    standard_costs,
+    strings,
+)
+from celadon.cel.library import standard as standard_library
 
 __all__ = [
     "bindings",

@@ -25,15 +25,14 @@ from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import GeneratedModule
 from celadon.cel.codegen.metered import metered_module
 from celadon.cel.codegen.plain import plain_module
-from celadon.cel.errors import EvaluationError, Panicked
-from celadon.cel.issues import Issues
-from celadon.cel.partial.unknowns import AttributePattern
+from celadon.cel.errors import EvaluationError, Issues, Panicked
 from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
 from celadon.cel.types import Type
+from celadon.cel.unknowns import AttributePattern
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
-    from celadon.cel.tracing.recorders import Recorder
+    from celadon.cel.tracing import Recorder
 
 #: "No limit", as a number that no cost reaches.
 UNLIMITED = (1 << 64) - 1
@@ -145,8 +144,7 @@ class Program:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # late: few ask for it.
-        from celadon.cel.partial.partial_evaluation import evaluate_partial
-        from celadon.cel.partial.residual import residual
+        from celadon.cel.partial import evaluate_partial, residual
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
@@ -160,7 +158,8 @@ class Program:
         ast = self._context.checked.ast
         node = None
         if error.cost is not None and error.cost <= _MAX_REPEATED:
-            from celadon.cel.partial.partial_evaluation import origin  # late: few ask for it
+            # late: few ask for it
+            from celadon.cel.partial import origin
 
             node = origin(self._context, activation)
         issues = Issues(ast.source)
@@ -219,7 +218,7 @@ class Program:
 
     def cost_bound(self, size: int) -> float:
         """No evaluation can cost more than this, if all inputs together are of that size or less
-        (see `celadon.cel.pricing.growth`; the JSON text of a value is never shorter than its size).
+        (see `celadon.cel.growth`; the JSON text of a value is never shorter than its size).
         Infinite when something in the expression has no bound."""
         return self.bound.cost(size)
 

@@ -15,26 +15,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.cel.cost import MAX_UINT64
 from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_such_overload
-from celadon.cel.pricing.cost_rules import MAX_UINT64
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
-from celadon.cel.values.list_classes import TypedList
+from celadon.cel.values import container_access, equality
+from celadon.cel.values.container_access import index
+from celadon.cel.values.joined_lists import go_integer, go_text, reopened, settled, settled_optional
+from celadon.cel.values.list_values import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
-from celadon.cel.values.operations import container_access, equality
-from celadon.cel.values.operations.container_access import index
-from celadon.cel.values.operations.typed_lists import LIST_CLASSES
-from celadon.cel.values.optional_contents import (
-    go_integer,
-    go_text,
-    reopened,
-    settled,
-    settled_optional,
+from celadon.cel.values.runtime_types import (
+    NONE,
+    Guard,
+    Optional,
+    display,
+    guard,
+    is_decided_by_class,
+    overload_error,
 )
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.runtime_types import Guard, guard, is_decided_by_class, overload_error
-from celadon.cel.values.value_display import display
+from celadon.cel.values.typed_lists import LIST_CLASSES
 
 # --- calls -----------------------------------------------------------------------------------
 

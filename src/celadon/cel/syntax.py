@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cel.source import Source
+    from celadon.cel.errors import Source
     from celadon.cel.types import Type
-    from celadon.cel.values.numbers import Uint
+    from celadon.cel.values.text import Uint
 
 CONDITIONAL = "_?_:_"
 LOGICAL_AND = "_&&_"

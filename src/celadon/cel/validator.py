@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from celadon.cel.issues import Issue, IssueKind
+from celadon.cel.errors import Issue, IssueKind
 from celadon.cel.syntax import CheckedAst, Expr, children
 from celadon.cel.types import Type
 from celadon.records import dataclass

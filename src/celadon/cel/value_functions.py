@@ -4,20 +4,20 @@ For authors of function libraries; the classes of values are behind `celadon.cel
 """
 
 from celadon.cel.values import netaddr, text, value_sizes
+from celadon.cel.values.arithmetic import add
 from celadon.cel.values.conversions import duration_to_string
-from celadon.cel.values.exchange.value_notation import notation
-from celadon.cel.values.operations.arithmetic import add
-from celadon.cel.values.operations.equality import compare, equal, is_comparable
-from celadon.cel.values.operations.typed_lists import LIST_CLASSES, MapList, SetList
-from celadon.cel.values.remembered_texts import Remembered
-from celadon.cel.values.times.timestamps import (
+from celadon.cel.values.equality import compare, equal, is_comparable
+from celadon.cel.values.runtime_types import display
+from celadon.cel.values.text import Remembered
+from celadon.cel.values.timestamps import (
     civil_from_days,
     format_timestamp,
     go_duration,
     parse_duration,
     parse_timestamp,
 )
-from celadon.cel.values.value_display import display
+from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.value_notation import notation
 
 __all__ = [
     "LIST_CLASSES",

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from celadon.cli.option_values import seconds
+from celadon.cli.options import seconds
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     import ssl
 
     from celadon.admission import Request, Verdict
-    from celadon.serve.operation import Family
-    from celadon.serve.outgoing import ClusterLocation
+    from celadon.apiserver.clientconfig import ClusterLocation
+    from celadon.apiserver.operation import Family
     from celadon.webhook.certificates import OwnAuthority, SecretCertificate
     from celadon.webhook.cluster import ClusterClient, ClusterPolicies
 
@@ -129,8 +129,8 @@ def cluster_parts(
     options: argparse.Namespace, prepare: Callable[[ssl.SSLContext], None]
 ) -> ClusterParts:
     """`prepare` is what else the contexts of TLS need. Raises StartError."""
-    from celadon.serve.outgoing import KubeconfigError
-    from celadon.serve.transport import StartError
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.apiserver.http import StartError
     from celadon.webhook.cluster import ClusterClient
 
     try:
@@ -161,7 +161,7 @@ def cluster_parts(
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
     """That of a kubeconfig, or the pod's own. Raises KubeconfigError."""
-    from celadon.serve.outgoing import given_cluster, own_cluster
+    from celadon.apiserver.clientconfig import given_cluster, own_cluster
 
     if kubeconfig is None and not context:
         own = own_cluster(os.environ, time.time)
@@ -187,7 +187,7 @@ def _certificate(
     identity: str,
     prepare: Callable[[ssl.SSLContext], None],
 ) -> tuple[SecretCertificate, OwnAuthority | None]:
-    from celadon.serve.leading import LeaderElection, leases_path
+    from celadon.apiserver.leaderelection import LeaderElection, leases_path
     from celadon.webhook.certificates import (
         AuthoritySettings,
         ClusterLeases,

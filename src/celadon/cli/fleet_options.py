@@ -10,8 +10,8 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.report.report_model import FLEET
 
 if TYPE_CHECKING:
-    from celadon.cli.auditing.audit_findings import Violation
-    from celadon.cli.auditing.audit_run import Audit
+    from celadon.cli.audit.audit_report import Violation
+    from celadon.cli.audit.audit_run import Audit
     from celadon.cli.fleets.fleet_report import FleetReport
 
 
@@ -58,7 +58,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
     """The report, or what is wrong with the options or the folder."""
     from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults, NothingKept
     from celadon.cli.fleets.fleet_engines import EngineError, engine_for
-    from celadon.cli.fleets.fleet_file import read_fleet
+    from celadon.cli.fleets.fleet_parts import read_fleet
     from celadon.cli.fleets.fleet_report import FleetReport
     from celadon.cli.fleets.fleet_run import FleetAudit, audit_fleet
     from celadon.cli.report.audit_view import violation_file

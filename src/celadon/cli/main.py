@@ -14,7 +14,7 @@ from typing import Final, NoReturn, Protocol, cast
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.suggestions import did_you_mean
+from celadon.cli.options import did_you_mean
 from celadon.deep_calls import own_process
 from celadon.records import dataclass
 
@@ -35,21 +35,19 @@ COMMANDS: Final = (
     Command(
         "completion",
         "complete command lines in a shell",
-        "celadon.cli.commands.setting_up.completion",
+        "celadon.cli.commands.completion",
     ),
-    Command(
-        "data", "check, copy and restore a server's data", "celadon.cli.commands.setting_up.data"
-    ),
+    Command("data", "check, copy and restore a server's data", "celadon.cli.commands.data"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
-    Command("fmt", "lay out expressions in files", "celadon.cli.commands.editing.fmt"),
-    Command("init", "write a first project", "celadon.cli.commands.setting_up.init"),
+    Command("fmt", "lay out expressions in files", "celadon.cli.commands.fmt"),
+    Command("init", "write a first project", "celadon.cli.commands.init"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
-    Command("lsp", "serve an editor", "celadon.cli.commands.editing.lsp"),
+    Command("lsp", "serve an editor", "celadon.cli.commands.lsp"),
     Command(
         "playground",
         "try policies out in a browser",
-        "celadon.cli.commands.editing.playground",
+        "celadon.cli.commands.playground",
     ),
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
@@ -57,7 +55,7 @@ COMMANDS: Final = (
     Command(
         "simulate-bootstrap",
         "tell whether policies can lock a cluster out",
-        "celadon.cli.commands.foreseeing.simulate_bootstrap",
+        "celadon.cli.commands.simulate_bootstrap",
     ),
     Command("test", "run the tests of policies", "celadon.cli.commands.test"),
     Command("test import", "rewrite tests of other tools", "celadon.cli.commands.test_import"),
@@ -206,7 +204,7 @@ def _guarded(work: Callable[[], int]) -> int:
         output.give_up()
         return Exit.OUTPUT
     except Exception as error:  # noqa: BLE001 - the last resort: never a traceback, never code 1
-        from celadon.cli.crashes import HELP, summary
+        from celadon.cli.exits import HELP, summary
 
         output.complain_if_possible(f"error: internal error: {summary(error)} ({HELP})")
         return Exit.INTERNAL

@@ -98,7 +98,7 @@ def log_to_stderr(verbosity: int, speaker: str) -> None:
     """What the server says, as JSON lines; `speaker` is the logger that it is said by."""
     import logging
 
-    from celadon.serve.transport import LogLines, log_level
+    from celadon.apiserver.http import LogLines, log_level
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogLines(speaker))

@@ -7,14 +7,21 @@ the way back. `yaml_on_demand` loads what few texts need; `yaml_parts` cuts a fi
 documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 
-from celadon.goyaml.nesting import check_depth
-from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument, strict_error
-from celadon.goyaml.unreadable import UnreadableError
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_limits import MAX_DEPTH
+from celadon.goyaml.yaml_events import check_depth
 from celadon.goyaml.yaml_on_demand import first_document, read_yaml, yaml_text
-from celadon.goyaml.yaml_parts import SeparatorError, yaml_parts
-from celadon.goyaml.yaml_scalars import NotJsonError, integer_or_double, whole
+from celadon.goyaml.yaml_scalars import (
+    MAX_DEPTH,
+    NotJsonError,
+    RepeatedKey,
+    SeparatorError,
+    UnreadableError,
+    YamlDocument,
+    integer_or_double,
+    strict_error,
+    whole,
+    yaml_parts,
+)
 
 __all__ = [
     "MAX_DEPTH",

@@ -19,8 +19,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from celadon.goyaml.yaml_limits import MAX_DEPTH
-from celadon.goyaml.yaml_scalars import WORDS, NotJsonError, resolve_plain
+from celadon.goyaml.yaml_scalars import MAX_DEPTH, WORDS, NotJsonError, resolve_plain
 from celadon.patterns import late_pattern
 
 

@@ -11,16 +11,24 @@ in a twentieth of the time.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cmp_to_key
 from typing import Any, Final, NoReturn
 
 import yaml
 
-from celadon.goyaml.nesting import NotQuick, TooDeep, check_depth
-from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument
-from celadon.goyaml.unreadable import UnreadableError
-from celadon.goyaml.yaml_events import EventReader, syntax_error
-from celadon.goyaml.yaml_limits import MAX_QUICK_TAG_DIRECTIVES
-from celadon.goyaml.yaml_scalars import integer_or_double
+from celadon.goyaml.yaml_events import EventReader, NotQuick, TooDeep, check_depth, syntax_error
+from celadon.goyaml.yaml_scalars import (
+    DECIMAL_PARTS,
+    MAX_QUICK_TAG_DIRECTIVES,
+    NotJsonError,
+    RepeatedKey,
+    UnreadableError,
+    YamlDocument,
+    integer_or_double,
+    resolve_plain,
+)
 from celadon.patterns import late_pattern
 
 _ONLY_YAML_KNOWS: Final = late_pattern(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
@@ -90,3 +98,155 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(_: str) -> NoReturn:
     raise _NotAlike
+
+
+# --- Yaml writer -------------------------------------------------------------
+#
+# JSON values as YAML, as sigs.k8s.io/yaml `JSONToYAML` writes them.
+#
+# libyaml chooses between the styles that are possible, as Go's port of it does; what is decided
+# here is what goes into its events: the order of members, the texts of numbers, and which texts
+# must not be written plain because they would be read as something else. As
+# `goyaml.v2/{encode,sorter}.go`.
+
+
+_DUMPER: Final = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
+_BOTH: Final = (True, True)
+_BASE_60: Final = late_pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_TIME: Final = late_pattern(
+    r"([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
+    r"(?:[Tt]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
+    r"| ([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?)?"
+)
+_POSITIONAL: Final = range(-4, 6)
+"""Powers of ten that strconv `FormatFloat(v, 'g', -1, 64)` writes without an exponent."""
+
+
+def yaml_text(value: Any) -> str:
+    """A JSON value as one document, without `---`."""
+    text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
+    return text.removesuffix("...\n")
+
+
+def _document(value: Any) -> Iterator[yaml.Event]:
+    yield yaml.StreamStartEvent(encoding=None)
+    yield yaml.DocumentStartEvent(explicit=False)
+    yield from _events(value)
+    yield yaml.DocumentEndEvent(explicit=False)
+    yield yaml.StreamEndEvent()
+
+
+def _events(value: Any) -> Iterator[yaml.Event]:
+    """A stack, not generators in generators, through which each event would climb."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, yaml.Event):
+            yield item
+        elif isinstance(item, dict):
+            yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=False)
+            pending.append(yaml.MappingEndEvent())
+            for key in sorted(item, key=_ORDER, reverse=True):
+                pending += (item[key], _text(key))
+        elif isinstance(item, list):
+            yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False)
+            pending.append(yaml.SequenceEndEvent())
+            pending += reversed(item)
+        elif isinstance(item, str):
+            yield _text(item)
+        else:
+            yield yaml.ScalarEvent(None, None, _BOTH, _plain(item))
+
+
+def _compare(a: str, b: str) -> int:
+    """Letters after everything else, runs of digits by the number they are."""
+    for i, (left, right) in enumerate(zip(a, b, strict=False)):
+        if left != right:
+            return _compare_at(a, b, i)
+    return len(a) - len(b)
+
+
+def _compare_at(a: str, b: str, i: int) -> int:
+    """`i` is where the texts begin to differ."""
+    if a[i].isalpha() or b[i].isalpha():
+        both = a[i].isalpha() and b[i].isalpha()
+        return ord(a[i]) - ord(b[i]) if both else 1 if a[i].isalpha() else -1
+    lead = "1" if "0" in (a[i], b[i]) and a[:i].rstrip("0")[-1:].isdecimal() else ""
+    left, right = (_digits(text, i) for text in (a, b))
+    numbers = int(f"0{lead}{left}") - int(f"0{lead}{right}")
+    return numbers or len(left) - len(right) or ord(a[i]) - ord(b[i])
+
+
+def _digits(text: str, start: int) -> str:
+    end = start
+    while end < len(text) and text[end].isdecimal() and text[end].isascii():
+        end += 1
+    return text[start:end]
+
+
+_ORDER: Final = cmp_to_key(_compare)
+
+
+def _plain(value: bool | int | float | None) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return go_float(value) if isinstance(value, float) else str(value)
+
+
+def _text(text: str) -> yaml.ScalarEvent:
+    style = None
+    if "\n" in text:
+        style = "|"
+    elif not _is_text(text):
+        style = '"'
+    return yaml.ScalarEvent(None, None, _BOTH, text, style=style)
+
+
+def _is_text(text: str) -> bool:
+    """Whether it would be read as text without quotes."""
+    try:
+        if not isinstance(resolve_plain(text), str):
+            return False
+    except NotJsonError:
+        return False
+    return _BASE_60.fullmatch(text) is None and not _is_time(text)
+
+
+def _is_time(text: str) -> bool:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return False
+    clock = found[2] or found[3] or "0:0:0"
+    try:
+        datetime.strptime(f"{found[1]} {clock}", "%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return False
+    return True
+
+
+def go_float(value: float) -> str:
+    """As `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
+    found = DECIMAL_PARTS.fullmatch(repr(value))
+    if found is None:
+        return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
+    sign, whole, fraction, power = found.groups()
+    fraction = "" if fraction in (None, "0") else fraction
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return f"{sign}0"
+    exponent = int(power or 0) + len(digits) - len(fraction) - 1
+    digits = digits.rstrip("0")
+    if exponent in _POSITIONAL:
+        return f"{sign}{_positional(digits, exponent)}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{exponent:+03d}"
+
+
+def _positional(digits: str, exponent: int) -> str:
+    if exponent < 0:
+        return "0." + "0" * (-exponent - 1) + digits
+    if len(digits) <= exponent + 1:
+        return digits + "0" * (exponent + 1 - len(digits))
+    return f"{digits[: exponent + 1]}.{digits[exponent + 1 :]}"

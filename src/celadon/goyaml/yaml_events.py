@@ -12,26 +12,233 @@ requests with it.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import yaml
 from yaml.scanner import ScannerError
 
-from celadon.goyaml.flow_parser import FlowParser
-from celadon.goyaml.nesting import NotQuick, OpenLevels, check_depth, copy_of
-from celadon.goyaml.parser_words import libyaml_words
-from celadon.goyaml.repeated_keys import RepeatedKey
-from celadon.goyaml.unreadable import UnreadableError
-from celadon.goyaml.yaml_limits import (
+from celadon.goyaml.yaml_scalars import (
     ALIAS_FREE_COUNT,
     ALIAS_RATIO_HIGH,
     ALIAS_RATIO_LOW,
     ALIAS_SMALL_DOCUMENT,
+    MAX_DEPTH,
+    MAX_QUICK_FLOWS,
     UNCOUNTED_LEVELS,
+    NotJsonError,
+    RepeatedKey,
+    UnreadableError,
+    key_text,
+    resolve_plain,
 )
-from celadon.goyaml.yaml_scalars import NotJsonError, key_text, resolve_plain
-from celadon.kube.go import quote
+from celadon.kube.go import TOO_DEEP, quote
+from celadon.patterns import late_pattern
+
+# --- Flow parser -------------------------------------------------------------
+#
+# A parser whose work is linear however deep `[` and `{` nest.
+#
+# libyaml looks at one possible key per open flow collection before every token, so that 20 KB
+# of `[` take it a second, and 3 MB hours. PyYAML's own parser does the same; here it looks at
+# the oldest possible key only. Keys are possible within one line and 1024 characters, so where
+# the oldest one is, the later ones are, too.
+#
+# It is twenty times slower than libyaml for ordinary text: see `yaml_events` for when it is
+# asked.
+
+
+_LONGEST_KEY = 1024
+"""Characters from the beginning of a key to its colon."""
+
+
+class FlowParser(yaml.SafeLoader):
+    """The same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a key
+    that replaces another one of its level goes to the end."""
+
+    def next_possible_simple_key(self) -> int | None:
+        """The number of the token that the oldest possible key begins with."""
+        for key in self.possible_simple_keys.values():
+            number: int = key.token_number
+            return number
+        return None
+
+    def stale_possible_simple_keys(self) -> None:
+        """Forget keys that are none any more, the oldest first. Raises ScannerError where there
+        must be a key."""
+        keys = self.possible_simple_keys
+        while keys:
+            level = next(iter(keys))
+            key = keys[level]
+            if key.line == self.line and self.index - key.index <= _LONGEST_KEY:
+                return
+            if key.required:
+                raise ScannerError(
+                    "while scanning a simple key",
+                    key.mark,
+                    "could not find expected ':'",
+                    self.get_mark(),
+                )
+            del keys[level]
+
+
+# --- Nesting -----------------------------------------------------------------
+#
+# How deep a YAML text may nest: go-yaml's limits while it scans, then those of its JSON.
+#
+# go-yaml `scannerc.go` counts flow collections and indentations apart, and gives up at the
+# first that is too much, whatever else is wrong. What it has read becomes JSON, which has a
+# limit of its own.
+
+
+_SCANNED_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
+
+
+class NotQuick(Exception):
+    """More flow collections are open than libyaml can work with in linear time."""
+
+
+class TooDeep(UnreadableError):
+    """A scanner gives up here: nothing behind this place counts."""
+
+
+class OpenLevels:
+    """The collections that are open, from their events. `quick` is for a parser whose work grows
+    with the flow collections that are open."""
+
+    def __init__(self, *, quick: bool) -> None:
+        self._most_flows = MAX_QUICK_FLOWS if quick else MAX_DEPTH
+        self._quick = quick
+        self._flows = 0
+        self._indents: list[int] = []
+        self._kinds: list[int] = []
+
+    def opened(self, event: Any) -> None:
+        """A collection begins. Raises TooDeep, NotQuick."""
+        start = event.start_mark
+        if event.flow_style:
+            # `[a: b]` has a map in it without a bracket of its own
+            level = 1 if event.end_mark.index > start.index else 0
+            self._kinds.append(level)
+            self._flows += level
+            if self._flows > self._most_flows:
+                if self._quick:
+                    raise NotQuick
+                raise _too_deep(start.line)
+            return
+        column = start.column
+        if self._indents and column <= self._indents[-1]:
+            self._kinds.append(0)  # a list whose dashes stand below the key before it
+            return
+        self._kinds.append(-1)
+        self._indents.append(column)
+        if len(self._indents) > MAX_DEPTH:
+            raise _too_deep(start.line)
+
+    def closed(self) -> None:
+        """The last of them ends."""
+        kind = self._kinds.pop() if self._kinds else 0
+        if kind < 0:
+            self._indents.pop()
+        else:
+            self._flows -= kind
+
+    def closed_all(self) -> None:
+        """Nothing is open."""
+        self._flows = 0
+        self._indents.clear()
+        self._kinds.clear()
+
+
+def _too_deep(line: int) -> TooDeep:
+    """`line` from 0, which Go does not name."""
+    where = f"line {line + 1}: " if line else ""
+    message = f"nested deeper than {MAX_DEPTH} levels"
+    return TooDeep(line + 1, message, upstream=f"yaml: {where}{_SCANNED_TOO_DEEP}")
+
+
+def check_depth(value: Any, line: int) -> None:
+    """Raises `UnreadableError` if maps and lists are nested deeper than JSON may be.
+
+    Walks level by level, so the check itself never nests.
+    """
+    level = [value]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH + 1:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+            raise UnreadableError(line, message, upstream=TOO_DEEP)
+        level = [
+            child
+            for item in level
+            if item.__class__ is dict or item.__class__ is list
+            for child in (item.values() if item.__class__ is dict else item)
+        ]
+
+
+def copy_of(value: dict[str, Any] | list[Any]) -> Any:
+    """A deep copy of a JSON value, without recursion."""
+    copied = value.copy()
+    pending: list[Any] = [copied]
+    while pending:
+        here = pending.pop()
+        places = here.items() if here.__class__ is dict else enumerate(here)
+        for place, item in places:
+            if item.__class__ is dict or item.__class__ is list:
+                here[place] = item = item.copy()
+                pending.append(item)
+    return copied
+
+
+# --- Parser words ------------------------------------------------------------
+#
+# The words of libyaml for what PyYAML's own parser says.
+#
+# Where PyYAML has no libyaml (in a browser) it finds the same faults at the same places, and
+# names them otherwise. Clients know libyaml's words: go-yaml, which the API server reads with,
+# has them.
+
+
+_BLOCK_END: Final = "expected <block end>"
+_IN_SEQUENCES: Final = "while parsing a block collection"
+_WORDS: Final = (
+    ("mapping values are not allowed here", "mapping values are not allowed in this context"),
+    ("mapping keys are not allowed here", "mapping keys are not allowed in this context"),
+    (
+        "sequence entries are not allowed here",
+        "block sequence entries are not allowed in this context",
+    ),
+    ("special characters are not allowed", "control characters are not allowed"),
+    ("found unexpected document separator", "found unexpected document indicator"),
+    ("expected the node content", "did not find expected node content"),
+    ("expected ',' or ']'", "did not find expected ',' or ']'"),
+    ("expected ',' or '}'", "did not find expected ',' or '}'"),
+    ("expected '<document start>'", "did not find expected <document start>"),
+    ("expected chomping or indentation", "did not find expected comment or line break"),
+    ("expected a comment or a line break", "did not find expected comment or line break"),
+    ("expected escape sequence of", "did not find expected hexdecimal number"),
+    ("expected alphabetic", "did not find expected alphabetic or numeric character"),
+    ("expected '>'", "did not find the expected '>'"),
+    ("found unknown escape character", "found unknown escape character"),
+    ("found undefined tag handle", "found undefined tag handle"),
+    ("found duplicate YAML directive", "found duplicate %YAML directive"),
+    ("found incompatible YAML document", "found incompatible YAML document"),
+)
+"""How a complaint begins, and what libyaml says."""
+_CHARACTER: Final = late_pattern(r"found character .+ that cannot start any token", re.DOTALL)
+
+
+def libyaml_words(problem: str, context: str | None = None) -> str:
+    """Of a complaint, which may be libyaml's already; what is not known stays as it is."""
+    if _CHARACTER.fullmatch(problem):
+        return "found character that cannot start any token"
+    if problem.startswith(_BLOCK_END):
+        wanted = "'-' indicator" if context == _IN_SEQUENCES else "key"
+        return f"did not find expected {wanted}"
+    return next((words for start, words in _WORDS if problem.startswith(start)), problem)
+
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = "<<"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from celadon.goyaml.repeated_keys import RepeatedKey, YamlDocument
+from celadon.goyaml.yaml_scalars import RepeatedKey, YamlDocument
 
 
 def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:
@@ -32,6 +32,7 @@ def first_document(data: bytes) -> YamlDocument:
 
 def yaml_text(value: Any) -> str:
     """A JSON value as sigs.k8s.io/yaml writes it."""
-    from celadon.goyaml import yaml_writer  # late: see above
+    # late: see above
+    from celadon.goyaml import yaml_documents as yaml_writer
 
     return yaml_writer.yaml_text(value)

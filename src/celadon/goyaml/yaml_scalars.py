@@ -14,9 +14,11 @@ decoder of the API machinery. The two steps together are the rules of this modul
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 from celadon.patterns import late_pattern
+from celadon.records import dataclass
 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
@@ -123,3 +125,140 @@ def key_text(value: str | int | float | bool | None) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
+
+
+# --- Yaml parts --------------------------------------------------------------
+#
+# A file of several YAML documents, cut into their texts as Kubernetes' own programs do.
+#
+# A line that begins with `---` ends a document, and nothing but a comment may follow on it; at
+# the beginning of a document it is a part of it. As k8s.io/apimachinery `pkg/util/yaml`
+# `YAMLReader`.
+
+
+_SEPARATOR: Final = b"---"
+_BLANK: Final = b" \t\r\n\v\f"
+
+
+class SeparatorError(ValueError):
+    """Something else stands behind a separator; the text is upstream's."""
+
+
+def yaml_parts(data: bytes) -> Iterator[bytes]:
+    """The documents, without blank ones and without blank ends. Raises SeparatorError."""
+    lines: list[bytes] = []
+    for line in data.split(b"\n"):
+        if line.startswith(_SEPARATOR):
+            behind = line[len(_SEPARATOR) :].strip(_BLANK)
+            if behind and not behind.startswith(b"#"):
+                shown = behind.decode("utf-8", "replace")
+                raise SeparatorError(f"invalid Yaml document separator: {shown}")
+            if lines:
+                yield from _part(lines)
+                lines = []
+                continue
+        lines.append(line.removesuffix(b"\r"))
+    yield from _part(lines)
+
+
+def _part(lines: list[bytes]) -> Iterator[bytes]:
+    part = b"\n".join(lines).strip(_BLANK)
+    if part:
+        yield part
+
+
+# --- Repeated keys -----------------------------------------------------------
+#
+# Keys that are given twice, of which the last one counts, and what Go says about them.
+
+
+class RepeatedKey(NamedTuple):
+    """A key that a map has already: how Go prints it, where it begins in the text (line from 1,
+    character from 0), and the line of the second value, which counts."""
+
+    shown: str
+    offset: int
+    line: int
+    value_line: int
+
+    @property
+    def text(self) -> str:
+        """Go's complaint, which is about the line of the value."""
+        return f"line {self.value_line}: {self.complaint}"
+
+    @property
+    def complaint(self) -> str:
+        """The same without the line."""
+        return f"key {self.shown} already set in map"
+
+
+@dataclass(frozen=True, slots=True)
+class YamlDocument:
+    """`repeated` has a text for every key that is given twice: `line 7: key "a" already set in
+    map`, in the order in which Go finds them."""
+
+    value: Any
+    repeated: tuple[str, ...] = ()
+
+    def strict_error(self) -> str:
+        """The text of the error of strict reading; empty if there is none."""
+        return strict_error(self.repeated) if self.repeated else ""
+
+
+def strict_error(repeated: Iterable[str]) -> str:
+    """The text of the error of strict reading, from those about single keys."""
+    return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
+
+
+# --- Yaml limits -------------------------------------------------------------
+#
+# How deep a document may nest, and how much of it may come from aliases.
+#
+# A kilobyte of YAML can ask for the memory of a data centre; here it is refused.
+
+
+MAX_DEPTH: Final = 10_000
+"""Nested flow collections, and nested indentations, in one document (go-yaml `scannerc.go`)."""
+
+MAX_QUICK_FLOWS: Final = 500
+"""Nested flow collections that libyaml may read: before each token it looks at every one of them,
+and from some 2,500 on it is slower than `flow_parser`."""
+
+UNCOUNTED_LEVELS: Final = 100
+"""Open collections up to which nobody counts of which sort they are: no limit is so low."""
+
+MAX_QUICK_TAG_DIRECTIVES: Final = 100
+"""`%TAG` lines that libyaml may read: it compares each with all before it."""
+
+ALIAS_FREE_COUNT: Final = 100
+"""Values reached through YAML aliases that are never questioned."""
+
+ALIAS_SMALL_DOCUMENT: Final = 1000
+"""Values in a document below which aliases are never questioned."""
+
+ALIAS_RATIO_LOW: Final = 400_000
+"""Values in a document up to which 99 of 100 may come from aliases (as go-yaml `decode.go`)."""
+
+ALIAS_RATIO_HIGH: Final = 4_000_000
+"""Values in a document from which only 10 of 100 may come from aliases; in between, a line."""
+
+
+# --- Unreadable --------------------------------------------------------------
+#
+# Why a document cannot be read: in our words for people, in Go's words for clients of a server.
+
+
+class UnreadableError(Exception):
+    """A document that cannot be read; commands make a `Problem` of it, a server a Status.
+
+    `line` counts from 1 inside the text that was given to the reader. `message` obeys the house's
+    second law. `upstream` is what sigs.k8s.io/yaml says, which is often the same; it does not
+    mention the line where Go does not.
+    """
+
+    def __init__(self, line: int, message: str, help: str = "", upstream: str = "") -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+        self.help = help
+        self.upstream = upstream or f"yaml: {message}"

@@ -12,8 +12,7 @@ from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import name_rules
-from celadon.kube.selection.field_selectors import FieldSelector
-from celadon.kube.selection.label_selectors import LabelSelector
+from celadon.kube.selectors import FieldSelector, LabelSelector
 from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
 from celadon.records import dataclass
 

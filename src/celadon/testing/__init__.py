@@ -20,10 +20,9 @@ from celadon.testing.given_manifests import Manifest, ManifestError
 from celadon.testing.policy_cases import CaseFailed, PolicyCases
 
 if TYPE_CHECKING:
-    from celadon.serve import HttpAnswer, HttpRequest
+    from celadon.apiserver import HttpAnswer, HttpRequest
     from celadon.testing.client_access import ClientAccess
-    from celadon.testing.fresh_server import ServerOptions
-    from celadon.testing.handler_access import HandlerAccess, RequestRefused
+    from celadon.testing.handler_access import HandlerAccess, RequestRefused, ServerOptions
     from celadon.testing.kube_api import KubeApi
 
 __all__ = [
@@ -43,11 +42,11 @@ __all__ = [
 _OF_SERVERS = {
     "ClientAccess": "celadon.testing.client_access",
     "HandlerAccess": "celadon.testing.handler_access",
-    "HttpAnswer": "celadon.serve",
-    "HttpRequest": "celadon.serve",
+    "HttpAnswer": "celadon.apiserver",
+    "HttpRequest": "celadon.apiserver",
     "KubeApi": "celadon.testing.kube_api",
     "RequestRefused": "celadon.testing.handler_access",
-    "ServerOptions": "celadon.testing.fresh_server",
+    "ServerOptions": "celadon.testing.handler_access",
 }
 """Names that are about servers, and the modules they come from."""
 

@@ -9,6 +9,9 @@ From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be use
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
+import ssl
 from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,17 +19,101 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+import uvloop
+
 from celadon import owner_only
-from celadon.deep_calls import USUAL_STACK, deep_calls
+from celadon.apiserver import Handler, HttpAnswer, HttpRequest
+from celadon.apiserver.http import HttpServer, kubeconfig
+from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.serve.transport import kubeconfig
 from celadon.testing.client_access import ClientAccess
-from celadon.testing.fresh_server import LOOPBACK, ServerOptions, loopback_tls, new_token
 from celadon.testing.given_manifests import Manifest, as_manifests
-from celadon.testing.handler_access import HandlerAccess
-from celadon.testing.loop_thread import LoopThread
-from celadon.testing.loopback_server import LoopbackServer, loopback_listener
+from celadon.testing.handler_access import (
+    LOOPBACK,
+    HandlerAccess,
+    ServerOptions,
+    loopback_tls,
+    new_token,
+)
+
+# --- Loop thread -------------------------------------------------------------
+#
+# An event loop in a thread of its own, for callers who have none to spare.
+
+
+class LoopThread:
+    """Runs until it is closed; ends with the process at the latest."""
+
+    def __init__(self, name: str) -> None:
+        self.loop = uvloop.new_event_loop()
+        self._thread = deep_thread(self._run, name)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    def call(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """What the coroutine returns or raises; the caller waits."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    def close(self) -> None:
+        """Give up what still runs."""
+        self.call(_cancel_others())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+async def _cancel_others() -> None:
+    others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+    for one in others:
+        one.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+# --- Loopback server ---------------------------------------------------------
+#
+# A handler on a port of its own on loopback, and an end without ceremony.
+#
+# A server for users lets requests finish when it ends; in a test nobody waits for them any
+# more, so connections are cut, which takes no time.
+
+
+PATIENCE: Final = 0.2
+"""Seconds in which requests that were being answered may end; streams need less than one
+millisecond."""
+
+
+def loopback_listener(host: str) -> socket.socket:
+    """On any port that is free."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind((host, 0))
+    listener.settimeout(0)
+    return listener
+
+
+class LoopbackServer:
+    """Works in the loop in which `begin` is called; the listener stays the caller's."""
+
+    def __init__(self, listener: socket.socket, tls: ssl.SSLContext | None) -> None:
+        self._listener = listener
+        self._tls = tls
+
+    async def begin(self, handler: Handler) -> None:
+        """Connections are accepted when this is done."""
+        ready = asyncio.Event()
+        self._http = HttpServer(handler, ready.set, self._tls)
+        self._serving = asyncio.create_task(self._http.serve(sockets=[self._listener]))
+        await ready.wait()
+
+    async def end(self) -> None:
+        """End all streams, then cut all connections."""
+        self._serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._serving
+        await self._http.drain(PATIENCE)
+        await asyncio.sleep(0)  # what was aborted is told so
+
 
 _T = TypeVar("_T")
 

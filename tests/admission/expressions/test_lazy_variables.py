@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
-from celadon.admission.expressions.lazy_variables import LazyVariables
-from celadon.admission.expressions.metering import Meter, OutOfBudget, run_plain
+from celadon.admission.expressions.match_conditions import (
+    LazyVariables,
+    Meter,
+    OutOfBudget,
+    run_plain,
+)
 from celadon.cel import EvaluationError
 
 LENGTH = 400

@@ -6,9 +6,15 @@ import pytest
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
-from celadon.admission.expressions.lazy_variables import LazyVariables
-from celadon.admission.expressions.match_conditions import Condition, evaluate
-from celadon.admission.expressions.metering import Meter, OutOfBudget, attempt, run_plain
+from celadon.admission.expressions.match_conditions import (
+    Condition,
+    LazyVariables,
+    Meter,
+    OutOfBudget,
+    attempt,
+    evaluate,
+    run_plain,
+)
 from celadon.cel import EvaluationError
 
 SCOPE = PolicyScope("1.36", has_params=False, has_variables=False)

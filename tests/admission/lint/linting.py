@@ -6,11 +6,10 @@ from typing import Any
 
 import yaml
 
-from celadon.admission.lint.linter import lint
-from celadon.admission.lint.model.findings import Finding
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.subjects import Settings
-from celadon.admission.lint.rules.rule_table import RULES
+from celadon.admission.lint.findings import Finding
+from celadon.admission.lint.lint_rule import Rule
+from celadon.admission.lint.linter import RULES, lint
+from celadon.admission.lint.subjects import Settings
 
 GROUP = "admissionregistration.k8s.io/v1"
 SETTINGS = Settings(version="1.36")

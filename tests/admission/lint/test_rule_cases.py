@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.lint.model.policy_expressions import Role
-from celadon.admission.lint.model.subjects import RuleCase
-from celadon.admission.lint.rule_cases import rule_cases
+from celadon.admission.lint.linter import rule_cases
+from celadon.admission.lint.policy_expressions import Role
+from celadon.admission.lint.subjects import RuleCase
 from tests.admission.lint.linting import definition
 
 RULE = [{"rule": "self == self"}]

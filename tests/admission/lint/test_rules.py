@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.lint.findings import Removal, Replacement, Severity
 from celadon.admission.lint.linter import chosen, lint
-from celadon.admission.lint.model.findings import Removal, Replacement, Severity
 from tests.admission.lint.linting import (
     GROUP,
     SETTINGS,

@@ -8,9 +8,9 @@ from typing import Any
 from celadon.admission import ObjectWorld, Operation, Request
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError, User, metadata
-from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import drafted
+from celadon.kube.resources import known_resources
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}}
 ACCOUNT = {

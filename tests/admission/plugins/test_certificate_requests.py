@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.admission.plugins.certificate_requests import UnreadableRequest, organizations
+from celadon.admission.plugins.certificate_plugins import UnreadableRequest, organizations
 
 
 def element(tag: int, *content: bytes) -> bytes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.plugin_table import behaviours
-from celadon.kube.catalogue import PLUGINS
+from celadon.admission.plugins.plugin_chain import behaviours
 from celadon.kube.defaulting.defaulting_rules import EXTRA_RULES
-from celadon.kube.schemas import packs
+from celadon.kube.resources import PLUGINS
+from celadon.kube.schemas import schema_packs
 
 BEHAVIOURS = behaviours("1.36", PluginSettings())
 OWN_AFFAIRS = {
@@ -22,7 +22,7 @@ OWN_AFFAIRS = {
 
 
 def _ruled() -> set[str]:
-    kinds = packs.load("defaults")["kinds"].values()
+    kinds = schema_packs.load("defaults")["kinds"].values()
     listed = [rule for kind in kinds for rule in kind.get("plugins", ())]
     extra = [
         rule for (_, phase), rules in EXTRA_RULES.items() if phase == "plugins" for rule in rules

@@ -11,9 +11,9 @@ from celadon.admission import ObjectWorld
 from celadon.admission.registration import strategy
 from celadon.admission.registration.decoding import decode_object
 from celadon.kube import GroupVersionKind, Ruling
-from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, create, drafted, update, write_warnings
+from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 CONTEXT = DefaultingContext()

@@ -11,7 +11,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
-from celadon.admission.static.static_loading import (
+from celadon.admission.static import (
     MUTATING_POLICIES,
     MUTATING_WEBHOOKS,
     STATIC_PLUGINS,
@@ -23,8 +23,8 @@ from celadon.admission.static.static_loading import (
     StaticPlugin,
     load,
 )
-from celadon.kube.catalogue.plugin_facts import PLUGINS
 from celadon.kube.go import json_text, read_json
+from celadon.kube.resources.plugin_facts import PLUGINS
 from tests.admission.building import policy_document
 from tests.admission.webhooks.hooking import webhook
 

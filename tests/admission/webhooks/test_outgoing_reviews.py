@@ -12,9 +12,9 @@ from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit
 from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.webhooks.hooks import Selected
-from celadon.admission.webhooks.outgoing_reviews import Call, begin_call, call_url
+from celadon.admission.webhooks.reviews import Call, begin_call, call_url
 from celadon.kube import StatusError
-from celadon.webhook.reviews.incoming_reviews import decode_review
+from celadon.webhook.reviews import decode_review
 from tests.admission.building import request
 from tests.admission.webhooks.hooking import WORLD, hooks, webhook
 from tests.paths import recordings

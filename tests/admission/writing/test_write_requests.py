@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.request import Operation
-from celadon.admission.writing.write_requests import (
-    deletion_options,
-    refusal,
-    request_of,
-    write_options,
-)
+from celadon.admission.writing import deletion_options, refusal, request_of, write_options
 from celadon.kube import GroupVersionResource, Ruling, User
-from celadon.kube.catalogue import known_resources
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, WriteOptions, create, delete
+from celadon.kube.resources import known_resources
 
 ALICE = User("alice", ("devs",))
 CONTEXT = DefaultingContext()

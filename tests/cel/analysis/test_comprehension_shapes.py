@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import Environment, Switches, types
-from celadon.cel.analysis.attribute_chains import chain_of
-from celadon.cel.analysis.comprehension_shapes import (
+from celadon.cel.analysis.tree_context import (
     Collect,
+    chain_of,
     classify,
     macro_call,
     mapped_element,

@@ -12,7 +12,7 @@ from celadon.cel import Environment, EvaluationError, Switches, types
 from celadon.cel.analysis.cost_bound import weight
 from celadon.cel.extend import CallEstimate, CostRule, Function, Library, ObjectType, Overload
 from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
-from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.runtime_types import NONE, Optional
 
 ENVIRONMENT = Environment(
     {"o": types.DYN, "l": types.list_of(types.INT), "s": types.STRING},

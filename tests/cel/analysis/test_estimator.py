@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import Environment, Switches, types
+from celadon.cel.cost import Range
 from celadon.cel.libraries import bindings, comprehensions, lists, optionals, sets, strings
-from celadon.cel.pricing.cost_rules import Range
 from celadon.cel.types import Type
 
 ANY = (1 << 64) - 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import Environment, Switches, types
-from celadon.cel.analysis.folding import fold
-from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
+from celadon.cel.cost import constant
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.libraries import optionals
-from celadon.cel.pricing.cost_rules import constant
 from celadon.cel.syntax import Call
 
 VARIABLES = {"b": types.BOOL, "d": types.DYN, "n": types.INT}

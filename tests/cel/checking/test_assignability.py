@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cel.checking.assignability import Substitution, most_general
+from celadon.cel.checking.overload_resolution import Substitution, most_general
 from celadon.cel.types import (
     ANY,
     BOOL,

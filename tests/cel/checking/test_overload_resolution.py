@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.checking.assignability import Substitution
 from celadon.cel.checking.overload_resolution import (
     CROSS_TYPE_OVERLOADS,
     FunctionIndex,
+    Substitution,
     fresh_variable,
 )
 from celadon.cel.declarations import Function, Overload
-from celadon.cel.library.standard.standard_library import LIBRARY
+from celadon.cel.library.standard import LIBRARY
 from celadon.cel.types import DYN, INT, NULL, STRING, Type
 from tests.cel.types_in_tests import parse_type
 

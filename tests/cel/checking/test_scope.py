@@ -7,7 +7,7 @@ import pytest
 from celadon.cel.checking.scope import Declarations
 from celadon.cel.declarations import Function, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import DeclarationError
-from celadon.cel.library.standard.standard_library import LIBRARY
+from celadon.cel.library.standard import LIBRARY
 from celadon.cel.types import BOOL, DYN, INT, LIST, STRING, Type, list_of, opaque, type_param
 
 

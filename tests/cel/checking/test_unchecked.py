@@ -8,9 +8,9 @@ from types import MappingProxyType
 import pytest
 
 from celadon import cel
+from celadon.cel.cost import CallEstimate, CostRule, fixed
 from celadon.cel.declarations import Function, Library, ObjectType, Overload
-from celadon.cel.library.containers import optionals
-from celadon.cel.pricing.cost_rules import CallEstimate, CostRule, fixed
+from celadon.cel.library import optionals
 from celadon.cel.types import INT, STRING
 
 CHARGED = CostRule(lambda args, result: len(args) + 2, lambda args: CallEstimate(fixed(2)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import CompileError, Environment
-from celadon.cel.checking.well_known import OBJECTS, TYPES, message_name
+from celadon.cel.checking.scope import OBJECTS, TYPES, message_name
 
 ENVIRONMENT = Environment()
 

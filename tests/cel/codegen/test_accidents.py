@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import CostLimitExceeded, EvaluationError, Program, ProgramError, types
-from celadon.cel.values.optional_values import Optional
+from celadon.cel.values.runtime_types import Optional
 from celadon.kube.library.releases import environment
 
 ENVIRONMENT = environment("1.36").extend({"o": types.DYN, "x": types.DYN})

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from celadon.cel import Environment, types
+from celadon.cel.cost import CostRule
 from celadon.cel.extend import CallEstimate, Function, Library, Overload
 from celadon.cel.libraries import strings
-from celadon.cel.pricing.cost_rules import CostRule
 from celadon.kube.library import environment
 
 TEXTS = ["", "a", "b" * 9, "c" * 10, "d" * 11, "e" * 105]

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from celadon.cel import CheckedAst, Environment, EvaluationError, Program, types
-from celadon.cel.analysis.folding import fold
-from celadon.cel.analysis.named_constants import constant_identifiers
+from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.values.maps import make_map
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 from celadon.kube.library.releases import environment as release
 from tests.properties.interpreter import Interpreter, failed, show
 

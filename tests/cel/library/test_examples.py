@@ -6,11 +6,20 @@ import pytest
 
 from celadon.cel import Environment, Switches
 from celadon.cel.declarations import Library
-from celadon.cel.library import math, network
-from celadon.cel.library.containers import bindings, comprehensions, lists, optionals, sets
-from celadon.cel.library.standard import standard_library
-from celadon.cel.library.texts import encoders, regex, strings
-from celadon.cel.values.operations.equality import equal
+from celadon.cel.library import (
+    bindings,
+    comprehensions,
+    encoders,
+    lists,
+    math,
+    network,
+    optionals,
+    regex,
+    sets,
+    standard,
+    strings,
+)
+from celadon.cel.values.equality import equal
 
 SWITCHES = Switches(optional_syntax=True, cross_type_numeric_comparisons=True)
 NEWEST = (
@@ -62,7 +71,7 @@ def _evaluate(environment: Environment, source: str) -> object:
     return environment.program(environment.compile(source).checked()).evaluate({})
 
 
-@pytest.mark.parametrize(("id", "source", "expected"), _rows(standard_library.LIBRARY, *NEWEST))
+@pytest.mark.parametrize(("id", "source", "expected"), _rows(standard.LIBRARY, *NEWEST))
 def test_example(id: str, source: str, expected: str) -> None:
     actual, wanted = _evaluate(ENVIRONMENT, source), _evaluate(ENVIRONMENT, expected)
     assert equal(actual, wanted), f"{id}: {source} is {actual!r}"
@@ -75,7 +84,7 @@ def test_example_of_the_version_in_kubernetes(id: str, source: str, expected: st
 
 
 def test_every_overload_is_documented_and_has_an_example() -> None:
-    for library in (standard_library.LIBRARY, *NEWEST):
+    for library in (standard.LIBRARY, *NEWEST):
         for function in library.functions:
             for overload in function.overloads:
                 assert overload.doc.endswith("."), overload.id
@@ -85,7 +94,7 @@ def test_every_overload_is_documented_and_has_an_example() -> None:
 def test_overload_ids_are_unique() -> None:
     ids = [
         overload.id
-        for library in (standard_library.LIBRARY, *NEWEST)
+        for library in (standard.LIBRARY, *NEWEST)
         for function in library.functions
         for overload in function.overloads
     ]

@@ -10,8 +10,8 @@ import pytest
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.library import math
-from celadon.cel.library import math_functions as m
-from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.library import math as m
+from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
 
 INF = python_math.inf
 

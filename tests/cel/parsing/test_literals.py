@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.literals import LiteralError, decode_bytes, decode_literal, decode_string
-from celadon.cel.values.numbers import Uint
+from celadon.cel.parsing.lexer import LiteralError, decode_bytes, decode_literal, decode_string
+from celadon.cel.values.text import Uint
 
 
 @pytest.mark.parametrize(

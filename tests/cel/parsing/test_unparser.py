@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cel.parsing.parser import ParseOptions
+from celadon.cel.errors import Source
+from celadon.cel.parsing.descent import ParseOptions
 from celadon.cel.parsing.unparser import UnparseError, unparse
-from celadon.cel.source import Source
 from celadon.cel.syntax import Ast, Call, Ident, Literal, Select, Unspecified
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 from tests.cel.trees import EVERYTHING, expressions, show, tree
 
 

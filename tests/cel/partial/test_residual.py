@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from celadon import cel
 from celadon.cel import AttributePattern, Unknown
 from celadon.cel.checking import validators
-from celadon.cel.library.containers import optionals
+from celadon.cel.library import optionals
 from celadon.cel.parsing.unparser import unparse
 from celadon.cel.syntax import Ast
-from celadon.cel.values.operations.equality import equal
+from celadon.cel.values.equality import equal
 
 ENVIRONMENT = cel.Environment(
     {"o": cel.types.DYN, "u": cel.types.DYN, "b": cel.types.BOOL, "n": cel.types.INT},

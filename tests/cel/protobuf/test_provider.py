@@ -19,10 +19,10 @@ from google.protobuf import (
 )
 
 from celadon import cel
-from celadon.cel.library.containers import optionals
+from celadon.cel.library import optionals
 from celadon.cel.protobuf import EnumValue, Message, ProtobufTypes
 from celadon.cel.types import object_type
-from celadon.cel.values.operations.equality import equal
+from celadon.cel.values.equality import equal
 from tests.conformance import messages
 
 PROTO2, PROTO3 = f"{messages.PACKAGE}.proto2", f"{messages.PACKAGE}.proto3"

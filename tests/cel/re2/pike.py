@@ -6,18 +6,8 @@ instruction. When one matches, those less preferred are dropped and the others g
 
 from __future__ import annotations
 
-from celadon.cel.re2.automata.instructions import (
-    ASSERT,
-    CHAR,
-    CHOICE,
-    MATCH,
-    PENDING,
-    SAVE,
-    SKIP,
-    Program,
-)
-from celadon.cel.re2.trees.charsets import WORD, contains
-from celadon.cel.re2.trees.pattern_tree import AssertionKind
+from celadon.cel.re2.automaton import ASSERT, CHAR, CHOICE, MATCH, PENDING, SAVE, SKIP, Program
+from celadon.cel.re2.pattern_tree import WORD, AssertionKind, contains
 
 Slots = tuple[int, ...]
 """Start and end of the match, then of each group; -1 where a group took no part."""

@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cel.re2 import compile
-from celadon.cel.re2.automata.alphabet import alphabet_of
-from celadon.cel.re2.automata.dfa import Dfa
-from celadon.cel.re2.automata.instructions import Program
-from celadon.cel.re2.automata.reduction import question, starts_anchored
-from celadon.cel.re2.automata.spans import SpanFinder
-from celadon.cel.re2.automata.translation import to_python
+from celadon.cel.re2.automaton import Program, alphabet_of, to_python
+from celadon.cel.re2.backtracking import SpanFinder
+from celadon.cel.re2.dfa import Dfa, question, starts_anchored
 from celadon.cel.re2.pattern import Pattern
-from celadon.cel.re2.trees.pattern_parser import parse
+from celadon.cel.re2.pattern_parser import parse
 from tests.cel.re2 import pike
 
 _ATOMS = ["a", "b", "c", "ab", ".", "[ab]", "[^a]", r"\w", r"\n", "-", "(?i:a)", "(?s:.)", r"\d"]

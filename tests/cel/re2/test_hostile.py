@@ -10,12 +10,10 @@ import random
 import pytest
 
 from celadon.cel.re2 import compile
-from celadon.cel.re2.automata.alphabet import alphabet_of
-from celadon.cel.re2.automata.backtracking import Analysis
-from celadon.cel.re2.automata.dfa import Dfa
-from celadon.cel.re2.automata.instructions import Program
-from celadon.cel.re2.automata.spans import SpanFinder
-from celadon.cel.re2.trees.pattern_parser import parse
+from celadon.cel.re2.automaton import Program, alphabet_of
+from celadon.cel.re2.backtracking import Analysis, SpanFinder
+from celadon.cel.re2.dfa import Dfa
+from celadon.cel.re2.pattern_parser import parse
 
 _PATTERNS = [
     "(a+)+$",

@@ -8,8 +8,14 @@ import pytest
 
 from celadon.cel import Environment, EvaluationError, types
 from celadon.cel.libraries import bindings
-from celadon.cel.tracing import Frame, TraceRecorder, Written, written_tree
-from celadon.cel.tracing.recorders import KEPT_FRAMES, KEPT_ROUNDS
+from celadon.cel.tracing import (
+    KEPT_FRAMES,
+    KEPT_ROUNDS,
+    Frame,
+    TraceRecorder,
+    Written,
+    written_tree,
+)
 
 ENVIRONMENT = Environment(
     {"l": types.list_of(types.INT), "o": types.DYN, "b": types.BOOL},

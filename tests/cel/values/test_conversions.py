@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values import conversions as c
-from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
-from celadon.cel.values.times.timestamps import Timestamp
+from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
+from celadon.cel.values.timestamps import Timestamp
 
 Conversion = Callable[[Any], Any]
 

@@ -17,8 +17,8 @@ from celadon.cel.values.maps import (
     put,
     with_entry,
 )
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 
 @pytest.mark.parametrize(

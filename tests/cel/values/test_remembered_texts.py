@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.remembered_texts import MAX_TEXTS, Remembered
+from celadon.cel.values.text import MAX_TEXTS, Remembered
 
 
 def test_remembers() -> None:

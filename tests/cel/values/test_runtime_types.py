@@ -7,17 +7,18 @@ import pytest
 from celadon.cel import types
 from celadon.cel.types import Type
 from celadon.cel.values.maps import make_map
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import NONE, Optional
 from celadon.cel.values.runtime_types import (
+    NONE,
+    Opaque,
+    Optional,
     conversion_error,
     go_name,
     guard,
     overload_error,
     type_of,
 )
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 
 class Weight(Opaque):

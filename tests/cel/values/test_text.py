@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from celadon.cel import types
 from celadon.cel.values.maps import make_map
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.text import go_float, go_plain_float, go_quote, utf8
-from celadon.cel.values.times.timestamps import Duration, Timestamp
-from celadon.cel.values.value_display import display
+from celadon.cel.values.runtime_types import NONE, Optional, display
+from celadon.cel.values.text import Uint, go_float, go_plain_float, go_quote, utf8
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ import pytest
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.maps import make_map
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import NONE, Optional
-from celadon.cel.values.times.timestamps import Timestamp
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Timestamp
 from celadon.cel.values.value_sizes import size_of
 
 

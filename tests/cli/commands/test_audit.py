@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.auditing.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
-from tests.cli.auditing.etcd_snapshots.snapshot_files import snapshot
-from tests.cli.auditing.etcd_snapshots.stored_objects import AES
+from tests.cli.audit.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
+from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot
+from tests.cli.audit.etcd_snapshots.stored_objects import AES
 from tests.cli.files import binding, policy, run, write
 
 Capture = pytest.CaptureFixture[str]
@@ -272,9 +272,9 @@ def many(count: int) -> str:
 def test_however_many_work(
     words: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("celadon.cli.auditing.audit_inputs._WHOLE", 0)
-    monkeypatch.setattr("celadon.cli.auditing.object_streams.CHUNK", 2000)
-    monkeypatch.setattr("celadon.cli.auditing.object_streams._PEEKED", 2000)
+    monkeypatch.setattr("celadon.cli.audit.audit_inputs._WHOLE", 0)
+    monkeypatch.setattr("celadon.cli.audit.audit_blocks.CHUNK", 2000)
+    monkeypatch.setattr("celadon.cli.audit.audit_blocks._PEEKED", 2000)
     source = many(200)
     for form in ("json", "jsonl", "table"):
         found = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.linting.rule_pages import page
+from celadon.cli.commands.lint import page
 from celadon.cli.main import main
 from tests.cli.files import Json, write
 from tests.cli.files import run as run_command
@@ -318,7 +318,7 @@ def test_rules_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_page_of_the_rules_is_up_to_date() -> None:
     text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
-    assert text == page(), "run `python -m celadon.cli.linting.rule_pages > docs/lint.md`"
+    assert text == page(), "run `python -m celadon.cli.commands.lint > docs/lint.md`"
 
 
 SEVERITIES = [

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.admission import VALIDATION_FAILURE
 from tests.cli.files import binding, config_map, policy, run, write
-from tests.cli.replaying.events import PACKED, Json, as_gke, event, failure, gzip64, lines
+from tests.cli.replay.events import PACKED, Json, as_gke, event, failure, gzip64, lines
 
 Capture = pytest.CaptureFixture[str]
 RULE = {

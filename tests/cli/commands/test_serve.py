@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.served_process import (
+from tests.apiserver.served_process import (
     CONFIGMAPS,
     WHOAMI,
     Served,
@@ -83,8 +83,8 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.x509.oid import NameOID
 
-    from celadon.serve.access.credentials.signing_keys import new_elliptic_key
-    from celadon.serve.transport.generated_credentials import CredentialsFolder
+    from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+    from celadon.apiserver.http.server_settings import CredentialsFolder
 
     now = datetime.datetime.now(datetime.UTC)
     authority = CredentialsFolder(None).authority(now)

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.report.report_model import TEST
 from tests.cli.files import binding, policy, run
-from tests.cli.policy_tests.given_cases import written
+from tests.cli.policytest.given_cases import written
 from tests.paths import ROOT
 
 NO = {"data": {"x": "no"}}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.transport import CredentialsFolder
+from celadon.apiserver.http import CredentialsFolder
 from tests.cli.files import binding, policy, run, write
 from tests.webhook.documents import review_document
 from tests.webhook.webhook_process import HEADERS, PATIENCE, Load, WebhookProcess

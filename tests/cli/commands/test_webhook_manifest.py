@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from celadon.kube import GroupVersionKind, parse_api_version
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 from tests.cli.files import binding, config_map, policy, run, write
 
 WORDS = ("webhook", "manifest", "-f", "policies.json")

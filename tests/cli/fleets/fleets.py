@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.cli.auditing.dumps import Json, json_lines, written
+from tests.cli.audit.dumps import Json, json_lines, written
 from tests.cli.files import Celadon, binding, policy, write
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.auditing.audit_findings import Findings
-from celadon.cli.auditing.cluster_audit import PageResult
-from celadon.cli.auditing.cluster_objects import Mark
+from celadon.cli.audit.audit_lookups import Mark
+from celadon.cli.audit.audit_report import Findings
+from celadon.cli.audit.audit_run import PageResult
 from celadon.cli.fleets.cluster_memory import KeptPages
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
 from celadon.kube import GroupVersionResource

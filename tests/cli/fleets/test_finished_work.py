@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from celadon import __version__
-from celadon.cli.auditing.audit_findings import Findings, Tally
+from celadon.cli.audit.audit_report import Findings, Tally
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults, key_of
-from celadon.cli.reading.document_archive import BLOCK, DocumentArchive
-from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive
 from celadon.cli.reading.locations import Chunk
 
 FINDINGS = Findings(objects=3, total=Tally(matched=2), met={(1, "a", "b")})
@@ -43,7 +42,7 @@ def test_another_version_of_celadon_finds_nothing_and_writes_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("celadon.cli.fleets.finished_work.__version__", "0.0.1")
+        patch.setattr("celadon.__version__", "0.0.1")
         results = kept(tmp_path, Findings(objects=1))
     assert results.found(Findings, "k") is None
     assert kept(tmp_path).found(Findings, "k") == FINDINGS

@@ -10,7 +10,7 @@ import pytest
 
 from celadon.cli.fleets.finished_work import NothingKept
 from celadon.cli.fleets.fleet_engines import EngineError, engine_for
-from celadon.cli.fleets.ordered_work import Task, in_order
+from celadon.cli.fleets.fleet_run import Task, in_order
 
 
 def dying_once(marker: str, value: int) -> int:

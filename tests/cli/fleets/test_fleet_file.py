@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.fleets.fleet_file import SCHEMA, Source, read_fleet
-from tests.cli.auditing.dumps import Json
+from celadon.cli.fleets.fleet_parts import SCHEMA, Source, read_fleet
+from tests.cli.audit.dumps import Json
 from tests.cli.fleets.fleets import written_fleet
 from tests.paths import ROOT
 

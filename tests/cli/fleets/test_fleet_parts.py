@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.auditing.audit_blocks import Found
-from celadon.cli.auditing.audit_inputs import given_inputs
-from celadon.cli.auditing.audit_lookups import Lookups
+from celadon.cli.audit.audit_blocks import Found
+from celadon.cli.audit.audit_inputs import given_inputs
+from celadon.cli.audit.audit_lookups import Lookups
 from celadon.cli.fleets import fleet_parts
 from celadon.cli.fleets.fleet_parts import DumpPart, part_blocks, surveyed_inputs
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
-from tests.cli.auditing.dumps import FORMS, packed
+from tests.cli.audit.dumps import FORMS, packed
 from tests.cli.fleets.fleets import config_map
 
 NOTHING = Lookups(frozenset(), {}, namespaces=False)
@@ -60,9 +60,9 @@ def test_lines_anywhere(
     path.write_bytes((MARK if mark else b"") + (lines if last else lines.rstrip(b"\n")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fleet_parts, "PART_BYTES", part)
-        patch.setattr("celadon.cli.auditing.object_streams.CHUNK", chunk)
-        patch.setattr("celadon.cli.auditing.object_streams._PEEKED", 64)
-        patch.setattr("celadon.cli.auditing.audit_inputs._WHOLE", 0)
+        patch.setattr("celadon.cli.audit.audit_blocks.CHUNK", chunk)
+        patch.setattr("celadon.cli.audit.audit_blocks._PEEKED", 64)
+        patch.setattr("celadon.cli.audit.audit_inputs._WHOLE", 0)
         found = seen(path)
     assert found == [(str(path), n + 1, f"c{n}") for n in range(len(sizes))]
 

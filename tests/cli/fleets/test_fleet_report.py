@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.auditing.audit_findings import Tally
-from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn
-from celadon.cli.checking.check_report import Notice, Place, Silence
+from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, Tally
+from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.exits import Exit
 from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.reading.problems import Problem

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.fleets import fleet_parts, fleet_run
 from celadon.testing import KubeApi
-from tests.cli.auditing.dumps import Json, json_lines, kubectl_json, written
+from tests.cli.audit.dumps import Json, json_lines, kubectl_json, written
 from tests.cli.files import Celadon, binding, policy, run, write
 from tests.cli.files import config_map as manifest
 from tests.cli.fleets.fleets import config_map, fleet_file, report, written_fleet
@@ -88,9 +88,9 @@ def test_workers_and_cuts_change_nothing(
         alone = run(capsys, *whole, "-o", form, "--jobs", "1")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fleet_parts, "PART_BYTES", part)
-            patch.setattr("celadon.cli.auditing.object_streams.CHUNK", part)
-            patch.setattr("celadon.cli.auditing.object_streams._PEEKED", 64)
-            patch.setattr("celadon.cli.auditing.audit_inputs._WHOLE", 0)
+            patch.setattr("celadon.cli.audit.audit_blocks.CHUNK", part)
+            patch.setattr("celadon.cli.audit.audit_blocks._PEEKED", 64)
+            patch.setattr("celadon.cli.audit.audit_inputs._WHOLE", 0)
             assert run(capsys, *whole, "-o", form, "--jobs", "2") == alone
     _, out, _ = run(capsys, *whole, "-o", "json")
     for one in json.loads(out)["sources"]:

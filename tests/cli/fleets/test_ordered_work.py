@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.fleets.finished_work import NothingKept
-from celadon.cli.fleets.ordered_work import ATTEMPTS, Failure, Task, in_order
+from celadon.cli.fleets.fleet_run import ATTEMPTS, Failure, Task, in_order
 
 
 class Sloppy:

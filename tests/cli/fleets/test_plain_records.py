@@ -11,24 +11,23 @@ import pytest
 
 from celadon.admission import Note, Outcome, Source
 from celadon.admission.decision_source import validation
-from celadon.cli.auditing.audit_findings import AuditedObject, Findings, Tally, Violation
-from celadon.cli.auditing.audit_inputs import Input, Inputs
-from celadon.cli.auditing.cluster_audit import PageResult
-from celadon.cli.auditing.cluster_objects import Mark
-from celadon.cli.auditing.etcd_snapshots.snapshot_blocks import SnapshotObjects
-from celadon.cli.auditing.etcd_snapshots.snapshot_revisions import Snapshot
-from celadon.cli.auditing.source_survey import Survey
-from celadon.cli.checking.check_report import Notice, Place, Silence
-from celadon.cli.checking.coverage import Coverage
-from celadon.cli.fleets.fleet_file import Source as FleetSource
+from celadon.cli.audit.audit_inputs import Input, Inputs, Survey
+from celadon.cli.audit.audit_lookups import Mark
+from celadon.cli.audit.audit_report import AuditedObject, Findings, Tally, Violation
+from celadon.cli.audit.audit_run import PageResult
+from celadon.cli.audit.etcd_snapshots import SnapshotObjects
+from celadon.cli.audit.snapshot_revisions import Snapshot
+from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.notices import Coverage
+from celadon.cli.fleets.finished_work import NotPlainError, from_plain, to_plain
 from celadon.cli.fleets.fleet_parts import DumpPart, KeysPart, ResourcePart
-from celadon.cli.fleets.fleet_work import SurveyedSource
-from celadon.cli.fleets.plain_records import NotPlainError, from_plain, to_plain
+from celadon.cli.fleets.fleet_parts import Source as FleetSource
+from celadon.cli.fleets.fleet_run import SurveyedSource
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import GroupVersionResource
-from celadon.kube.catalogue import known_resources
+from celadon.kube.resources import known_resources
 
 NOTE = Note(Outcome.EVALUATED, "p", "b", source=validation(2))
 NOTICE = Notice(Silence.ERROR_IGNORED, Place("p.yaml", 3), "an error", "a help")

@@ -9,17 +9,13 @@ import sys
 from random import Random
 from typing import Final
 
-from celadon.cli.language_server import variable_names
-from celadon.cli.language_server.code_actions import code_actions
+from celadon.cli.language_server import document_outline, hovers
 from celadon.cli.language_server.completions import completions
-from celadon.cli.language_server.expression_spots import expression_at
-from celadon.cli.language_server.hovers import hover
-from celadon.cli.language_server.signature_help import signatures
-from celadon.cli.language_server.text_positions import Position, Span
-from celadon.cli.language_server.whole_files import margin_notes
-from celadon.cli.language_server.workspace_files import Workspace
-from celadon.cli.linting.lint_config import LintConfig
-from celadon.cli.linting.lint_run import lint_setup
+from celadon.cli.language_server.hovers import hover, signatures
+from celadon.cli.language_server.lsp_adapter import code_actions
+from celadon.cli.language_server.workspace_files import Position, Span, Workspace, expression_at
+from celadon.cli.lint.lint_config import LintConfig
+from celadon.cli.lint.lint_run import lint_setup
 
 FILE: Final = "policies.yaml"
 _SETUP: Final = lint_setup(LintConfig())
@@ -50,9 +46,9 @@ def analysis(workspace: Workspace, position: Position) -> list[object]:
         [(one.span, one.code, one.message, one.severity) for one in diagnoses],
         workspace.layout_edits(FILE),
         [(one.title, one.edit) for one in code_actions(file, diagnoses, span)],
-        margin_notes.cost_hints(file, span, scopes, _SIZE),
-        variable_names.occurrences(file, position),
-        variable_names.definition(file, position),
+        document_outline.cost_hints(file, span, scopes, _SIZE),
+        hovers.occurrences(file, position),
+        hovers.definition(file, position),
     ]
     spot = expression_at(file, position)
     if spot is not None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.language_server.expression_spots import expression_at
-from celadon.cli.language_server.text_positions import Position
-from celadon.cli.language_server.workspace_files import edited_file
+from celadon.cli.language_server.workspace_files import Position, edited_file, expression_at
 
 HEAD = """\
 apiVersion: admissionregistration.k8s.io/v1

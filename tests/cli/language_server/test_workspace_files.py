@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.language_server.text_positions import Position, Span
-from celadon.cli.language_server.workspace_files import Workspace
-from celadon.cli.linting.lint_config import LintConfig
-from celadon.cli.linting.lint_run import lint_setup
+from celadon.cli.language_server.workspace_files import Position, Span, Workspace
+from celadon.cli.lint.lint_config import LintConfig
+from celadon.cli.lint.lint_run import lint_setup
 from tests.cli.language_server.policies_in_tests import POLICIES
 from tests.cli.language_server.random_edits import FILE, run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.project_files.other_files import other_file, passed_over, summary
+from celadon.cli.project_files import other_file, passed_over, summary
 from celadon.cli.reading.sources import Text
 from tests.cli.files import binding, config_map, policy, run, write
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.project_files.config_files import ConfigError
-from celadon.cli.project_files.project_config import NO_PROJECT, find_project
+from celadon.cli.project_config import NO_PROJECT, ConfigError, find_project
 
 TEXT = """\
 policies = ["policies"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.files import binding, config_map, policy, run, write
-from tests.cli.replaying.events import event, lines
+from tests.cli.replay.events import event, lines
 
 Capture = pytest.CaptureFixture[str]
 CONFIG = """\

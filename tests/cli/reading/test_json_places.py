@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cli.reading import json_places
-from celadon.cli.reading.json_places import JsonIndex, Path, Place, places
+from celadon.cli.reading import json_text
+from celadon.cli.reading.json_text import JsonIndex, Path, Place, places
 
 TEXT = '{"a": {"b": [1, {"c": 2}], "": 3}, "d": "{x", "e": {}, "f": [[], [4]]}'
 
@@ -79,7 +79,7 @@ def test_items_of_a_list_do_not_walk_the_list_again(monkeypatch: pytest.MonkeyPa
             walked += 1
             yield place
 
-    monkeypatch.setattr(json_places, "places", counted)
+    monkeypatch.setattr(json_text, "places", counted)
     index = JsonIndex(text, 0)
     for i in range(500):
         assert index.offsets(("spec", "validations", i, "expression"))[2]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.reading.json_text import read_json
-from celadon.goyaml.unreadable import UnreadableError
+from celadon.goyaml.yaml_scalars import UnreadableError
 
 VALUES: list[tuple[str, Any]] = [
     ('{"a": 1}', {"a": 1}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.reading.json_places import Path
+from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 
 ANCHORS = """\

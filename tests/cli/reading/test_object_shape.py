@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import Document, shape_problem
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.object_shape import shape_problem
 
 CRD = {"group": "g", "names": {"plural": "ps", "kind": "P"}, "versions": [{"name": "v1"}]}
 

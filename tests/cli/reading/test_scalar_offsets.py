@@ -10,8 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.scalar_offsets import source_offset
+from celadon.cli.reading.locations import Chunk, source_offset
 
 TEXT = "object.spec.x == 'a' &&\nobject.spec.replicas > 1\n"
 STYLES = ["'", '"', "|", ">", None]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.auditing.dumps import json_lines, written
+from tests.cli.audit.dumps import json_lines, written
 from tests.cli.files import binding, policy, run, write
 
 RULES = [

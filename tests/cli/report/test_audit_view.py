@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.auditing.audit_findings import AuditedObject, Tally, Violation
-from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.checking.check_report import Place
+from celadon.cli.audit.audit_report import AuditedObject, AuditReport, Tally, Violation
+from celadon.cli.check.check_report import Place
 from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.report import audit_view
 from celadon.cli.report.audit_view import COLUMNS, FleetView, violation_file

@@ -7,7 +7,7 @@ import json
 from celadon.cli.report.bootstrap_view import BootstrapView
 from celadon.cli.report.json_form import as_json
 from celadon.cli.report.plain_text import Look
-from tests.cli.bootstrapping.lock_outs import GUARDED_PODS, mutation, policy, rules, simulated
+from tests.cli.bootstrap.lock_outs import GUARDED_PODS, mutation, policy, rules, simulated
 
 EVENTS = policy("events", rules("events"), "false", message="no events")
 

@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from celadon.cli.policy_tests.case_results import RunReport
+from celadon.cli.policytest.run.case_results import RunReport
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.case_view import CaseView
 from celadon.cli.report.ci_forms import as_github, as_junit, as_tap
 from celadon.cli.report.json_form import as_json
 from tests.cli.files import Json, binding, config_map, policy, run
-from tests.cli.policy_tests.given_cases import report, written
+from tests.cli.policytest.given_cases import report, written
 
 NO = {"data": {"x": "no"}}
 

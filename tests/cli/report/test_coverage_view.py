@@ -13,7 +13,7 @@ import pytest
 from celadon.cli.report.coverage_view import RENDERERS
 from tests.browser import needs_browser, seen
 from tests.cli.files import binding, config_map, policy, run
-from tests.cli.policy_tests.given_cases import written
+from tests.cli.policytest.given_cases import written
 
 # --- files ----------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.checking.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import (
     SHAPES,

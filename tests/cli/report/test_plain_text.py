@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.cli.checking.check_report import ObjectResult, Place, Report, State
+from celadon.cli.check.check_report import ObjectResult, Place, Report, State
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.ci_forms import as_github

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser import beyond, needs_browser, seen
 from tests.cli.files import binding, policy, run, write
-from tests.cli.replaying.events import event, failure, lines
+from tests.cli.replay.events import event, failure, lines
 from tests.cli.report.page_text import read_page
 
 Patch = pytest.MonkeyPatch

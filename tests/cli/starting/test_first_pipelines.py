@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from celadon.cli.starting.first_pipelines import COMMANDS, GITHUB, GITLAB, PRE_COMMIT
-from celadon.cli.starting.first_project import write_project
+from celadon.cli.starting import COMMANDS, GITHUB, GITLAB, PRE_COMMIT, write_project
 from tests.cli.files import run
 
 

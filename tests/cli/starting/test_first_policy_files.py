@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.starting.first_policy_files import POLICY, TEST
-from celadon.cli.starting.first_project import write_project
+from celadon.cli.starting import POLICY, TEST, write_project
 from tests.cli.files import run
 
 

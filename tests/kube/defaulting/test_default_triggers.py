@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind
-from celadon.kube.defaulting.default_triggers import NO_TRIGGERS, Triggers, triggers
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
-from celadon.kube.defaulting.defaulting_rules import enabled_gates
+from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers, enabled_gates, triggers
 
 POD = GroupVersionKind("", "v1", "Pod")
 GATES = enabled_gates({})

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.catalogue.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import compile_rules, compiled, enabled_gates
 from celadon.kube.defaulting.rule_paths import Each, lookup, parse_path
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.schemas import packs
+from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import EmptyValue
 
 NO_GATES: frozenset[str] = frozenset()
@@ -138,7 +138,7 @@ def test_gates() -> None:
 
 
 def test_every_rule_of_the_pack_compiles() -> None:
-    for kind, phases in packs.load("defaults")["kinds"].items():
+    for kind, phases in schema_packs.load("defaults")["kinds"].items():
         api_version, _, name = kind.rpartition("/")
         gvk = GroupVersionKind(*parse_api_version(api_version), name)
         for phase in phases:

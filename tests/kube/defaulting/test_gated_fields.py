@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.operation.runtime_config import known_gates
 from celadon.kube import GroupVersionKind, parse_api_version
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
+from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.registry import create
-from celadon.serve.operation.feature_gates import known_gates
 
 CONTAINER = {"name": "c", "image": "i"}
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}

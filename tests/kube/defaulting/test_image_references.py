@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.defaulting.image_references import has_latest_tag
+from celadon.kube.defaulting.field_functions import has_latest_tag
 
 SHA256 = "sha256:" + "a" * 64
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.kube.defaulting.kind_updates import (
+from celadon.kube.defaulting.dropped_fields import (
     claim,
     endpoint_slice,
     node,

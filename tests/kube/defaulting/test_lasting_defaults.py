@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.lasting_defaults import outlasts_creation
+from celadon.kube.defaulting.dropped_fields import outlasts_creation
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import finish_create, is_settled, run_plugin, wipe_metadata
 from celadon.kube.registry.draft import Draft, drafted, stored_form
-from celadon.kube.schemas import packs, schema_model
-from celadon.kube.schemas.pack_schemas import component_name
+from celadon.kube.schemas import schema_model, schema_packs
+from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.status import StatusError
 
@@ -36,7 +36,7 @@ SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
 DEPLOYMENT: Final = GroupVersionKind("apps", "v1", "Deployment")
 KINDS: Final = sorted(
     GroupVersionKind(*parse_api_version(name.rpartition("/")[0]), name.rpartition("/")[2])
-    for name in packs.load("defaults")["kinds"]
+    for name in schema_packs.load("defaults")["kinds"]
 )
 
 

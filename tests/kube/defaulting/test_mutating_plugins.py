@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, service_ca_source
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.create import admit_form
+from celadon.kube.resources.api_resources import ObjectIndex
 
 POD = GroupVersionKind("", "v1", "Pod")
 CLAIM = GroupVersionKind("", "v1", "PersistentVolumeClaim")

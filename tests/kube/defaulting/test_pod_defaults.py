@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
-from celadon.kube.defaulting.pod_defaults import (
+from celadon.kube.defaulting.workload_defaults import (
     apparmor_from_annotations,
     match_label_keys,
     pod_cidrs,
@@ -16,7 +16,7 @@ from celadon.kube.defaulting.pod_defaults import (
     pod_status,
     requests_from_limits,
 )
-from celadon.kube.quantities.qos_classes import qos_class
+from celadon.kube.quantity import qos_class
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 

@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_plugins.limit_ranges import exceeded_limits
+from celadon.admission.plugins.limit_ranges import exceeded_limits
 from celadon.kube import metadata, status
-from celadon.kube.catalogue.lookups import ObjectIndex
-from celadon.kube.catalogue.resources import Resource, known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.registry.create import admit_form
 from celadon.kube.registry.draft import stored_form
+from celadon.kube.resources.api_resources import ObjectIndex, Resource, known_resources
 from celadon.kube.validation.validated_kinds import validate_create
 from tests.paths import recordings
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.defaulting.tolerations import covers, merged
+from celadon.kube.defaulting.field_functions import covers, merged
 
 ALL = {"operator": "Exists"}
 KEY = {"key": "k", "operator": "Exists"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.go.go_base64 import Base64Error, canonical_base64
+from celadon.kube.go.go_text import Base64Error, canonical_base64
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from celadon.kube.go.go_strconv import parse_bool, parse_int, parse_uint
+from celadon.kube.go.go_text import parse_bool, parse_int, parse_uint
 
 
 @pytest.mark.parametrize(

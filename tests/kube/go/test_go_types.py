@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.go.go_types import NAMED, go_type, owner_path
-from celadon.kube.schemas import packs
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import struct_codec
 
 CORE = "io.k8s.api.core.v1."
@@ -61,7 +61,7 @@ def test_embedded_structs(owner: str, field: str, want: str) -> None:
 
 def test_what_has_a_name_is_a_field_of_some_version() -> None:
     fields: dict[str, set[str]] = {}
-    for name, entry in packs.load("schemas").items():
+    for name, entry in schema_packs.load("schemas").items():
         fields.setdefault(name.rpartition(".")[2], set()).update(entry.get("fields", {}))
     unknown: dict[str, Any] = {
         struct: wrong

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.go.go_json_scanner import JsonSyntaxError, check_syntax
-from celadon.kube.go.json_reader import NumberText, read_json
+from celadon.kube.go.go_json import JsonSyntaxError, NumberText, check_syntax, read_json
 
 END = "unexpected end of JSON input"
 ROWS = [

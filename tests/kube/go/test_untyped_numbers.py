@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go.json_reader import read_json
-from celadon.kube.go.untyped_numbers import as_read, as_written
+from celadon.kube.go.go_json import as_read, as_written, read_json
 
 
 @pytest.mark.parametrize(

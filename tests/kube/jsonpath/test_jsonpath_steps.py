@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.jsonpath.jsonpath_steps import JSONPathError, parse_jsonpath
+from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
 
 GOOD = [
     "spec.validations[0].expression",

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.jsonpath.jsonpath_steps import parse_jsonpath
-from celadon.kube.jsonpath.jsonpath_values import printed, selected
+from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 
 OBJECT: dict[str, Any] = {
     "metadata": {"name": "n", "labels": {"a.b": "dotted"}},

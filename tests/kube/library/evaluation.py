@@ -12,7 +12,7 @@ from celadon.cel.environment import Environment
 from celadon.cel.errors import EvaluationError
 from celadon.cel.program import Program
 from celadon.kube.library.releases import environment
-from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
+from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 
 
 @cache

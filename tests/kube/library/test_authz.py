@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.runtime_types import Opaque
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.library.authz import Authorizer
 from tests.kube.library.evaluation import evaluate, failure

@@ -5,27 +5,28 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.declarations import Library, Overload
-from celadon.cel.values.operations.equality import equal
+from celadon.cel.values.equality import equal
 from celadon.kube.library import (
     authz,
-    json_patch_keys,
+    costs,
+    json_patches,
     list_aggregates,
     named_formats,
+    networks,
     quantity_functions,
     regex_find,
     semver_functions,
+    urls,
 )
-from celadon.kube.library.costs import language_costs
-from celadon.kube.library.networks import cidr, ip, urls
 from celadon.kube.library.releases import environment
 
 LIBRARIES = [
     authz.LIBRARY,
     authz.SELECTORS_LIBRARY,
-    cidr.LIBRARY,
+    networks.CIDR_LIBRARY,
     named_formats.LIBRARY,
-    ip.LIBRARY,
-    json_patch_keys.LIBRARY,
+    networks.IP_LIBRARY,
+    json_patches.LIBRARY,
     list_aggregates.LIBRARY,
     quantity_functions.LIBRARY,
     regex_find.LIBRARY,
@@ -70,7 +71,7 @@ def test_every_function_has_an_example(library: Library) -> None:
 
 def test_costs_name_known_functions() -> None:
     declared = environment(has_patch_types=True).declarations.functions
-    assert all(declared[name].cost is rule for name, rule in language_costs.COSTS.items())
+    assert all(declared[name].cost is rule for name, rule in costs.COSTS.items())
 
 
 def _overloads(library: Library) -> list[Overload]:

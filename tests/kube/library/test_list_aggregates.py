@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.times.timestamps import Duration
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration
 from tests.kube.library.evaluation import evaluate, failure
 
 OBJECT = {

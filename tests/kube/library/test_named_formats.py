@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.values.optional_values import NONE
+from celadon.cel.values.runtime_types import NONE
 from celadon.kube import name_rules
 from celadon.kube.library.named_formats import FORMATS
 from tests.kube.library.evaluation import evaluate

@@ -18,7 +18,7 @@ from celadon.kube.protobuf import (
     encode,
     kinds,
 )
-from celadon.kube.protobuf.wire.wire_format import sized
+from celadon.kube.protobuf.wire import sized
 from tests.kube.protobuf.objects import objects
 
 KINDS = sorted(kinds())

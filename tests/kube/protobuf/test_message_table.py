@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.protobuf import MessageField, kinds, message_fields, message_of
-from celadon.kube.schemas import packs
+from celadon.kube.schemas import schema_packs
 
 PREFIXES = {
     "meta.v1": "io.k8s.apimachinery.pkg.apis.meta.v1.",
@@ -36,7 +36,7 @@ def openapi_name(message: str) -> str:
 def messages() -> list[str]:
     """All that kinds reach and the OpenAPI documents have under a name."""
     waiting, found = sorted(kinds().values()), dict[str, None]()
-    pack = packs.load("schemas")
+    pack = schema_packs.load("schemas")
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -61,7 +61,7 @@ def flat_fields(name: str) -> list[MessageField]:
 
 @pytest.mark.parametrize("name", messages())
 def test_fields_are_those_of_the_schema(name: str) -> None:
-    entry = packs.load("schemas")[openapi_name(name)]
+    entry = schema_packs.load("schemas")[openapi_name(name)]
     schema = dict(entry["fields"])
     if "metadata" in schema or name.startswith("meta.v1."):
         for key in ("apiVersion", "kind"):
@@ -134,7 +134,7 @@ def test_numbers_of_one_message_differ_between_versions() -> None:
 
 def test_every_kind_of_the_covered_groups_is_there() -> None:
     covered = {gvk.group_version for gvk in kinds()}
-    for entry in packs.load("schemas").values():
+    for entry in schema_packs.load("schemas").values():
         if "gvk" in entry and (entry["gvk"][0], entry["gvk"][1]) in covered:
             group, version, kind = entry["gvk"]
             assert kind == "WatchEvent" or any(

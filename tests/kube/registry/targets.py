@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.names import GroupVersionResource, parse_api_version
 from celadon.kube.registry.target import Target
+from celadon.kube.resources.api_resources import known_resources
 
 
 def target(resource: str, name: str = "", subresource: str = "", namespace: str = "ns") -> Target:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.catalogue.resources import custom_resources, known_resources
-from celadon.kube.custom.custom_kinds import custom_kinds
+from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import (
@@ -18,6 +17,7 @@ from celadon.kube.registry.decode import (
 )
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
+from celadon.kube.resources.api_resources import custom_resources, known_resources
 from celadon.kube.status import StatusError
 
 GROUP = "admissionregistration.k8s.io"

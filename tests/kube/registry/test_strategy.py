@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.kube.catalogue.lookups import ObjectIndex
 from celadon.kube.registry.strategy import (
     ADMIN_ACCESS_LABEL,
     CLAIM,
@@ -12,6 +11,7 @@ from celadon.kube.registry.strategy import (
     access_asked_for,
     access_given,
 )
+from celadon.kube.resources.api_resources import ObjectIndex
 
 Json = dict[str, Any]
 WHY = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.catalogue.scale_paths import ScalePaths, scale_paths
 from celadon.kube.registry.target import scale_of, scaled
+from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.status import StatusError
 
 META = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}, "generation": 3}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs
-from celadon.kube.schemas.pack_schemas import component, component_name, resolved, schema_for
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_model import SPECIAL_COMPONENTS
+from celadon.kube.schemas.schema_packs import component, component_name, resolved, schema_for
 from tests.paths import shared
 
 
@@ -48,7 +48,7 @@ def test_unknown_kinds() -> None:
 
 
 def test_every_mention_leads_somewhere() -> None:
-    names = list(packs.load("schemas"))
+    names = list(schema_packs.load("schemas"))
     assert len(names) > 700
     for name in names:
         for field in component(name).properties.values():

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.schemas import packs
+from celadon.kube.schemas import schema_packs
 from tests.paths import ROOT, shared
 
 SOURCES = ROOT / "data"
@@ -24,12 +24,12 @@ def tool(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_packs_are_shared() -> None:
-    assert packs.load("resources") is packs.load("resources")
+    assert schema_packs.load("resources") is schema_packs.load("resources")
 
 
 def test_missing_pack() -> None:
     with pytest.raises(FileNotFoundError):
-        packs.load("nope")
+        schema_packs.load("nope")
 
 
 @pytest.mark.thorough

@@ -8,8 +8,8 @@ from celadon.cel import types
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import decode_schema
-from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.schema_model import QUANTITY, Schema
+from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.schema_types import (
     MAX_DEPTH,
     SchemaSizes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.go.go_json import Document, read_json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.strict_fields import MOST, strict_field_errors
 

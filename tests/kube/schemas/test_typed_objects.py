@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.schemas import packs
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import (
     codec_for,
     empty_values,
@@ -445,7 +445,7 @@ def test_any_object_is_read_or_refused(obj: Any) -> None:
 
 
 def test_every_kind_has_a_zero_form_that_stays() -> None:
-    for entry in packs.load("schemas").values():
+    for entry in schema_packs.load("schemas").values():
         if "gvk" in entry:
             kind = GroupVersionKind(*entry["gvk"])
             made = round_trip({}, kind)

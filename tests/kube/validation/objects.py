@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.kube import metadata
-from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.create import admit_form, finish_create, run_plugins, wipe_metadata
 from celadon.kube.registry.draft import drafted
 from celadon.kube.registry.update import prepare_for_update
+from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.status import StatusError
+from celadon.kube.validation.field_checks import default_gates
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
-from celadon.kube.validation.validation_gates import default_gates
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.catalogue.resources import known_resources
 from celadon.kube.names import GroupKind
+from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.validation.built_in_validations import validation_of
 
 ELSEWHERE = {

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 
 from celadon.kube import metadata
 from celadon.kube.schemas.typed_values import DecodeError
-from tests.kube.validation.cluster import (
+from tests.kube.validation import (
     test_api_services,
     test_config_data,
+    test_controllers,
     test_events,
     test_flow_control,
     test_leases,
     test_nodes,
+    test_resource_claims,
+    test_resource_slices,
     test_stored_versions,
     test_trust_bundles,
 )
-from tests.kube.validation.devices import test_resource_claims, test_resource_slices
 from tests.kube.validation.networking import (
     test_endpoint_slices,
     test_service_ranges,
@@ -34,7 +36,6 @@ from tests.kube.validation.storage import (
     test_storage_classes,
     test_storage_drivers,
 )
-from tests.kube.validation.workloads import test_controllers
 
 OBJECTS = [
     *(pod(container(**fields)) for fields, _ in test_pod_specs.CONTAINERS),

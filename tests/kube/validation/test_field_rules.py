@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.schemas import packs
-from celadon.kube.schemas.pack_schemas import component
+from celadon.kube.schemas import schema_packs
+from celadon.kube.schemas.schema_packs import component
 from celadon.kube.validation.field_rules import broken_rules, changed_fields, rules_of
 
 AT = FieldPath("a")
@@ -86,7 +86,7 @@ def openapi_name(type_: str) -> str:
 
 
 def test_the_data_are_about_fields_that_exist() -> None:
-    for type_, entry in packs.load("rules").items():
+    for type_, entry in schema_packs.load("rules").items():
         fields = component(openapi_name(type_)).properties
         if "rules" in entry:
             assert {rule.field for rule in rules_of(type_)} <= set(fields), type_

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.pod_subresources import ephemeral_containers, resize
+from celadon.kube.validation.pods.pod_updates import ephemeral_containers, resize
 from tests.kube.validation.objects import admitted, container, pod
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.validation.validation_gates import (
+from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
     RELAXED_SERVICE_NAMES,
     SELINUX_MOUNT,

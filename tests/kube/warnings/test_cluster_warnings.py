@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.warnings import cluster_warnings as warned
+from celadon.kube.warnings import warned_kinds as warned
 
 
 def test_nodes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.warnings.deprecated_node_labels import selector_warnings, term_warnings
+from celadon.kube.warnings.pod_warnings import selector_warnings, term_warnings
 
 PATH = FieldPath("f")
 OLD = {"key": "beta.kubernetes.io/os", "operator": "In", "values": ["linux", "-"]}

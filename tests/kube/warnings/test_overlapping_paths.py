@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.warnings.overlapping_paths import overlapping_paths
+from celadon.kube.warnings.pod_warnings import overlapping_paths
 
 
 def items(*paths: str) -> list[dict[str, str]]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.catalogue import known_resources
 from celadon.kube.names import GroupKind
+from celadon.kube.resources import known_resources
 from celadon.kube.warnings import kind_warnings, warnings_before
 from celadon.kube.warnings.warned_kinds import STATUS_WARNINGS, WARNINGS
 

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.serve.operation import exposition
-from celadon.webhook.applications.application_answers import ApplicationAnswers
-from celadon.webhook.applications.named_application import Application
-from celadon.webhook.handlers.asgi_messages import Receive, Scope, Send
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.apiserver import HttpAnswer, HttpRequest
+from celadon.apiserver.operation import exposition
+from celadon.webhook.applications import Application, ApplicationAnswers
+from celadon.webhook.handlers.webhook_app import Receive, Scope, Send, Webhook
 from tests.webhook.applications.applications import broken, ended, silent, started
 from tests.webhook.service.running import SETTINGS
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.webhook.applications.asgi_calls import AsgiCall, NoAnswer
-from celadon.webhook.applications.named_application import Application
-from celadon.webhook.handlers.asgi_messages import Receive, Scope, Send
+from celadon.apiserver import HttpAnswer, HttpRequest
+from celadon.webhook.applications import Application, AsgiCall, NoAnswer
+from celadon.webhook.handlers.webhook_app import Receive, Scope, Send
 from tests.webhook.applications.applications import broken, ended, silent, started
 
 REQUEST = HttpRequest(

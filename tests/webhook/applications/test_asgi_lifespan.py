@@ -7,11 +7,9 @@ import logging
 
 import pytest
 
-from celadon.serve.transport import StartError
-from celadon.webhook.applications.asgi_lifespan import lived
-from celadon.webhook.applications.named_application import Application
-from celadon.webhook.handlers.asgi_messages import Message, Receive, Scope, Send
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.apiserver.http import StartError
+from celadon.webhook.applications import Application, lived
+from celadon.webhook.handlers.webhook_app import Message, Receive, Scope, Send, Webhook
 from tests.webhook.applications.applications import broken, silent
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.serve.transport import StartError
-from celadon.webhook.applications.named_application import named_application
+from celadon.apiserver.http import StartError
+from celadon.webhook.applications import named_application
 
 
 @pytest.fixture(autouse=True)

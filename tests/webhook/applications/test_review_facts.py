@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.webhook.applications.review_facts import UNKNOWN, is_allowed, operation_of
+from celadon.webhook.applications import UNKNOWN, is_allowed, operation_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import ssl
 import pytest
 from cryptography import x509
 
-from celadon.serve.tls.issuing import Pair, new_elliptic_key
-from celadon.webhook.certificates.kept_certificates import (
+from celadon.apiserver.issuing import Pair, new_elliptic_key
+from celadon.webhook.certificates import (
     AUTHORITY_LEAD,
     AUTHORITY_LIFE,
     CERTIFICATE_LEAD,

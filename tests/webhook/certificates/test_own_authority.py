@@ -14,17 +14,20 @@ from typing import Any
 
 import pytest
 
-from celadon.serve.leading import LeaderElection, leases_path
-from celadon.serve.operation import exposition
-from celadon.serve.transport import CredentialsFolder
+from celadon.apiserver.http import CredentialsFolder
+from celadon.apiserver.leaderelection import LeaderElection, leases_path
+from celadon.apiserver.operation import exposition
 from celadon.testing import KubeApi
-from celadon.webhook.certificates.cluster_leases import ClusterLeases
-from celadon.webhook.certificates.own_authority import AuthoritySettings, OwnAuthority
-from celadon.webhook.certificates.secret_certificate import SecretCertificate
+from celadon.webhook.certificates import (
+    AuthoritySettings,
+    ClusterLeases,
+    OwnAuthority,
+    SecretCertificate,
+)
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
-from celadon.webhook.installation.access_manifests import access_manifests
-from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+from celadon.webhook.installation import access_manifests
+from celadon.webhook.installation_settings import Certificates, InstallationSettings
 from tests.webhook.cluster.against_server import client_of, until
 
 NAME = "hook.default.svc"
@@ -210,7 +213,7 @@ def test_a_configuration_that_is_not_there_is_told_once(
             await until(lambda: told("err") == 2)
             assert list(authority.remarks()) == [remark]
 
-    with caplog.at_level(logging.INFO, "celadon.serve"):
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
         asyncio.run(run())
 
 

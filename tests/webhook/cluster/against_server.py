@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from celadon.serve.outgoing import given_cluster
+from celadon.apiserver.clientconfig import given_cluster
 from celadon.testing import ClientAccess
 from celadon.webhook.cluster.cluster_client import ClusterClient
 

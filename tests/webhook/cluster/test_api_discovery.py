@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.catalogue import Resource, Subresource, known_resources
+from celadon.kube.resources import Resource, Subresource, known_resources
 from celadon.testing import KubeApi
-from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
-from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterUnreachable
+from celadon.webhook.cluster.cluster_client import (
+    ClusterClient,
+    ClusterUnreachable,
+    cluster_catalog,
+    discover,
+)
 from tests.webhook.cluster.against_server import client_of
 
 

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from celadon.kube import Attributes, Ruling, User
-from celadon.kube.selection import FieldSelector, FieldTerm, label_selector
-from celadon.webhook.cluster import asked_authorizer
-from celadon.webhook.cluster.asked_authorizer import (
+from celadon.kube.selectors import FieldSelector, FieldTerm, label_selector
+from celadon.webhook.cluster import cluster_world
+from celadon.webhook.cluster.cluster_client import ClusterUnreachable
+from celadon.webhook.cluster.cluster_world import (
     GOOD_SECONDS,
     AskedAuthorizer,
     access_review,
     answer_of,
 )
-from celadon.webhook.cluster.cluster_client import ClusterUnreachable
 
 ALICE = User("alice", ("devs",), "1", {"k": ["v"]})
 QUESTIONS: dict[str, tuple[Attributes, dict[str, Any]]] = {
@@ -129,7 +129,7 @@ def question(name: str) -> Attributes:
 
 
 def test_answers_are_remembered_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked_authorizer, "MOST_ANSWERS", 2)
+    monkeypatch.setattr(cluster_world, "MOST_ANSWERS", 2)
     cluster, now = Cluster(), [0.0]
 
     async def run() -> None:

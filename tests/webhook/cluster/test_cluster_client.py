@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.clientconfig import given_cluster
 from celadon.kube.well_known_values import JSON_PATCH
-from celadon.serve.outgoing import given_cluster
 from celadon.testing import KubeApi
 from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.cluster_client import (
@@ -20,8 +20,8 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterUnreachable,
     items,
 )
-from tests.serve.outgoing.kubeconfigs import write_kubeconfig
-from tests.serve.transport.certificates import client_pair, new_authority
+from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
+from tests.apiserver.http.certificates import client_pair, new_authority
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

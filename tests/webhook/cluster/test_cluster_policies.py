@@ -14,9 +14,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, User
 from celadon.testing import KubeApi
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
-from celadon.webhook.deciding.decider import Decider
-from celadon.webhook.deciding.mutator import Mutator
-from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
+from celadon.webhook.deciding import Decider, Mutator, Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 GROUP = "admissionregistration.k8s.io/v1"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
+from celadon.webhook.cluster.cluster_policies import ConfigMapPolicies
 
 HEAD = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
 RULES = "[{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]"

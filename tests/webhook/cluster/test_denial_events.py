@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
+from celadon.apiserver.operation import exposition
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.serve.operation import exposition
 from celadon.webhook.cluster import denial_events
 from celadon.webhook.cluster.cluster_client import ClusterRefusal, ClusterUnreachable
 from celadon.webhook.cluster.denial_events import DenialEvents

@@ -244,7 +244,7 @@ def test_pauses_grow_while_nobody_answers(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
-    with caplog.at_level(logging.INFO, "celadon.serve"):
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
         asyncio.run(run())
     expected = zip(pauses, (0.1, 0.2, 0.4), strict=True)
     assert [most / 2 <= seconds <= most for seconds, most in expected] == [True] * 3

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld
-from celadon.admission.engine import Engine
+from celadon.admission.policies.validating import Engine
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding.decider import Decider
-from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import TooManyQuestions, Unanswered
+from celadon.webhook.deciding import Decider, Rulebook, TooManyQuestions, Unanswered
 from tests.admission.building import binding, policy, refusal, request
 
 ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"

@@ -6,11 +6,10 @@ import json
 from typing import Any
 
 from celadon.admission import ObjectWorld
-from celadon.admission.mutating import MutatingEngine
+from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration import decode_object
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.webhook.deciding.mutator import Mutator
-from celadon.webhook.deciding.rulebook import MutationRules
+from celadon.webhook.deciding import MutationRules, Mutator
 from tests.admission.building import RULE, config_map, request
 
 API = "admissionregistration.k8s.io/v1"

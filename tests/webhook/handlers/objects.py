@@ -7,8 +7,7 @@ import base64
 import json
 from typing import Any
 
-from celadon.webhook.handlers.asgi_messages import Message
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers.webhook_app import Message, Webhook
 
 Json = dict[str, Any]
 NAME = "rules.example.com"

@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 
 from celadon.testing import KubeApi, RequestRefused
-from celadon.webhook.handlers.asgi_messages import Message
-from celadon.webhook.handlers.denials import Denied
-from celadon.webhook.handlers.handler_requests import Request
+from celadon.webhook.handlers.decorated_handlers import Denied, Request
 from celadon.webhook.handlers.trial_client import TestClient
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers.webhook_app import Message, Webhook
+from tests.apiserver.webhook_client.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import config_map, run, write
-from tests.serve.calling.loopback import CA_BUNDLE, certificate, server_context
 
 pytestmark = [
     pytest.mark.thorough,

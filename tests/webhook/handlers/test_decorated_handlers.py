@@ -6,9 +6,8 @@ import functools
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import mutate, validate
-from celadon.webhook.handlers.handler_requests import Request, handler_request
-from celadon.webhook.reviews.incoming_reviews import decode_review
+from celadon.webhook.handlers.decorated_handlers import Request, handler_request, mutate, validate
+from celadon.webhook.reviews import decode_review
 from tests.webhook.handlers.objects import review
 
 

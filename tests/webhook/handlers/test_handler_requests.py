@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.webhook.handlers.handler_requests import NoObject, Request, handler_request
-from celadon.webhook.reviews.incoming_reviews import decode_review
+from celadon.webhook.handlers.decorated_handlers import NoObject, Request, handler_request
+from celadon.webhook.reviews import decode_review
 from tests.webhook.handlers.objects import deployment, review
 
 

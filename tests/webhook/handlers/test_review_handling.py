@@ -11,11 +11,9 @@ import pytest
 
 from celadon.admission.webhooks import REVIEW_VERSIONS
 from celadon.kube.registry import apply_json_patch
-from celadon.webhook.handlers.decorated_handlers import mutate, validate
-from celadon.webhook.handlers.denials import Denied
-from celadon.webhook.handlers.handler_requests import Request
-from celadon.webhook.handlers.review_handling import handled
-from celadon.webhook.reviews.incoming_reviews import decode_review
+from celadon.webhook.handlers.decorated_handlers import Denied, Request, mutate, validate
+from celadon.webhook.handlers.webhook_app import handled
+from celadon.webhook.reviews import decode_review
 from tests.paths import shared_folder
 from tests.webhook.handlers.objects import Json, deployment, patch_of, review
 

@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from celadon.kube import User
-from celadon.webhook.handlers.denials import Denied
-from celadon.webhook.handlers.handler_requests import Request
+from celadon.webhook.handlers.decorated_handlers import Denied, Request
 from celadon.webhook.handlers.trial_client import TestClient
 from celadon.webhook.handlers.webhook_app import Webhook
 from tests.webhook.handlers.objects import NAME, Json, deployment, pod

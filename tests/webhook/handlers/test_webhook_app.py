@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from celadon.webhook.handlers.asgi_messages import MOST_BYTES, Message
-from celadon.webhook.handlers.decorated_handlers import mutate, validate
-from celadon.webhook.handlers.handler_requests import Request
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers.decorated_handlers import Request, mutate, validate
+from celadon.webhook.handlers.webhook_app import MOST_BYTES, Message, Webhook
 from tests.webhook.handlers.objects import NAME, asked, patch_of, review
 
 app = Webhook(NAME)

@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from celadon.admission import decode_binding, decode_policy
-from celadon.webhook.installation.access_manifests import access_manifests
-from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.installation.policy_configuration import policy_configuration
-from celadon.webhook.installation.policy_coverage import Coverage, coverages
-from celadon.webhook.installation.workload_manifests import workload_manifests
+from celadon.webhook.installation import access_manifests, workload_manifests
+from celadon.webhook.installation_settings import Certificates, InstallationSettings
+from celadon.webhook.policy_coverage import Coverage, coverages, policy_configuration
 
 Json = dict[str, Any]
 

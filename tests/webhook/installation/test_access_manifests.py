@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.webhook.installation.access_manifests import access_manifests
-from celadon.webhook.installation.installation_settings import Certificates, InstallationSettings
+from celadon.webhook.installation import access_manifests
+from celadon.webhook.installation_settings import Certificates, InstallationSettings
 
 FOLLOW = "list watch"
 

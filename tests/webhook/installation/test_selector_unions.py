@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.selection import label_selector
-from celadon.webhook.installation.selector_unions import conjunction, union
+from celadon.kube.selectors import label_selector
+from celadon.webhook.policy_coverage import conjunction, union
 
 KEYS = st.sampled_from(["a", "b"])
 VALUES = st.sampled_from(["1", "2", "3"])

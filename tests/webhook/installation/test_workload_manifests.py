@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from celadon.testing import KubeApi
-from celadon.webhook.installation.installation_settings import InstallationSettings
-from celadon.webhook.installation.workload_manifests import POLICIES, TLS, namespace_manifests
+from celadon.webhook.installation import POLICIES, TLS, namespace_manifests
+from celadon.webhook.installation_settings import InstallationSettings
 from tests.cli.files import run
 from tests.webhook.installation.installations import INSTALLATIONS, by_name, documents
 

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.policy_sources.watched_files import LoadError, WatchedFiles
+from celadon.webhook.deciding import Rulebook
+from celadon.webhook.policy_sources import LoadError, WatchedFiles
 from tests.webhook.service.running import rulebook
 
 

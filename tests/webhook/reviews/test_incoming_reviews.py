@@ -10,7 +10,7 @@ import pytest
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.webhook.reviews.incoming_reviews import ReviewError, decode_review
+from celadon.webhook.reviews import ReviewError, decode_review
 from tests.paths import recordings
 from tests.webhook.documents import review_document
 

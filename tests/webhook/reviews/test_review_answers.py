@@ -14,8 +14,7 @@ from celadon.admission import (
     Verdict,
 )
 from celadon.kube import name_rules
-from celadon.webhook.reviews.incoming_reviews import Review, decode_review
-from celadon.webhook.reviews.review_answers import answer_review, hook_annotations
+from celadon.webhook.reviews import Review, answer_review, decode_review, hook_annotations
 from tests.admission.building import judge, policy
 from tests.webhook.documents import review_document
 

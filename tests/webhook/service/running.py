@@ -17,9 +17,9 @@ from typing import Any
 import uvloop
 
 from celadon.admission import ObjectWorld, World
-from celadon.admission.engine import Engine
-from celadon.serve.transport import Address
-from celadon.webhook.deciding.rulebook import Rulebook, SourceState
+from celadon.admission.policies.validating import Engine
+from celadon.apiserver.http import Address
+from celadon.webhook.deciding import Rulebook, SourceState
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.policy_answers import PolicyAnswers
 from celadon.webhook.service.webhook_process import Webhook

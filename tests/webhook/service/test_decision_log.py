@@ -13,12 +13,12 @@ import pytest
 
 from celadon.admission import Verdict
 from celadon.kube import GroupVersionKind
-from celadon.webhook.deciding.decider import Decider
-from celadon.webhook.reviews.incoming_reviews import Review
+from celadon.webhook.deciding import Decider
+from celadon.webhook.reviews import Review
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.webhook_settings import DecisionLogSettings
 from tests.admission.building import request
-from tests.admission.mutating.altering import label, policy, rounds
+from tests.admission.policies.mutating.altering import label, policy, rounds
 from tests.webhook.service.running import rulebook
 
 REVIEW = Review(request(uid="u"), "admission.k8s.io/v1")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.serve.transport import Address, CredentialsFolder, StartError, TlsSettings
-from celadon.webhook.service.file_certificate import certificate_of, write_trusted
+from celadon.apiserver.http import Address, CredentialsFolder, StartError, TlsSettings
+from celadon.webhook.service.webhook_process import certificate_of, write_trusted
 
 HERE = Address("127.0.0.1", 0)
 NOW = datetime.datetime.now(datetime.UTC)

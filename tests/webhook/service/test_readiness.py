@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from celadon.serve.operation import Description, Gauge
-from celadon.webhook.deciding.rulebook import SourceState
+from celadon.apiserver.operation import Description, Gauge
+from celadon.webhook.deciding import SourceState
 from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running
 
 pytestmark = pytest.mark.thorough

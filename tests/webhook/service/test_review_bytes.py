@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.webhook.service.review_bytes import UnreadableJson, answer_bytes_of, read_document
+from celadon.webhook.service.review_handler import UnreadableJson, answer_bytes_of, read_document
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 DOCUMENTS = st.recursive(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from celadon.webhook.deciding.rulebook import SourceState
+from celadon.webhook.deciding import SourceState
 from tests.paths import recordings
 from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document

@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld
+from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.kube import Answer, Attributes, Ruling
-from celadon.serve import HttpAnswer, HttpRequest
-from celadon.webhook.deciding.rulebook import Rulebook
-from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
-from celadon.webhook.service.review_handler import ReviewHandler
-from celadon.webhook.service.review_queue import ReviewQueue
+from celadon.webhook.deciding import Rulebook, Unanswerable, Unanswered
+from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from tests.webhook.documents import review_document
 from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from celadon.kube import GroupVersionKind
-from celadon.webhook.service.secret_texts import redacted, redacted_object, secret_texts
+from celadon.webhook.service.decision_log import redacted, redacted_object, secret_texts
 from tests.admission.building import request
 
 SECRET = GroupVersionKind("", "v1", "Secret")

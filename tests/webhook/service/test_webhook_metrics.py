@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.apiserver.operation import exposition
 from celadon.kube import StatusError
-from celadon.serve.operation import exposition
-from celadon.webhook.deciding.decider import Decider
-from celadon.webhook.deciding.rulebook import SourceState
+from celadon.webhook.deciding import Decider, SourceState
 from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
 from tests.admission.building import request
-from tests.admission.mutating.altering import label, policy, rounds
+from tests.admission.policies.mutating.altering import label, policy, rounds
 from tests.webhook.service.running import FixedSource, rulebook
 
 

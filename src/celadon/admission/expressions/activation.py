@@ -7,16 +7,17 @@ bounds costs. As k8s.io/apiserver `pkg/admission/plugin/cel/activation.go`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.admission.expressions.authorizer_variable import authorizer_values
-from celadon.admission.expressions.metering import Meter
-from celadon.admission.expressions.size_bounds import size_bound
+from celadon.admission.expressions.compiled_expressions import size_bound
+from celadon.admission.expressions.match_conditions import Meter
 from celadon.admission.hits import NAMESPACES, Hit, MatchError
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (
+    Answer,
+    Attributes,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
@@ -25,7 +26,43 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
+
+# --- Authorizer variable -----------------------------------------------------
+#
+# `authorizer` in expressions: the request's user, asking the world's authorizer.
+#
+# Answers are kept for the length of one review, so the same question is asked once. As
+# k8s.io/apiserver `pkg/admission/plugin/authorizer/caching_authorizer.go`.
+
+
+class RememberedAnswers:
+    """The world's authorizer, with what it said so far."""
+
+    __slots__ = ("_answers", "_world")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._answers: dict[Hashable, Answer] = {}
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        key = attributes.identity
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._world.authorize(attributes)
+        return answer
+
+
+def authorizer_values(request: Request, world: World) -> Mapping[str, Any]:
+    """`authorizer`, and `authorizer.requestResource` for what the request is about."""
+    authorizer = Authorizer(request.user, RememberedAnswers(world))
+    resource = request.resource
+    check = authorizer.request_resource(
+        resource.group, resource.resource, request.subresource, request.namespace, request.name
+    )
+    return {"authorizer": authorizer, "authorizer.requestResource": check}
+
 
 _NAMESPACE_METADATA: Final = tuple(
     name for name in META_FIELDS if name not in {"selfLink", "ownerReferences", "managedFields"}
@@ -63,7 +100,7 @@ class RequestContext:
         self._size: int | None = request.size
         self._namespace_size: int | None = None
 
-    # --- budgets; `celadon.admission.explanation` looks on from here ---
+    # --- budgets; `celadon.admission.explain` looks on from here ---
 
     @property
     def traces(self) -> bool:

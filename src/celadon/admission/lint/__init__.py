@@ -7,13 +7,11 @@ then `subjects` (what rules look at), `flow` (what an expression reads, and what
 before), then any family of rules; `table` has all rules in the order of their codes.
 """
 
-from celadon.admission.lint.linter import chosen, lint
-from celadon.admission.lint.model.findings import Finding, Fix, Removal, Replacement, Severity, Spot
-from celadon.admission.lint.model.lint_memory import LintMemory
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.subjects import Settings
-from celadon.admission.lint.rules.expense_rules import LargeObject
-from celadon.admission.lint.rules.rule_table import RULES
+from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot
+from celadon.admission.lint.lint_rule import Rule
+from celadon.admission.lint.linter import RULES, chosen, lint
+from celadon.admission.lint.rules.effect_rules import LargeObject
+from celadon.admission.lint.subjects import LintMemory, Settings
 from celadon.admission.lint.typed_scopes import TypedScope, TypedScopes
 
 __all__ = [

@@ -2,16 +2,397 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
-from celadon.admission.lint.model.corrections import written_finding
-from celadon.admission.lint.model.findings import Finding
-from celadon.admission.lint.model.lint_memory import LintMemory
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.subjects import Settings
-from celadon.admission.lint.preparation import prepare
-from celadon.admission.lint.rules.rule_table import RULES
+from celadon.admission import decision_source
+from celadon.admission.expressions.compiled_expressions import base_environment
+from celadon.admission.expressions.declared_types import VARIABLES, variable_type, variables_object
+from celadon.admission.lint.findings import Finding, corrected, written_finding
+from celadon.admission.lint.lint_rule import Rule
+from celadon.admission.lint.policy_expressions import PolicyExpression, Role, names_of
+from celadon.admission.lint.rules import (
+    api_rules,
+    binding_rules,
+    effect_rules,
+    mutation_rules,
+    null_rules,
+    type_rules,
+    value_rules,
+    wording_rules,
+)
+from celadon.admission.lint.rules import effect_rules as expense_rules
+from celadon.admission.lint.rules import wording_rules as static_rules
+from celadon.admission.lint.subjects import (
+    BindingCase,
+    Bundle,
+    LintMemory,
+    MutatingCase,
+    PolicyCase,
+    Prepared,
+    Registered,
+    RuleCase,
+    Settings,
+    matched_kinds,
+    operations_of,
+)
+from celadon.admission.lint.trees.actual_types import ActualTypes
+from celadon.admission.lint.trees.flow import accesses, rule_accesses
+from celadon.admission.lint.trees.trial_mutations import written_fields
+from celadon.admission.policies.typecheck import TypeChecker
+from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
+from celadon.admission.registration.match_rules import validate_object_meta
+from celadon.admission.registration.registration_types import (
+    JSON_PATCH,
+    MutatingAdmissionPolicy,
+    MutatingPolicySpec,
+    PolicySpec,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.registration.strategy import validate_create
+from celadon.cel import Environment, types
+from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
+from celadon.kube.crd import OLD_SELF, rule_scopes
+from celadon.kube.go import trim_space
+from celadon.kube.library import environment
+from celadon.kube.resources import Catalog, known_resources
+from celadon.kube.schemas import Schema, custom_schemas, decode_schema
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+
+# --- Rule cases --------------------------------------------------------------
+#
+# The rules of a CustomResourceDefinition, compiled: a `RuleCase` for each node of its schemas
+# that has any.
+
+
+def rule_cases(number: int, definition: Mapping[str, Any], version: str) -> Iterator[RuleCase]:
+    """Those of the definition with this number, as stored rules of this version."""
+    base = environment(version)
+    for i, one in enumerate(definition["spec"]["versions"]):
+        given = one.get("schema")
+        schema = given.get("openAPIV3Schema") if isinstance(given, dict) else None
+        if isinstance(schema, dict):
+            at = FieldPath("spec", "versions", i, "schema", "openAPIV3Schema")
+            for path, node in _nodes_with_rules(at, decode_schema(schema)):
+                case = _case(number, path, node, base, is_root=path == at)
+                if case is not None:
+                    yield case
+
+
+def _nodes_with_rules(at: FieldPath, schema: Schema) -> Iterator[tuple[FieldPath, Schema]]:
+    waiting = [(at, schema)]
+    while waiting:
+        path, node = waiting.pop()
+        if node.rules:
+            yield path, node
+        for name, member in node.properties.items():
+            waiting.append((path.child("properties").key(name), member))
+        if node.items is not None:
+            waiting.append((path.child("items"), node.items))
+        if node.additional_properties is not None:
+            waiting.append((path.child("additionalProperties"), node.additional_properties))
+
+
+def _case(
+    number: int, path: FieldPath, node: Schema, base: Environment, *, is_root: bool
+) -> RuleCase | None:
+    """None where the node has no type, of which the API server complains."""
+    scopes = rule_scopes(node, is_root=is_root)
+    if scopes is None:
+        return None
+    expressions = []
+    for i, rule in enumerate(node.rules):
+        env = scopes.environment(base, optional=rule.optional_old_self)
+        at = path.child("x-kubernetes-validations").index(i)
+        expressions.append(_compiled(Role.RULE, i, at.child("rule"), rule.rule, env))
+        if rule.message_expression:
+            text, where = rule.message_expression, at.child("messageExpression")
+            expressions.append(_compiled(Role.MESSAGE, i, where, text, env))
+    transitions = {
+        one.index
+        for one in expressions
+        if one.role is Role.RULE
+        and OLD_SELF in names_of(one)
+        and not node.rules[one.index].optional_old_self
+    }
+    accesses = tuple(rule_accesses(expressions, transitions))
+    return RuleCase(number, node, is_root, tuple(expressions), accesses)
+
+
+def _compiled(
+    role: Role, index: int, at: FieldPath, text: str, env: Environment
+) -> PolicyExpression:
+    tree, issues = env.parse(text)
+    checked = None if tree is None or issues else env.check(tree).ast
+    return PolicyExpression(role, index, at, text, env, tree, checked)
+
+
+# --- Preparation -------------------------------------------------------------
+#
+# Documents to a `Bundle`: decoding, API validation and compiling, once.
+
+
+def prepare(
+    documents: Sequence[Mapping[str, Json]], settings: Settings, memory: LintMemory | None = None
+) -> Bundle:
+    """The documents of a run; their numbers are those of the findings. What `memory` knows is not
+    made again."""
+    memory = memory or LintMemory()
+    kinds = [metadata.gvk(one) for one in documents]
+    definitions = tuple(
+        (number, document)
+        for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
+        if kind[::2] == DEFINITION_KIND and _usable(document)
+    )
+    memory.begin((settings, definitions))
+    catalog = known_resources()
+    custom: dict[GroupVersionKind, Schema] = {}
+    if definitions:
+        catalog = catalog.with_crds(document for _, document in definitions)
+        for _, definition in definitions:
+            custom.update(custom_schemas(definition))
+    preparer = _Preparer(Bundle(settings, catalog, custom=custom))
+    found: list[Prepared] = []
+    others = []
+    for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
+        if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
+            make = partial(preparer.prepared, number, document, kind)
+            found.append(memory.prepared(document, number, make))
+        else:
+            others.append(document)
+    memory.end()
+    return Bundle(
+        settings,
+        catalog,
+        tuple(one.registered for one in found),
+        tuple(one.policy for one in found if one.policy is not None),
+        tuple(one.binding for one in found if one.binding is not None),
+        tuple(one.mutating for one in found if one.mutating is not None),
+        others,
+        custom,
+        tuple((one.policy, mistake) for one in found if one.policy for mistake in one.mistakes),
+        tuple((one.policy, problem) for one in found if one.policy for problem in one.problems),
+        definitions,
+        memory.rules(partial(_rules, definitions, settings)),
+    )
+
+
+def _rules(
+    definitions: Sequence[tuple[int, Mapping[str, Json]]], settings: Settings
+) -> tuple[RuleCase, ...]:
+    return tuple(
+        case
+        for number, definition in definitions
+        for case in rule_cases(number, definition, settings.version)
+    )
+
+
+class _Preparer:
+    """Prepares one document after the other, by what the whole input defines."""
+
+    def __init__(self, definitions: Bundle) -> None:
+        self._settings = definitions.settings
+        self._catalog = definitions.catalog
+        self._actual = ActualTypes(definitions)
+        self._published = TypeChecker(
+            definitions.catalog, definitions.custom, definitions.settings.version
+        )
+
+    def prepared(
+        self, number: int, document: Mapping[str, Json], kind: GroupVersionKind
+    ) -> Prepared:
+        """Everything that can be known of it without the others."""
+        registered = _registered(number, document, kind, self._settings)
+        policy = _policy(registered, self._catalog, self._settings)
+        return Prepared(
+            registered,
+            policy,
+            _binding(registered),
+            _mutating(registered, self._catalog, self._settings),
+            () if policy is None else tuple(self._actual.mistakes(policy)),
+            () if policy is None else tuple(self._published.problems(policy.policy, 0)),
+        )
+
+
+def _usable(definition: Mapping[str, Json]) -> bool:
+    """Whether the parts of a CRD that are read have their shapes."""
+    spec = definition.get("spec")
+    if not isinstance(spec, dict) or not isinstance(spec.get("group"), str):
+        return False
+    names, versions = spec.get("names"), spec.get("versions")
+    if not isinstance(names, dict) or not isinstance(versions, list):
+        return False
+    if not all(isinstance(names.get(key), str) for key in ("plural", "kind")):
+        return False
+    return all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in versions)
+
+
+def _registered(
+    number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: Settings
+) -> Registered:
+    found = corrected(document, kind)
+    base = Registered(
+        number, kind, found.document, unknown_fields=found.unknown, renamed=found.renamed
+    )
+    try:
+        decoded = decode_object(found.document, kind.kind, kind.version)
+    except RegistrationError as error:
+        return replace(base, failure=error)
+    return replace(
+        base,
+        value=decoded.value,
+        errors=(
+            *validate_object_meta(decoded.value.metadata),
+            *validate_create(decoded.value, settings.version),
+        ),
+    )
+
+
+def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
+    policy = given.value
+    if not isinstance(policy, ValidatingAdmissionPolicy):
+        return None
+    match = policy.spec.match_constraints
+    operations = operations_of(() if match is None else match.resource_rules)
+    expressions = tuple(_Compiler(policy.spec, settings.version).all(policy.spec))
+    return PolicyCase(
+        given.document,
+        policy,
+        expressions,
+        tuple(accesses(expressions, operations)),
+        operations,
+        matched_kinds(match, catalog),
+    )
+
+
+def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
+    policy = given.value
+    if not isinstance(policy, MutatingAdmissionPolicy):
+        return None
+    match = policy.spec.match_constraints
+    compiler = _Compiler(policy.spec, settings.version)
+    compiler.conditions_and_variables()
+    expressions = tuple(compiler.mutations(policy.spec))
+    return MutatingCase(
+        given.document,
+        policy,
+        expressions,
+        operations_of(() if match is None else match.resource_rules),
+        matched_kinds(match, catalog),
+        tuple(written for one in expressions for written in written_fields(one)),
+    )
+
+
+def _binding(given: Registered) -> BindingCase | None:
+    binding = given.value
+    if not isinstance(binding, ValidatingAdmissionPolicyBinding):
+        return None
+    return BindingCase(given.document, binding)
+
+
+class _Compiler:
+    """Compiles the expressions of a policy as the engine would: in order, with the variables so
+    far, as stored expressions of this version."""
+
+    def __init__(self, spec: PolicySpec | MutatingPolicySpec, version: str) -> None:
+        self._spec = spec
+        self._version = version
+        self._fields: dict[str, types.Type] = {}
+
+    def conditions_and_variables(self) -> list[PolicyExpression]:
+        """What both types of policies have; must come first."""
+        spec = self._spec
+        found = []
+        for i, condition in enumerate(spec.match_conditions):
+            at = decision_source.condition(i).path
+            env = self._base(authorizer=True)
+            found.append(
+                self._compile(Role.CONDITION, i, at, condition.expression, env, condition.name)
+            )
+        for i, variable in enumerate(spec.variables):
+            at = decision_source.variable(i).path
+            made = self._compile(
+                Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
+            )
+            known = types.DYN if made.checked is None else variable_type(made.checked.type)
+            self._fields[variable.name] = known
+            found.append(made)
+        return found
+
+    def mutations(self, spec: MutatingPolicySpec) -> Iterator[PolicyExpression]:
+        """Those of a mutating policy."""
+        env = self._env(has_patch_types=True)
+        for i, mutation in enumerate(spec.mutations):
+            is_patch = mutation.patch_type == JSON_PATCH
+            text = (mutation.json_patch if is_patch else mutation.apply_configuration) or ""
+            at = decision_source.mutation(i, is_patch=is_patch).path
+            yield self._compile(Role.MUTATION, i, at, text, env)
+
+    def all(self, spec: PolicySpec) -> list[PolicyExpression]:
+        """Those of a validating policy."""
+        found = self.conditions_and_variables()
+        env, quiet = self._env(), self._env(authorizer=False)
+        for i, validation in enumerate(spec.validations):
+            at = decision_source.validation(i).path
+            found.append(self._compile(Role.VALIDATION, i, at, validation.expression, env))
+            if validation.message_expression:
+                text = validation.message_expression
+                at = decision_source.message(i).path
+                found.append(self._compile(Role.MESSAGE, i, at, text, quiet))
+        for i, annotation in enumerate(spec.audit_annotations):
+            at = decision_source.annotation(i).path
+            found.append(self._compile(Role.ANNOTATION, i, at, annotation.value_expression, env))
+        return found
+
+    def _base(self, *, authorizer: bool, has_patch_types: bool = False) -> Environment:
+        has_params = self._spec.param_kind is not None
+        return base_environment(
+            self._version,
+            has_params=has_params,
+            authorizer=authorizer,
+            has_patch_types=has_patch_types,
+        )
+
+    def _env(self, *, authorizer: bool = True, has_patch_types: bool = False) -> Environment:
+        env = self._base(authorizer=authorizer, has_patch_types=has_patch_types)
+        if self._spec.variables:
+            env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
+        return env
+
+    def _compile(
+        self, role: Role, index: int, at: FieldPath, text: str, env: Environment, name: str = ""
+    ) -> PolicyExpression:
+        shift = 0
+        if role in (Role.CONDITION, Role.ANNOTATION):
+            trimmed = trim_space(text)
+            shift = text.find(trimmed)
+            text = trimmed
+        tree, issues = env.parse(text)
+        checked = None if tree is None or issues else env.check(tree).ast
+        return PolicyExpression(role, index, at, text, env, tree, checked, name, shift)
+
+
+# --- Rule table --------------------------------------------------------------
+#
+# All rules, in the order of their codes. A new family is one line here.
+
+
+RULES: Final = (
+    *api_rules.RULES,
+    *type_rules.RULES,
+    *null_rules.RULES,
+    *value_rules.RULES,
+    *wording_rules.RULES,
+    *binding_rules.RULES,
+    *effect_rules.RULES,
+    *expense_rules.EXPENSE_RULES,
+    *mutation_rules.RULES,
+    *static_rules.STATIC_RULES,
+)
+"""Every rule, by code."""
 
 
 def lint(

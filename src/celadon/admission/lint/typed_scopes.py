@@ -16,9 +16,7 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.model.matched_kinds import matched_kinds
-from celadon.admission.lint.model.subjects import Settings
-from celadon.admission.lint.model.types_of_kinds import KindTypes
+from celadon.admission.lint.subjects import KindTypes, Settings, matched_kinds
 from celadon.admission.registration.decoding import RegistrationError, decode_object
 from celadon.admission.registration.registration_types import (
     MatchResources,
@@ -26,8 +24,8 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import Environment, types
 from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
-from celadon.kube.catalogue import Catalog, known_resources
 from celadon.kube.library import environment
+from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.schemas import Schema, SchemaType, custom_schemas, schema_type
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass

@@ -12,6 +12,7 @@ from celadon.admission.plugins.image_reviews import (
     image_review,
     unanswered_opinion,
 )
+from celadon.admission.plugins.limit_ranges import within_limits
 from celadon.admission.plugins.namespace_plugins import is_terminating, namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import PluginChain, Stands
@@ -24,11 +25,17 @@ from celadon.admission.plugins.plugin_settings import (
     ImagePolicySettings,
     PluginSettings,
 )
-from celadon.admission.plugins.pod_plugins.limit_ranges import within_limits
-from celadon.admission.plugins.pod_security.security_levels import PREFIX as SECURITY_LABELS
-from celadon.admission.plugins.quotas.limited_resources import LimitedResource
-from celadon.admission.plugins.quotas.quota_checks import Charge, Fit, fit, given_back, is_counted
-from celadon.admission.plugins.quotas.quota_recounts import counts_differ, recounted
+from celadon.admission.plugins.quota import (
+    Charge,
+    Fit,
+    LimitedResource,
+    counts_differ,
+    fit,
+    given_back,
+    is_counted,
+    recounted,
+)
+from celadon.admission.plugins.security_levels import PREFIX as SECURITY_LABELS
 
 __all__ = [
     "EVENT_RATE_LIMIT",

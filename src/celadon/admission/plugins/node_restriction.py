@@ -10,11 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
-from celadon.admission.plugins.pod_plugins.pod_references import (
-    config_map_names,
-    projections,
-    secret_names,
-)
+from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (

@@ -6,19 +6,91 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
+from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
+from celadon.admission.plugins.namespace_plugins import (
+    ALWAYS_DENY,
+    CLAIM_RESIZING,
+    EXISTS,
+    EXTERNAL_ADDRESSES,
+    LIFECYCLE,
+    OWNER_PERMISSIONS,
+)
+from celadon.admission.plugins.node_restriction import NODE_RESTRICTION
+from celadon.admission.plugins.node_selection import (
+    ANTI_AFFINITY,
+    DEFAULT_TOLERATIONS,
+    NODE_SELECTORS,
+    RESOURCE_TOLERATION,
+    TOLERATION_RESTRICTION,
+    TOPOLOGY,
+)
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.plugin_settings import PluginSettings
-from celadon.admission.plugins.plugin_table import behaviours
+from celadon.admission.plugins.pod_plugins import (
+    IMAGE_PULLING,
+    POD_RESIZING,
+    PRIORITY,
+    PRIORITY_CLASS,
+    RUNTIME_CLASS,
+    SERVICE_ACCOUNT,
+)
+from celadon.admission.plugins.pod_security import pod_security
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
-from celadon.kube.catalogue import DEFAULT_PLUGINS, PLUGINS
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Draft, create
+from celadon.kube.resources import DEFAULT_PLUGINS, PLUGINS
 from celadon.records import dataclass
+
+# --- Plugin table ------------------------------------------------------------
+#
+# Which plugin behaves how: the one place where names meet functions.
+#
+# The order, and which plugins are on, is told in `celadon.kube.resources.PLUGINS`. Plugins that
+# are missing here only change objects, by rules in `celadon.kube.defaulting`, do nothing
+# without a feature gate that is off, or are the server's own affair (policies, webhooks,
+# ResourceQuota).
+
+
+Behaviours = Mapping[str, tuple[Behaviour, ...]]
+
+_OF_EVERY_RELEASE: Final[Behaviours] = {
+    "AlwaysDeny": (ALWAYS_DENY,),
+    "AlwaysPullImages": (IMAGE_PULLING,),
+    "CertificateApproval": (APPROVAL,),
+    "CertificateSigning": (SIGNING,),
+    "CertificateSubjectRestriction": (SUBJECTS,),
+    "ClusterTrustBundleAttest": (ATTESTING,),
+    "DefaultTolerationSeconds": (DEFAULT_TOLERATIONS,),
+    "DenyServiceExternalIPs": (EXTERNAL_ADDRESSES,),
+    "ExtendedResourceToleration": (RESOURCE_TOLERATION,),
+    "LimitPodHardAntiAffinityTopology": (ANTI_AFFINITY,),
+    "LimitRanger": (LIMIT_RANGER,),
+    "NamespaceExists": (EXISTS,),
+    "NamespaceLifecycle": (LIFECYCLE,),
+    "NodeRestriction": (NODE_RESTRICTION,),
+    "OwnerReferencesPermissionEnforcement": (OWNER_PERMISSIONS,),
+    "PersistentVolumeClaimResize": (CLAIM_RESIZING,),
+    "PodNodeSelector": (NODE_SELECTORS,),
+    "PodResizeValidator": (POD_RESIZING,),
+    "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
+    "PodTopologyLabels": (TOPOLOGY,),
+    "Priority": (PRIORITY, PRIORITY_CLASS),
+    "RuntimeClass": (RUNTIME_CLASS,),
+    "ServiceAccount": (SERVICE_ACCOUNT,),
+}
+
+
+def behaviours(release: str, settings: PluginSettings) -> Behaviours:
+    """By the names of plugins, as they are in a release: `1.36`."""
+    minor = int(release.rpartition(".")[2])
+    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
+
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
 
@@ -39,7 +111,7 @@ class _Step:
 
 
 class PluginChain:
-    """The enabled plugins, in their order. `names` are those of `celadon.kube.catalogue.PLUGINS`;
+    """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
     policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
 
     def __init__(

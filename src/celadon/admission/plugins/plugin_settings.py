@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.admission.plugins.pod_security.security_settings import SecuritySettings
-from celadon.admission.plugins.quotas.limited_resources import LimitedResource
+from celadon.admission.plugins.pod_security import SecuritySettings
+from celadon.admission.plugins.quota import LimitedResource
 from celadon.records import dataclass
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"

@@ -9,22 +9,18 @@ Read `registration_types` and `registration_kinds` (the table of the six), then 
 `typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
 """
 
-from celadon.admission.registration.api_validation.binding_validation import validate_binding
-from celadon.admission.registration.api_validation.kind_validation import (
-    validate_create,
-    validate_update,
-)
-from celadon.admission.registration.api_validation.registration_metadata import validate_object_meta
-from celadon.admission.registration.api_validation.validating_policy import validate_policy
 from celadon.admission.registration.decoding import (
     Decoded,
     RegistrationError,
+    RememberedDecoding,
     converted,
     decode_binding,
     decode_object,
     decode_policy,
     decode_webhooks,
 )
+from celadon.admission.registration.match_rules import validate_object_meta
+from celadon.admission.registration.policy_validation import validate_binding, validate_policy
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -42,8 +38,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
-from celadon.admission.registration.remembered_decoding import RememberedDecoding
-from celadon.admission.registration.strategy import STRATEGIES
+from celadon.admission.registration.strategy import STRATEGIES, validate_create, validate_update
 
 __all__ = [
     "BINDING_KIND",

@@ -10,22 +10,348 @@ A value of the wrong type ends the decoding with `RegistrationError`, which know
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
-from celadon.admission.registration.registration_kinds import BY_KIND
-from celadon.kube import GroupVersionKind
+from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import Document
-from celadon.kube.schemas import (
-    DecodeError,
-    StrayField,
-    codec_for,
-    round_trip,
-    strict_field_errors,
-)
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
+
+# --- Registration defaults ---------------------------------------------------
+#
+# Defaulting of policies, bindings and webhook configurations.
+#
+# Only what is absent is filled in; an explicitly empty text stays and is refused by validation.
+# `matchConstraints` and `matchResources` themselves are never created. The functions work on
+# the decoder's own document and change it in place; `version` is that of the document, since
+# the versions differ in what they fill in.
+
+
+ALL_SCOPES: Final = "*"
+
+_WEBHOOK: Final = {"failurePolicy": FAIL, "matchPolicy": EQUIVALENT, "timeoutSeconds": 10}
+_WEBHOOK_V1BETA1: Final = {
+    "failurePolicy": IGNORE,
+    "matchPolicy": EXACT,
+    "timeoutSeconds": 30,
+    "sideEffects": "Unknown",
+}
+
+
+def default_policy(document: dict[str, Any], version: str = "v1") -> None:
+    """A validating or mutating policy; the same in all versions."""
+    spec = document["spec"]
+    spec.setdefault("failurePolicy", FAIL)
+    if "matchConstraints" in spec:
+        _default_match_resources(spec["matchConstraints"])
+
+
+def default_binding(document: dict[str, Any], version: str) -> None:
+    """v1alpha1 has a default that the others have not."""
+    spec = document["spec"]
+    if "matchResources" in spec:
+        _default_match_resources(spec["matchResources"])
+    if version == "v1alpha1" and "paramRef" in spec:
+        spec["paramRef"].setdefault("parameterNotFoundAction", DENY)
+
+
+def _default_match_resources(match: dict[str, Any]) -> None:
+    match.setdefault("matchPolicy", EQUIVALENT)
+    _default_selectors(match)
+    for rules in ("resourceRules", "excludeResourceRules"):
+        _default_scopes(match, rules)
+
+
+def _default_selectors(holder: dict[str, Any]) -> None:
+    holder.setdefault("namespaceSelector", {})
+    holder.setdefault("objectSelector", {})
+
+
+def _default_scopes(holder: dict[str, Any], rules: str) -> None:
+    for rule in holder.get(rules, ()):
+        rule.setdefault("scope", ALL_SCOPES)
+
+
+def default_validating_webhooks(document: dict[str, Any], version: str) -> None:
+    for webhook in document.get("webhooks", ()):
+        _default_webhook(webhook, version)
+
+
+def default_mutating_webhooks(document: dict[str, Any], version: str) -> None:
+    for webhook in document.get("webhooks", ()):
+        _default_webhook(webhook, version)
+        webhook.setdefault("reinvocationPolicy", "Never")
+
+
+def _default_webhook(webhook: dict[str, Any], version: str) -> None:
+    old = version == "v1beta1"
+    for field, value in (_WEBHOOK_V1BETA1 if old else _WEBHOOK).items():
+        if webhook.get(field) is None:
+            webhook[field] = value
+    if old and not webhook.get("admissionReviewVersions"):
+        webhook["admissionReviewVersions"] = ["v1beta1"]
+    _default_selectors(webhook)
+    _default_scopes(webhook, "rules")
+    service = webhook["clientConfig"].get("service")
+    if service is not None:
+        service.setdefault("port", HTTPS_PORT)
+
+
+# --- Typed documents ---------------------------------------------------------
+#
+# Documents to typed objects: what `decode` has cleaned and defaulted, as frozen data.
+#
+# One function per kind, small ones for the parts that kinds share. The documents have been
+# through their Go struct, so values are of the right types and required members are there.
+
+
+def _param_kind(kind: JsonObject | None) -> registration.ParamKind | None:
+    if kind is None:
+        return None
+    return registration.ParamKind(kind.get("apiVersion", ""), kind.get("kind", ""))
+
+
+def _match_conditions(items: Iterable[JsonObject]) -> tuple[registration.MatchCondition, ...]:
+    return tuple(registration.MatchCondition(c["name"], c["expression"]) for c in items)
+
+
+def _variables(items: Iterable[JsonObject]) -> tuple[registration.Variable, ...]:
+    return tuple(registration.Variable(v["name"], v["expression"]) for v in items)
+
+
+def _validation(item: JsonObject) -> registration.Validation:
+    return registration.Validation(
+        item["expression"],
+        item.get("message", ""),
+        item.get("reason"),
+        item.get("messageExpression", ""),
+    )
+
+
+def policy_from(document: JsonObject) -> registration.ValidatingAdmissionPolicy:
+    spec = document["spec"]
+    return registration.ValidatingAdmissionPolicy(
+        metadata=document["metadata"],
+        status=document.get("status", {}),
+        spec=registration.PolicySpec(
+            param_kind=_param_kind(spec.get("paramKind")),
+            match_constraints=_match_resources(spec.get("matchConstraints")),
+            validations=tuple(map(_validation, spec.get("validations", ()))),
+            failure_policy=spec.get("failurePolicy"),
+            audit_annotations=tuple(
+                registration.AuditAnnotation(a["key"], a["valueExpression"])
+                for a in spec.get("auditAnnotations", ())
+            ),
+            match_conditions=_match_conditions(spec.get("matchConditions", ())),
+            variables=_variables(spec.get("variables", ())),
+        ),
+    )
+
+
+def mutating_policy_from(document: JsonObject) -> registration.MutatingAdmissionPolicy:
+    spec = document["spec"]
+    return registration.MutatingAdmissionPolicy(
+        metadata=document["metadata"],
+        spec=registration.MutatingPolicySpec(
+            param_kind=_param_kind(spec.get("paramKind")),
+            match_constraints=_match_resources(spec.get("matchConstraints")),
+            variables=_variables(spec.get("variables", ())),
+            mutations=tuple(map(_mutation, spec.get("mutations", ()))),
+            failure_policy=spec.get("failurePolicy"),
+            match_conditions=_match_conditions(spec.get("matchConditions", ())),
+            reinvocation_policy=spec.get("reinvocationPolicy", ""),
+        ),
+    )
+
+
+def _mutation(item: JsonObject) -> registration.Mutation:
+    return registration.Mutation(
+        item.get("patchType", ""),
+        _expression(item.get("applyConfiguration")),
+        _expression(item.get("jsonPatch")),
+    )
+
+
+def _expression(member: JsonObject | None) -> str | None:
+    return None if member is None else str(member.get("expression", ""))
+
+
+def binding_from(document: JsonObject) -> registration.ValidatingAdmissionPolicyBinding:
+    return registration.ValidatingAdmissionPolicyBinding(
+        document["metadata"], _binding_spec(document["spec"])
+    )
+
+
+def mutating_binding_from(document: JsonObject) -> registration.MutatingAdmissionPolicyBinding:
+    return registration.MutatingAdmissionPolicyBinding(
+        document["metadata"], _binding_spec(document["spec"])
+    )
+
+
+def _binding_spec(spec: JsonObject) -> registration.BindingSpec:
+    ref = spec.get("paramRef")
+    return registration.BindingSpec(
+        policy_name=spec.get("policyName", ""),
+        param_ref=None
+        if ref is None
+        else registration.ParamRef(
+            ref.get("name", ""),
+            ref.get("namespace", ""),
+            ref.get("selector"),
+            ref.get("parameterNotFoundAction"),
+        ),
+        match_resources=_match_resources(spec.get("matchResources")),
+        validation_actions=tuple(spec.get("validationActions", ())),
+    )
+
+
+def validating_webhooks_from(document: JsonObject) -> registration.WebhookConfiguration:
+    return registration.WebhookConfiguration(document["metadata"], _webhooks(document))
+
+
+def mutating_webhooks_from(document: JsonObject) -> registration.WebhookConfiguration:
+    return registration.WebhookConfiguration(
+        document["metadata"], _webhooks(document), mutating=True
+    )
+
+
+def _webhooks(document: JsonObject) -> tuple[registration.Webhook, ...]:
+    return tuple(map(_webhook, document.get("webhooks", ())))
+
+
+def _webhook(item: JsonObject) -> registration.Webhook:
+    return registration.Webhook(
+        name=item["name"],
+        client_config=_client_config(item["clientConfig"]),
+        rules=tuple(map(_rule, item.get("rules", ()))),
+        failure_policy=item.get("failurePolicy"),
+        match_policy=item.get("matchPolicy"),
+        namespace_selector=item.get("namespaceSelector"),
+        object_selector=item.get("objectSelector"),
+        side_effects=item.get("sideEffects"),
+        timeout_seconds=item.get("timeoutSeconds"),
+        admission_review_versions=tuple(item.get("admissionReviewVersions") or ()),
+        match_conditions=_match_conditions(item.get("matchConditions", ())),
+        reinvocation_policy=item.get("reinvocationPolicy"),
+    )
+
+
+def _client_config(config: JsonObject) -> registration.WebhookClientConfig:
+    service = config.get("service")
+    return registration.WebhookClientConfig(
+        url=config.get("url"),
+        service=None
+        if service is None
+        else registration.ServiceReference(
+            service["namespace"], service["name"], service.get("path"), service.get("port")
+        ),
+        ca_bundle=config.get("caBundle", ""),
+    )
+
+
+def _match_resources(match: JsonObject | None) -> registration.MatchResources | None:
+    if match is None:
+        return None
+    return registration.MatchResources(
+        namespace_selector=match.get("namespaceSelector"),
+        object_selector=match.get("objectSelector"),
+        resource_rules=tuple(map(_rule, match.get("resourceRules", ()))),
+        exclude_resource_rules=tuple(map(_rule, match.get("excludeResourceRules", ()))),
+        match_policy=match.get("matchPolicy"),
+    )
+
+
+def _rule(rule: JsonObject) -> registration.Rule:
+    return registration.Rule(
+        operations=tuple(rule.get("operations", ())),
+        api_groups=tuple(rule.get("apiGroups", ())),
+        api_versions=tuple(rule.get("apiVersions", ())),
+        resources=tuple(rule.get("resources", ())),
+        scope=rule.get("scope"),
+        resource_names=tuple(rule.get("resourceNames", ())),
+    )
+
+
+# --- Registration kinds ------------------------------------------------------
+#
+# The six kinds: how each is defaulted and read, in which versions it exists.
+#
+# `versions` are those that have the kind at all, newest first: older ones are input only. Which
+# of them a server of 1.36 serves, and from which one it stores, is in `celadon.kube`'s
+# resources.
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationKind:
+    """`generation_fields` are the top-level members whose change makes a new generation."""
+
+    kind: str
+    resource: str
+    versions: tuple[str, ...]
+    default: Callable[[dict[str, Any], str], None]
+    typed: Callable[[Mapping[str, Any]], registration.RegistrationObject]
+    generation_fields: tuple[str, ...] = ("spec",)
+    strict_generation: bool = False
+    """Whether an empty list is another value than none."""
+
+
+_WEBHOOK_VERSIONS: Final = ("v1", "v1beta1")
+
+KINDS: Final = (
+    RegistrationKind(
+        registration.POLICY_KIND,
+        registration.POLICY_RESOURCE,
+        registration.VERSIONS,
+        default_policy,
+        policy_from,
+    ),
+    RegistrationKind(
+        registration.BINDING_KIND,
+        registration.BINDING_RESOURCE,
+        registration.VERSIONS,
+        default_binding,
+        binding_from,
+    ),
+    RegistrationKind(
+        registration.MUTATING_POLICY_KIND,
+        "mutatingadmissionpolicies",
+        registration.VERSIONS,
+        default_policy,
+        mutating_policy_from,
+    ),
+    RegistrationKind(
+        registration.MUTATING_BINDING_KIND,
+        "mutatingadmissionpolicybindings",
+        registration.VERSIONS,
+        default_binding,
+        mutating_binding_from,
+    ),
+    RegistrationKind(
+        registration.VALIDATING_WEBHOOKS_KIND,
+        "validatingwebhookconfigurations",
+        _WEBHOOK_VERSIONS,
+        default_validating_webhooks,
+        validating_webhooks_from,
+        generation_fields=("webhooks",),
+        strict_generation=True,
+    ),
+    RegistrationKind(
+        registration.MUTATING_WEBHOOKS_KIND,
+        "mutatingwebhookconfigurations",
+        _WEBHOOK_VERSIONS,
+        default_mutating_webhooks,
+        mutating_webhooks_from,
+        generation_fields=("webhooks",),
+        strict_generation=True,
+    ),
+)
+"""The kinds of the group that are policies, bindings or webhook configurations."""
+
+BY_KIND: Final[Mapping[str, RegistrationKind]] = {entry.kind: entry for entry in KINDS}
 
 T = TypeVar("T", covariant=True)
 
@@ -105,3 +431,48 @@ def decode_webhooks(
 def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
     """A decoded document in another version: no field has another name or is missing there."""
     return {**document, "apiVersion": f"{ADMISSION_REGISTRATION}/{version}"}
+
+
+# --- Remembered decoding -----------------------------------------------------
+#
+# Stored objects, decoded once for as long as their specs stay.
+#
+# Who keeps policies current sees them again and again: with each change of any of them, and of
+# their statuses. One whose spec is what it was comes out as the very same value, so that an
+# engine does not compile it again.
+
+
+AnyKind = TypeVar("AnyKind")
+
+
+class RememberedDecoding(Generic[AnyKind]):
+    """Of one kind. `problems` are the texts about those that could not be decoded the last time,
+    by name: they were stored by another release, and take no part."""
+
+    def __init__(self, decode: Callable[[JsonObject], AnyKind]) -> None:
+        self._decode = decode
+        self._known: dict[str, tuple[Any, AnyKind | None, str]] = {}
+
+    def values(self, objects: Iterable[JsonObject]) -> list[AnyKind]:
+        """Of objects with different names, in their order."""
+        made: dict[str, tuple[Any, AnyKind | None, str]] = {}
+        for obj in objects:
+            name, spec = metadata.name(obj), obj.get("spec")
+            found = self._known.get(name)
+            if found is None or (found[0] is not spec and found[0] != spec):
+                made[name] = (spec, *self._decoded(obj))
+            else:
+                made[name] = (spec, *found[1:])
+        self._known = made
+        return [value for _, value, _ in made.values() if value is not None]
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """By the names of the objects."""
+        return {name: problem for name, (_, _, problem) in self._known.items() if problem}
+
+    def _decoded(self, obj: JsonObject) -> tuple[AnyKind | None, str]:
+        try:
+            return self._decode(obj), ""
+        except RegistrationError as error:
+            return None, str(error)

@@ -7,30 +7,284 @@ As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from celadon.admission.registration import registration_types as registration
-from celadon.admission.registration.api_validation.kind_validation import (
-    validate_create,
-    validate_update,
+from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
+from celadon.admission.registration.match_rules import validate_meta_update
+from celadon.admission.registration.policy_validation import (
+    validate_binding,
+    validate_mutating_policy,
+    validate_policy,
 )
-from celadon.admission.registration.api_validation.param_access import check_binding, check_policy
-from celadon.admission.registration.api_validation.policy_status import validate_status
-from celadon.admission.registration.api_validation.registration_metadata import validate_meta_update
-from celadon.admission.registration.registration_kinds import BY_KIND, KINDS, RegistrationKind
-from celadon.admission.registration.reserved_names import GATE, RESERVED, STATIC_SUFFIX
+from celadon.admission.registration.registration_types import (
+    Binding,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    ParamKind,
+    Policy,
+    RegistrationObject,
+    ValidatingAdmissionPolicy,
+    WebhookConfiguration,
+)
+from celadon.admission.registration.webhook_configurations import validate_webhooks
 from celadon.kube import (
+    MASTERS,
+    Answer,
+    ApiVersionError,
+    Attributes,
     FieldError,
     FieldPath,
     GroupKind,
+    GroupVersionKind,
     GroupVersionResource,
     JsonObject,
+    Ruling,
+    User,
     fieldpath,
     metadata,
+    parse_api_version,
 )
+from celadon.kube.go import quote, trim_space
+from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Strategy, Surroundings
+from celadon.kube.resources import Catalog
+from celadon.kube.validation import conditions
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
+
+# --- Kind validation ---------------------------------------------------------
+#
+# API validation of registration objects: which function answers for which kind, and when.
+#
+# `validate_create` and `validate_update` give every complaint about an object but its metadata
+# as a server checks it for all kinds (`object_meta.validate_meta_update`). Read
+# `validating_policy` first, `policy_parts` and `rules` with it; then `mutating_policy`,
+# `bindings`, `webhooks`. As k8s.io/kubernetes `pkg/apis/admissionregistration/validation`.
+
+
+def validate_create(obj: RegistrationObject, version: str = DEFAULT_VERSION) -> list[FieldError]:
+    """A defaulted object; `version` is the server's."""
+    return _validate(obj, None, version)
+
+
+def validate_update(
+    obj: RegistrationObject, old: RegistrationObject, version: str = DEFAULT_VERSION
+) -> list[FieldError]:
+    """`old` is the stored object, of the same kind."""
+    return _validate(obj, old, version)
+
+
+def _validate(
+    obj: RegistrationObject, old: RegistrationObject | None, version: str
+) -> list[FieldError]:
+    if isinstance(obj, ValidatingAdmissionPolicy):
+        assert old is None or isinstance(old, ValidatingAdmissionPolicy)
+        return validate_policy(obj, old, version)
+    if isinstance(obj, MutatingAdmissionPolicy):
+        assert old is None or isinstance(old, MutatingAdmissionPolicy)
+        return validate_mutating_policy(obj, old, version)
+    if isinstance(obj, WebhookConfiguration):
+        assert old is None or isinstance(old, WebhookConfiguration)
+        return validate_webhooks(obj, old, version)
+    return validate_binding(obj)
+
+
+# --- Param access ------------------------------------------------------------
+#
+# May whoever writes a policy or binding read the params it refers to?
+#
+# Asked on create and update, when ordinary validation found nothing. A refusal is a field
+# error, so the client sees 422, not 403. As k8s.io/kubernetes
+# `pkg/registry/admissionregistration/{validatingadmissionpolicy,validatingadmissionpolicybinding}`.
+
+
+ALL: Final = "*"
+_PARAM_KIND: Final = FieldPath("spec", "paramKind")
+_PARAM_REF: Final = FieldPath("spec", "paramRef")
+_EVERYTHING: Final = "permission for all groups, versions and resources"
+
+Authorize = Callable[[Attributes], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """What to ask about; `*` for what is unknown, and why it is."""
+
+    group: str = ALL
+    version: str = ALL
+    resource: str = ALL
+    parsed: bool = False
+    found: bool = False
+
+
+def _resolve(kind: ParamKind, catalog: Catalog) -> _Resolved:
+    try:
+        group, version = parse_api_version(kind.api_version)
+    except ApiVersionError:
+        return _Resolved()
+    found = catalog.by_gvk(GroupVersionKind(group, version, kind.kind))
+    if found is None or not found.served:
+        return _Resolved(group, version, parsed=True)
+    return _Resolved(group, version, found.gvr.resource, parsed=True, found=True)
+
+
+def check_policy(
+    policy: Policy,
+    old: Policy | None,
+    user: User,
+    catalog: Catalog,
+    authorize: Authorize,
+) -> list[FieldError]:
+    """An update is checked only when it changes `paramKind`."""
+    kind = policy.spec.param_kind
+    if kind is None or MASTERS in user.groups:
+        return []
+    if old is not None and old.spec.param_kind == kind:
+        return []
+    target = _resolve(kind, catalog)
+    if _allowed(user, "get", target, ALL, ALL, authorize):
+        return []
+    detail = (
+        f'user {user_text(user)} must have "get" permission on all objects of the referenced '
+        f"paramKind (kind={kind.kind}, apiVersion={kind.api_version})"
+    )
+    return [fieldpath.forbidden(_PARAM_KIND, detail)]
+
+
+def check_binding(
+    binding: Binding,
+    policy: Policy | None,
+    user: User,
+    catalog: Catalog,
+    authorize: Authorize,
+) -> list[FieldError]:
+    """`policy` is the one the binding names, if it exists. Every update is checked again: upstream
+    compares pointers to tell whether `paramRef` changed."""
+    ref = binding.spec.param_ref
+    if ref is None or MASTERS in user.groups:
+        return []
+    kind = None if policy is None else policy.spec.param_kind
+    target = _Resolved() if kind is None else _resolve(kind, catalog)
+    verb = "get" if ref.name else "list"
+    if _allowed(user, verb, target, ref.namespace, ref.name, authorize):
+        return []
+    lacks = f'user {user_text(user)} does not have "{verb}"'
+    lacks_object = lacks
+    if isinstance(binding, MutatingAdmissionPolicyBinding):  # upstream swaps the two
+        lacks_object = f'user {verb} does not have "{user_text(user)}"'
+    detail = _refusal(binding.spec.policy_name, policy, kind, target, lacks)
+    detail = detail or f"{lacks_object} permission on the object referenced by paramRef"
+    return [fieldpath.forbidden(_PARAM_REF, detail)]
+
+
+def _allowed(
+    user: User, verb: str, target: _Resolved, namespace: str, name: str, authorize: Authorize
+) -> bool:
+    attributes = Attributes(
+        user,
+        verb,
+        resource_request=True,
+        group=target.group,
+        version=target.version,
+        resource=target.resource,
+        namespace=namespace,
+        name=name,
+    )
+    return authorize(attributes)[0] is Ruling.ALLOW
+
+
+def user_text(user: User) -> str:
+    """Go's `%v` of a user: `&{alice  [system:authenticated] map[]}`."""
+    extra = " ".join(f"{key}:[{' '.join(values)}]" for key, values in sorted(user.extra.items()))
+    return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"
+
+
+def _refusal(
+    name: str,
+    policy: Policy | None,
+    kind: ParamKind | None,
+    target: _Resolved,
+    lacks: str,
+) -> str:
+    """Why everything had to be asked about; empty when it had not."""
+    known = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
+    if policy is None:
+        return (
+            f"unable to get policy {name} to determine minimum required permissions and {lacks} "
+            f"{_EVERYTHING}"
+        )
+    if kind is not None and not target.parsed:
+        return (
+            f"unable to parse paramKind {known} to determine minimum required permissions and "
+            f"{lacks} {_EVERYTHING}"
+        )
+    if kind is not None and not target.found:
+        return (
+            f"unable to resolve paramKind {known} to determine minimum required permissions and "
+            f"{lacks} {_EVERYTHING}"
+        )
+    return ""
+
+
+# --- Policy status -----------------------------------------------------------
+#
+# Validation of the status of a validating policy, the only part that its `/status` can change.
+
+
+_PATH: Final = FieldPath("status")
+
+
+def validate_status(policy_status: JsonObject) -> list[FieldError]:
+    """Type-check warnings, then conditions."""
+    errors: list[FieldError] = []
+    warnings = (policy_status.get("typeChecking") or {}).get("expressionWarnings", ())
+    for i, warning in enumerate(warnings):
+        path = _PATH.child("typeChecking", "expressionWarnings").index(i)
+        errors += _expression_warning(warning, path)
+    return [*errors, *conditions(_PATH, policy_status)]
+
+
+def _expression_warning(warning: JsonObject, path: FieldPath) -> list[FieldError]:
+    errors = []
+    if not warning["warning"]:
+        errors.append(fieldpath.required(path.child("warning")))
+    reference = warning["fieldRef"]
+    if not trim_space(reference):
+        errors.append(fieldpath.required(path.child("fieldRef")))
+        return errors
+    # late: only a status refers to fields.
+    from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
+
+    try:
+        parse_jsonpath(f"{{{reference}}}")
+    except JSONPathError as error:
+        detail = f"invalid JSONPath: {error}"
+        errors.append(fieldpath.invalid(path.child("fieldRef"), reference, detail))
+    return errors
+
+
+# --- Reserved names ----------------------------------------------------------
+#
+# Names that the API does not give away: those of policies and webhooks from files of the
+# server.
+#
+# What may be in such files is in `celadon.admission.static`. As k8s.io/kubernetes
+# `pkg/apis/admissionregistration/validation/static_suffix.go`.
+
+
+GATE: Final = "ManifestBasedAdmissionControlConfig"
+"""The feature gate, alpha in 1.36: with it there can be files, and the names are refused."""
+
+STATIC_SUFFIX: Final = ".static.k8s.io"
+"""How names of policies and webhooks end that a server has from its own files."""
+
+RESERVED: Final = (
+    f"names ending with {quote(STATIC_SUFFIX)} are reserved for static manifest-based "
+    "configurations and cannot be managed via the API"
+)
+"""What a client is told who gives such a name to an object."""
 
 _NAME: Final = FieldPath("metadata", "name")
 

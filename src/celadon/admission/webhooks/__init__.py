@@ -23,9 +23,9 @@ from celadon.admission.webhooks.call_results import (
 )
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
-from celadon.admission.webhooks.outgoing_reviews import Call, call_url
-from celadon.admission.webhooks.review_versions import API_VERSIONS as REVIEW_VERSIONS
-from celadon.admission.webhooks.review_versions import KIND as REVIEW_KIND
+from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
+from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND
+from celadon.admission.webhooks.reviews import Call, call_url
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [

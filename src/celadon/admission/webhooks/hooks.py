@@ -9,16 +9,16 @@ scope, selectors, match conditions. As k8s.io/apiserver
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.endpoint_memory import PerEndpoint
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.admission.expressions.match_conditions import Condition, ConditionResult, evaluate
 from celadon.admission.hits import Hit, MatchError
-from celadon.admission.matching import MatchPlan, Target, matches, plan
+from celadon.admission.policies.endpoint_memory import PerEndpoint
+from celadon.admission.policies.matching import MatchPlan, Target, matches, plan
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import (
     MatchResources,
@@ -26,10 +26,12 @@ from celadon.admission.registration.registration_types import (
     WebhookConfiguration,
 )
 from celadon.admission.request import Request
+from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.world import World
-from celadon.kube import status
-from celadon.kube.catalogue import Catalog
+from celadon.kube import Status, StatusCause, StatusDetails, StatusError, status
+from celadon.kube.go import quote
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
 
@@ -244,3 +246,74 @@ def _evaluated(hook: Hook, hit: Hit, context: RequestContext) -> ConditionResult
     }
     meter = context.meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
     return evaluate(hook.conditions, meter.run, activation)
+
+
+# --- Hook refusals -----------------------------------------------------------
+#
+# Why a request is refused on account of a webhook, as its client is told.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/webhook/errors/statuserror.go`.
+
+
+WITHOUT_SIDE_EFFECTS: Final = frozenset({"None", "NoneOnDryRun"})
+
+
+def failed(hook: Hook, error: CallError) -> StatusError:
+    """A call that failed, with failure policy Fail."""
+    return status.internal_error(error.of(hook.name))
+
+
+def dry_run_unsupported(hook: Hook) -> StatusError:
+    """A dry run that would not be one."""
+    return status.bad_request(f"admission webhook {quote(hook.name)} does not support dry run")
+
+
+def modified_nothing(hook: Hook) -> StatusError:
+    """A patch where there is no object."""
+    return status.internal_error(
+        f"admission webhook {quote(hook.name)} attempted to modify the object, which is not "
+        "supported for this operation"
+    )
+
+
+def denied(hook: Hook, said: Mapping[str, Any] | None) -> StatusError:
+    """An answer that does not allow; `said` is its Status, if there is one."""
+    said = said or {}
+    code = said.get("code", 0)
+    verdict = said.get("status", "")
+    return StatusError(
+        Status(
+            status.FAILURE if verdict in {"", status.SUCCESS} else verdict,
+            _sentence(hook, said.get("message", ""), said.get("reason", "")),
+            said.get("reason", ""),
+            _details(said.get("details")),
+            code if code >= 400 else 400,
+            dict(said.get("metadata") or {}),
+        )
+    )
+
+
+def _sentence(hook: Hook, message: str, reason: str) -> str:
+    denies = f"admission webhook {quote(hook.name)} denied the request"
+    why = message or reason
+    return f"{denies}: {why}" if why else f"{denies} without explanation"
+
+
+def _details(said: Mapping[str, Any] | None) -> StatusDetails | None:
+    if said is None:
+        return None
+    return StatusDetails(
+        said.get("name", ""),
+        said.get("group", ""),
+        said.get("kind", ""),
+        said.get("uid", ""),
+        _causes(said.get("causes", ())),
+        said.get("retryAfterSeconds", 0),
+    )
+
+
+def _causes(said: Sequence[Mapping[str, Any]]) -> tuple[StatusCause, ...]:
+    return tuple(
+        StatusCause(one.get("message", ""), one.get("reason", ""), one.get("field", ""))
+        for one in said
+    )

@@ -15,12 +15,11 @@ from collections.abc import Callable
 from celadon.admission.conversion import ConversionError
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.request import Request
-from celadon.admission.webhooks import hook_refusals
+from celadon.admission.webhooks import hooks as hook_refusals
 from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
 from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
-from celadon.admission.webhooks.incoming_answers import read_answer
-from celadon.admission.webhooks.outgoing_reviews import Call, begin_call
+from celadon.admission.webhooks.reviews import Call, begin_call, read_answer
 from celadon.admission.world import World
 from celadon.kube import StatusError, status
 

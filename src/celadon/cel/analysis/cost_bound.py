@@ -8,7 +8,7 @@ matters is that the ordinary expression on the ordinary object stays far below t
 functions cost and return is in their records (`CostRule.bound`, `Overload.growth`); where a record
 does not say, nothing is promised, and every evaluation is counted.
 
-Theory. What counts as a size is told in `celadon.cel.pricing.growth`. n bounds every size; what an
+Theory. What counts as a size is told in `celadon.cel.growth`. n bounds every size; what an
 expression builds itself is bounded along with its cost. Taking n for the size of every loop
 variable would make every loop quadratic. But the elements of a list together are no larger than the
 list. So each loop gets a variable of its own for the size of its element, and when the loop is
@@ -20,11 +20,16 @@ from __future__ import annotations
 from typing import assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import chain_of, is_conditional
-from celadon.cel.analysis.comprehension_shapes import Bind, Fold, classify
-from celadon.cel.analysis.tree_context import Context
-from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
-from celadon.cel.pricing.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
+from celadon.cel.analysis.tree_context import (
+    Bind,
+    Context,
+    Fold,
+    chain_of,
+    classify,
+    is_conditional,
+)
+from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
+from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -37,8 +42,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.value_sizes import size_of
 from celadon.records import dataclass
 
@@ -190,7 +194,7 @@ class _Bound:
 
 
 def weight(value: object) -> int:
-    """The size of a value, everything in it counted (see `celadon.cel.pricing.growth`). Of an
+    """The size of a value, everything in it counted (see `celadon.cel.growth`). Of an
     abstract value the text counts too, since functions may make texts of it."""
     if isinstance(value, str | bytes):
         return 1 + len(value)

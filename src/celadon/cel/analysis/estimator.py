@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, assert_never
 
-from celadon.cel.analysis.comprehension_shapes import Bind, classify
-from celadon.cel.declarations import Contents, Function, Overload
-from celadon.cel.pricing.cost_rules import (
+from celadon.cel.analysis.tree_context import Bind, classify
+from celadon.cel.cost import (
     LIST_CREATE_COST,
     MAP_CREATE_COST,
     ONE,
@@ -30,6 +29,7 @@ from celadon.cel.pricing.cost_rules import (
     Sized,
     fixed,
 )
+from celadon.cel.declarations import Contents, Function, Overload
 from celadon.cel.switches import Switches
 from celadon.cel.syntax import (
     Call,

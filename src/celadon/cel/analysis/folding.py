@@ -15,21 +15,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel import re2, syntax
+from celadon.cel.checking.scope import Declarations
 from celadon.cel.declarations import Function
 from celadon.cel.errors import EvaluationError, ProgramError
 from celadon.cel.runtime import implementation
-from celadon.cel.syntax import (
-    Call,
-    CheckedAst,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    MapLiteral,
-    walk,
-)
+from celadon.cel.syntax import Call, CheckedAst, Expr, Ident, ListLiteral, Literal, MapLiteral, walk
+from celadon.cel.types import Kind
+from celadon.cel.values.container_access import qualifier_error
 from celadon.cel.values.maps import make_map, make_strict_map
-from celadon.cel.values.operations.container_access import qualifier_error
 
 _CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
@@ -122,3 +115,38 @@ def _call(
         except EvaluationError as error:
             raise ProgramError(error.message) from None
     return _ABSENT
+
+
+# --- Named constants ---------------------------------------------------------
+#
+# Identifiers that denote a value rather than a variable: types (`int`) and enum constants.
+#
+# cel-go's planner takes every identifier whose checked type is the type of a type for the name
+# of one, the variables of macros included: `[type(1)].map(int, int)` is a list of the type
+# `int` whatever is in the range, and `[type(1)].map(t, t)` cannot be planned at all.
+
+
+def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dict[int, Any]:
+    """Node ids of such identifiers with the `Type` or int they denote. Raises `ProgramError` for
+    one that no type has the name of."""
+    found: dict[int, Any] = {}
+    suspects: set[int] = set()
+    for node_id, reference in checked.references.items():
+        if reference.overloads:
+            continue
+        if reference.value is not None:
+            found[node_id] = reference.value
+        elif checked.types[node_id].kind is Kind.TYPE:
+            variable = declarations.variables.get(reference.name)
+            if variable is None or variable.kind is not Kind.TYPE:
+                suspects.add(node_id)
+    if not found and not suspects:
+        return found
+    names = {node.id: node.name for node in walk(checked.root) if isinstance(node, Ident)}
+    for node_id, name in names.items():
+        if node_id in suspects:
+            denoted = declarations.find_type(checked.references[node_id].name)
+            if denoted is None:
+                raise ProgramError(f"reference to undefined type: {name}")
+            found[node_id] = denoted.type.params[0]
+    return {node_id: value for node_id, value in found.items() if node_id in names}

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from celadon.cel.checking import check_messages, well_known
-from celadon.cel.checking.assignability import Substitution
-from celadon.cel.checking.overload_resolution import FunctionIndex, fresh_variable
+from celadon.cel.checking import check_messages
+from celadon.cel.checking import scope as well_known
+from celadon.cel.checking.overload_resolution import FunctionIndex, Substitution, fresh_variable
 from celadon.cel.checking.scope import Declarations, Identifier
 from celadon.cel.checking.tree_printer import render
-from celadon.cel.issues import Issue, IssueKind, Issues
+from celadon.cel.errors import Issue, IssueKind, Issues
 from celadon.cel.syntax import (
     OPT_SELECT,
     Ast,
@@ -63,7 +63,7 @@ from celadon.cel.types import (
     map_of,
     optional_of,
 )
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 
 _ANY = Kind.ANY
 _DYN = Kind.DYN

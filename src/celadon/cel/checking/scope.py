@@ -12,15 +12,219 @@ For each of these: a variable, a type (`int`, `net.IP`), a type with fields, an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from celadon.cel.checking import well_known
-from celadon.cel.checking.library_merging import merge_functions, merge_variables
+from celadon.cel.checking import check_messages
 from celadon.cel.checking.overload_resolution import FunctionIndex
-from celadon.cel.declarations import Constant, Function, Library, ObjectType, Variable
+from celadon.cel.declarations import Constant, Function, Library, ObjectType, Overload, Variable
+from celadon.cel.errors import DeclarationError
 from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.syntax import Reference
-from celadon.cel.types import INT, Type, list_of, map_of, object_type, type_of, type_param
+from celadon.cel.types import (
+    ANY,
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    LIST,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Kind,
+    Type,
+    list_of,
+    map_of,
+    object_type,
+    type_of,
+    type_param,
+    wrapper_of,
+)
+
+# --- Well known --------------------------------------------------------------
+#
+# The protobuf messages that every environment knows, though CEL has no protobuf here.
+#
+# `google.protobuf.Duration{seconds: 5}` is an expression even in Kubernetes. Such a message
+# *is* one of CEL's own types (cel-go `common/types`, well-known types): a `Struct` is a map, an
+# `Int64Value` an int that may be null, a `Value` anything. This module says which names exist,
+# with which fields to write, and what type the literal then has.
+
+
+_STRUCT = map_of(STRING, DYN)
+_PREFIX = "google.protobuf."
+
+#: Message name to the primitive that it wraps.
+_WRAPPED: Final = {
+    "BoolValue": BOOL,
+    "BytesValue": BYTES,
+    "DoubleValue": DOUBLE,
+    "FloatValue": DOUBLE,
+    "Int32Value": INT,
+    "Int64Value": INT,
+    "StringValue": STRING,
+    "UInt32Value": UINT,
+    "UInt64Value": UINT,
+}
+
+#: Full message name to the type that such a literal has.
+TYPES: Final[Mapping[str, Type]] = MappingProxyType(
+    {
+        "google.protobuf.Any": ANY,
+        "google.protobuf.Duration": DURATION,
+        "google.protobuf.Empty": object_type("google.protobuf.Empty"),
+        "google.protobuf.ListValue": LIST,
+        "google.protobuf.Struct": _STRUCT,
+        "google.protobuf.Timestamp": TIMESTAMP,
+        "google.protobuf.Value": DYN,
+    }
+    | {_PREFIX + name: wrapper_of(primitive) for name, primitive in _WRAPPED.items()}
+)
+
+_FIELDS: Final[Mapping[str, Mapping[str, Type]]] = {
+    "google.protobuf.Any": {"type_url": STRING, "value": BYTES},
+    "google.protobuf.Duration": {"seconds": INT, "nanos": INT},
+    "google.protobuf.Empty": {},
+    "google.protobuf.ListValue": {"values": LIST},
+    "google.protobuf.Struct": {"fields": _STRUCT},
+    "google.protobuf.Timestamp": {"seconds": INT, "nanos": INT},
+    "google.protobuf.Value": {
+        "null_value": INT,
+        "number_value": DOUBLE,
+        "string_value": STRING,
+        "bool_value": BOOL,
+        "struct_value": _STRUCT,
+        "list_value": LIST,
+    },
+} | {_PREFIX + name: {"value": primitive} for name, primitive in _WRAPPED.items()}
+
+OBJECTS: Final[Mapping[str, ObjectType]] = MappingProxyType(
+    {name: ObjectType(name, fields) for name, fields in _FIELDS.items()}
+)
+
+ENUMS: Final[Mapping[str, int]] = MappingProxyType({"google.protobuf.NullValue.NULL_VALUE": 0})
+
+_NAME_BY_KIND: Final = {
+    Kind.ANY: "google.protobuf.Any",
+    Kind.DURATION: "google.protobuf.Duration",
+    Kind.DYN: "google.protobuf.Value",
+    Kind.NULL: "google.protobuf.NullValue",
+    Kind.TIMESTAMP: "google.protobuf.Timestamp",
+}
+_NAME_BY_WRAPPED: Final = {
+    BOOL.name: "google.protobuf.BoolValue",
+    BYTES.name: "google.protobuf.BytesValue",
+    DOUBLE.name: "google.protobuf.DoubleValue",
+    INT.name: "google.protobuf.Int64Value",
+    STRING.name: "google.protobuf.StringValue",
+    UINT.name: "google.protobuf.UInt64Value",
+}
+
+
+def message_name(t: Type) -> str | None:
+    """The message whose fields a literal of that type may set; None if it is no such type."""
+    if t.kind is Kind.OBJECT:
+        return t.name
+    if t.kind is Kind.WRAPPER:
+        return _NAME_BY_WRAPPED[t.name]
+    if t == LIST:
+        return "google.protobuf.ListValue"
+    if t == _STRUCT:
+        return "google.protobuf.Struct"
+    return _NAME_BY_KIND.get(t.kind)
+
+
+# --- Library merging ---------------------------------------------------------
+#
+# Merging declarations of several libraries, and refusing those that contradict each other.
+#
+# Two libraries may declare the same function; its overloads are then tried in load order. What
+# may not happen: two variables of one name, two overloads of one function that could both
+# accept the same arguments of one call style, two overloads of one id with different
+# signatures, a function that a standard macro would swallow (cel-go `common/decls/decls.go`,
+# `checker/env.go`).
+
+
+#: name, number of arguments (the receiver counts), whether it is a member: what the standard
+#: macros would swallow. cel-go compares macro arity with the overload's, receiver included.
+_MACRO_SHAPES = frozenset(
+    {("has", 1, False), ("map", 3, True)}
+    | {(name, 2, True) for name in ("all", "exists", "exists_one", "existsOne", "map", "filter")}
+)
+
+_OPEN = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM)
+
+
+def merge_variables(known: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
+    """A new table. Raises `DeclarationError` if a name is declared twice."""
+    merged = dict(known)
+    for variable in added:
+        if variable.name in merged:
+            raise DeclarationError(check_messages.overlapping_identifier(variable.name))
+        merged[variable.name] = variable.type
+    return merged
+
+
+def merge_functions(functions: Iterable[Function]) -> dict[str, Function]:
+    """One function per name, its overloads in load order. Raises `DeclarationError`."""
+    merged: dict[str, Function] = {}
+    for function in functions:
+        known = merged.get(function.name)
+        merged[function.name] = _merged(known or Function(function.name, ()), function)
+    return merged
+
+
+def _merged(known: Function, added: Function) -> Function:
+    if known.singleton and added.singleton and known.singleton is not added.singleton:
+        raise DeclarationError(check_messages.second_singleton(known.name))
+    overloads = list(known.overloads)
+    for overload in added.overloads:
+        _add(overloads, overload, known.name)
+    return added._replace(
+        overloads=tuple(overloads),
+        singleton=known.singleton or added.singleton,
+        pattern=known.pattern if added.pattern is None else added.pattern,
+        cost=known.cost if added.cost is None else added.cost,
+    )
+
+
+def _add(overloads: list[Overload], added: Overload, function: str) -> None:
+    if (function, len(added.params), added.member) in _MACRO_SHAPES:
+        raise DeclarationError(check_messages.overlapping_macro(function, len(added.params)))
+    for position, known in enumerate(overloads):
+        if known.id == added.id:
+            if not _same_signature(known, added):
+                raise DeclarationError(check_messages.overload_redefinition(function, added.id))
+            if added.impl is not None:
+                overloads[position] = added
+            return
+        if _overlap(known, added):
+            raise DeclarationError(check_messages.overload_collision(function, known.id, added.id))
+    overloads.append(added)
+
+
+def _same_signature(a: Overload, b: Overload) -> bool:
+    return a.member is b.member and a.params == b.params and a.result == b.result
+
+
+def _overlap(a: Overload, b: Overload) -> bool:
+    """Whether one call could match both, judged by kinds and names."""
+    if a.member is not b.member or len(a.params) != len(b.params):
+        return False
+    for one, other in zip(a.params, b.params):  # noqa: B905  # compared above
+        if one is not other and not _accepts(one, other) and not _accepts(other, one):
+            return False
+    return True
+
+
+def _accepts(t: Type, other: Type) -> bool:
+    if t.kind in _OPEN:
+        return True
+    if t.name != other.name or t.kind is not other.kind or len(t.params) != len(other.params):
+        return False
+    return all(_accepts(one, two) for one, two in zip(t.params, other.params))  # noqa: B905
 
 
 class Identifier(NamedTuple):
@@ -106,7 +310,7 @@ class Declarations:
         self._identifiers: dict[str, Identifier] = {}
         self._qualified = frozenset(
             name.partition(".")[0]
-            for names in (variables, types, objects, enums, well_known.TYPES)
+            for names in (variables, types, objects, enums, TYPES)
             for name in names
             if "." in name
         )
@@ -219,7 +423,7 @@ class Declarations:
             if self.older_names and name in _OPEN_TYPES:
                 return Identifier(_OPEN_TYPES[name], found.reference)
             return found
-        value = self.enums.get(name, well_known.ENUMS.get(name))
+        value = self.enums.get(name, ENUMS.get(name))
         if value is not None:
             return Identifier(INT, Reference(name, value=value))
         constant = self.constants(name) if self.constants is not None else None
@@ -228,8 +432,8 @@ class Declarations:
     def _global_type(self, name: str) -> Identifier | None:
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
-        if name in well_known.TYPES:
-            return Identifier(type_of(well_known.TYPES[name]), Reference(name))
+        if name in TYPES:
+            return Identifier(type_of(TYPES[name]), Reference(name))
         if self.objects.get(name) or (self.family is not None and self.family(name)):
             return Identifier(type_of(object_type(name)), Reference(name))
         return None
@@ -250,7 +454,7 @@ class Declarations:
 
     def find_object(self, name: str) -> ObjectType | None:
         """The type with fields of that full name, the well-known ones included."""
-        known = self.objects.get(name) or well_known.OBJECTS.get(name)
+        known = self.objects.get(name) or OBJECTS.get(name)
         if known is None and self.family is not None:
             return self.family(name)
         return known

@@ -29,7 +29,7 @@ from celadon.cel.syntax import (
     StructField,
     Unspecified,
 )
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 
 #: What to put behind the node of that id.
 Adornment = Callable[[int], str]

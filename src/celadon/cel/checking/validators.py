@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
-from celadon.cel.errors import EvaluationError
-from celadon.cel.issues import IssueKind, Issues
+from celadon.cel.errors import EvaluationError, IssueKind, Issues
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -28,7 +27,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import Kind, Type, is_optional
 from celadon.cel.validator import ValidationContext, Validator
-from celadon.cel.values.times.timestamps import parse_duration, parse_timestamp, timestamp_at
+from celadon.cel.values.timestamps import parse_duration, parse_timestamp, timestamp_at
 
 _NANOSECONDS = 1_000_000_000
 

@@ -11,14 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.cel import re2
-from celadon.cel.analysis.comprehension_shapes import macro_call
-from celadon.cel.analysis.tree_context import Context
+from celadon.cel.analysis.tree_context import Context, macro_call
 from celadon.cel.codegen.emitter import GeneratedModule
 from celadon.cel.errors import EvaluationError
 from celadon.cel.parsing.unparser import fragments
 from celadon.cel.runtime import EXPORTS
 from celadon.cel.syntax import Call, Comprehension, Struct, children, walk
-from celadon.cel.values.exchange.value_notation import notation
+from celadon.cel.values.value_notation import notation
 
 #: Longest fragment or constant that is shown in full, in characters.
 _WIDEST: Final = 72

@@ -22,13 +22,11 @@ from functools import partial
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Step, chain_of, is_conditional
-from celadon.cel.analysis.tree_context import Context, terms
-from celadon.cel.codegen import metered_calls, metered_keys
+from celadon.cel.analysis.tree_context import Context, Step, chain_of, is_conditional, terms
+from celadon.cel.codegen import metered_constructs
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
-from celadon.cel.codegen.metered_logic import LOGICAL
-from celadon.cel.codegen.metered_loops import comprehension
-from celadon.cel.pricing.cost_rules import LIST_CREATE_COST, MAP_CREATE_COST
+from celadon.cel.codegen.metered_constructs import LOGICAL, comprehension
+from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.runtime import unbound
 from celadon.cel.syntax import (
     Call,
@@ -42,7 +40,7 @@ from celadon.cel.syntax import (
     Struct,
     Unspecified,
 )
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 
 METERED_PARAMETERS: Final = {
     "a": "the variables, by name",
@@ -195,7 +193,7 @@ class Metered:
             case Call(function=syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT):
                 return self._chain(node, branch=branch)
             case Call():
-                write = LOGICAL.get(node.function) or metered_calls.writer(self.context, node)
+                write = LOGICAL.get(node.function) or metered_constructs.writer(self.context, node)
                 return write(self, node)
             case ListLiteral():
                 return self._list(node)
@@ -204,7 +202,7 @@ class Metered:
             case Comprehension():
                 return comprehension(self, node)
             case Struct():
-                return metered_calls.struct(self, node)
+                return metered_constructs.struct(self, node)
             case Literal() | Unspecified():
                 raise AssertionError("literals are constants; unspecified nodes never check")
             case _:
@@ -364,7 +362,7 @@ class Metered:
         with self.branch(f"if {self.is_error(base)}:", step.node.id):
             e.emit(f"{result} = {base}")
         with self.branch("else:"):
-            key = metered_keys.key(self, step.expr)
+            key = metered_constructs.key(self, step.expr)
             self.flush()
             kinds = (
                 f"{base}.__class__ is {e.runtime('dict')} and {key}.__class__ is {e.runtime('str')}"
@@ -403,7 +401,7 @@ class Metered:
         evaluated. `inner` as for `_optional_maps`."""
         e = self.emitter
         step, found, count = steps[0], e.name(), e.name("n")
-        key = e.constant(step.key) if step.expr is None else metered_keys.key(self, step.expr)
+        key = e.constant(step.key) if step.expr is None else metered_constructs.key(self, step.expr)
         self.flush()
         optional = e.runtime("Optional")
         base = f"{optional}({operand})" if inner else operand

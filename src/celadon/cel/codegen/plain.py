@@ -16,22 +16,28 @@ from contextlib import contextmanager
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of, is_attribute
-from celadon.cel.analysis.comprehension_shapes import (
+from celadon.cel.analysis.tree_context import (
+    SETTLED_KINDS,
     Bind,
+    Chain,
     Collect,
+    Context,
     ExistsOne,
     Fold,
     Insert,
     Quantified,
     Quantifier,
+    Step,
+    chain_of,
     classify,
+    is_attribute,
     optional_mapping,
+    terms,
 )
-from celadon.cel.analysis.tree_context import SETTLED_KINDS, Context, terms
-from celadon.cel.codegen import plain_calls
-from celadon.cel.codegen.emitter import Emitter, GeneratedModule
+from celadon.cel.codegen.emitter import Emitter, GeneratedModule, PlainWriter
+from celadon.cel.codegen.inline_operators import operands
 from celadon.cel.codegen.shared_prefixes import SharedPrefixes, shared_prefixes
+from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -45,6 +51,50 @@ from celadon.cel.syntax import (
     Unspecified,
 )
 from celadon.cel.types import DYN, Kind
+
+# --- Plain calls -------------------------------------------------------------
+#
+# Calls in the plain variant: native Python where it means the same, else the implementation.
+#
+# How a call is written natively stands in the records of its overloads (see `inline_forms`). A
+# form may decline; then the call goes to the implementation that the checker resolved.
+
+
+def call(w: PlainWriter, node: Call) -> str:
+    """The source of any call that is not logic and not part of a chain."""
+    if (known := _known(w, node)) is not None:
+        return known
+    form = w.context.inline(node)
+    if form is not None and form.plain is not None:
+        code = form.plain(w, node)
+        if code is not None:
+            return code
+    return _general(w, node)
+
+
+def _known(w: PlainWriter, node: Call) -> str | None:
+    """What a constant text was read as when the program was made; None for anything else."""
+    c, arg = w.context, operands(node)[:1]
+    texts = c.remembered(node)
+    if texts is None or not c.is_constant(arg[0]) or c.certain(arg[0]) is not str:
+        return None
+    try:
+        return w.emitter.constant(texts[c.constant(arg[0])])
+    except EvaluationError:  # the evaluation will say so
+        return None
+
+
+def _general(w: PlainWriter, node: Call) -> str:
+    e = w.emitter
+    args = [w.value(arg) for arg in operands(node)]
+    if (texts := w.context.remembered(node)) is not None:
+        return f"{e.bind(texts, 'k')}[{args[0]}]"
+    impl = w.context.direct_impl(node)
+    if impl is None or w.context.function(node) is None:
+        raise_call = e.runtime("no_such_overload")
+        return f"{raise_call}().undefined"
+    return f"{e.bind(impl, 'f')}({', '.join(args)})"
+
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
 #: generated parentheses far from CPython's limit of 200.
@@ -382,7 +432,7 @@ class Plain:
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self._chain(node)
             case _:
-                return plain_calls.call(self, node)
+                return call(self, node)
 
     def _logic(self, operands: list[Expr], word: str, header: str) -> str:
         e = self.emitter

@@ -14,15 +14,17 @@ from dataclasses import field
 from typing import Final, NamedTuple
 
 from celadon.cel import syntax
-from celadon.cel.analysis.attribute_chains import Chain, Step, chain_of
-from celadon.cel.analysis.comprehension_shapes import (
+from celadon.cel.analysis.tree_context import (
     Bind,
+    Chain,
     Collect,
     ExistsOne,
     Fold,
     Insert,
     Quantified,
     Shape,
+    Step,
+    chain_of,
     classify,
 )
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Select, children

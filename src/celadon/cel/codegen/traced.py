@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from celadon.cel.analysis.attribute_chains import Step
-from celadon.cel.analysis.tree_context import Context
+from celadon.cel.analysis.tree_context import Context, Step
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.metered import METERED_PARAMETERS, Metered
 from celadon.cel.syntax import Comprehension, Expr, Literal, walk

@@ -6,12 +6,201 @@ signs and bits; 2 adds `math.sqrt`.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+from celadon.cel import growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
-from celadon.cel.library import math_functions as m
+from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.parsing.macros import MATH_MACROS
-from celadon.cel.pricing import growth
 from celadon.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
+from celadon.cel.values.arithmetic import integer_overflow
 from celadon.cel.values.conversions import identity
+from celadon.cel.values.equality import compare
+from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
+
+# --- Math functions ----------------------------------------------------------
+#
+# What the math library computes: extrema, rounding, signs, bits.
+#
+# int and uint are 64 bits wide, so shifts and complements are masked. A right shift of an int
+# fills with zeros, as cel-go's does.
+
+
+#: From here on every double is integral.
+_INTEGRAL_FROM = 2.0**52
+_MATH_FUNCTIONS_NUMBERS = frozenset({int, Uint, float})
+
+
+def least(a: object, b: object) -> Any:
+    """The smaller; the first of equal ones."""
+    return b if _compare(a, b, "math.@min") > 0 else a
+
+
+def greatest(a: object, b: object) -> Any:
+    """The greater; the first of equal ones."""
+    return b if _compare(a, b, "math.@max") < 0 else a
+
+
+def _compare(a: object, b: object, function: str) -> int:
+    try:
+        return compare(a, b)
+    except EvaluationError as error:
+        raise EvaluationError(f"{error.message}: {function}") from error
+
+
+def least_of(numbers: list[Any]) -> Any:
+    return _math_functions_extremum(numbers, 1, "math.@min")
+
+
+def greatest_of(numbers: list[Any]) -> Any:
+    return _math_functions_extremum(numbers, -1, "math.@max")
+
+
+def _math_functions_extremum(numbers: list[Any], replaced_when: int, function: str) -> Any:
+    if not numbers:
+        raise EvaluationError(f"{function}(list) argument must not be empty")
+    best = numbers[0]
+    try:
+        for number in numbers[1:]:
+            if compare(best, number) == replaced_when:
+                best = number
+    except EvaluationError as error:
+        raise no_such_overload(function) from error
+    if best.__class__ not in _MATH_FUNCTIONS_NUMBERS:
+        raise no_such_overload(function)
+    return best
+
+
+def _is_integral(x: float) -> bool:
+    return not abs(x) < _INTEGRAL_FROM
+
+
+def ceil(x: float) -> float:
+    return x if _is_integral(x) else math.copysign(float(math.ceil(x)), x)
+
+
+def floor(x: float) -> float:
+    return x if _is_integral(x) else math.copysign(float(math.floor(x)), x)
+
+
+def trunc(x: float) -> float:
+    return x if _is_integral(x) else math.copysign(float(math.trunc(x)), x)
+
+
+def round_half_away(x: float) -> float:
+    """To the nearest integer, halves away from zero."""
+    if _is_integral(x):
+        return x
+    whole = math.floor(abs(x))
+    return math.copysign(float(whole + (abs(x) - whole >= 0.5)), x)
+
+
+def is_finite(x: float) -> bool:
+    return math.isfinite(x)
+
+
+def is_inf(x: float) -> bool:
+    return math.isinf(x)
+
+
+def is_nan(x: float) -> bool:
+    return x != x
+
+
+def absolute_int(n: int) -> int:
+    if n == MIN_INT:
+        raise integer_overflow()
+    return abs(n)
+
+
+def absolute_double(x: float) -> float:
+    return abs(x)
+
+
+def sign_double(x: float) -> float:
+    if x != x:
+        return x
+    return float((x > 0) - (x < 0))
+
+
+def sign_int(n: int) -> int:
+    return (n > 0) - (n < 0)
+
+
+def sign_uint(n: Uint) -> Uint:
+    return Uint(n > 0)
+
+
+def _signed(bits: int) -> int:
+    bits &= MAX_UINT
+    return bits if bits <= MAX_INT else bits - (1 << 64)
+
+
+def and_int(a: int, b: int) -> int:
+    return a & b
+
+
+def or_int(a: int, b: int) -> int:
+    return a | b
+
+
+def xor_int(a: int, b: int) -> int:
+    return a ^ b
+
+
+def not_int(a: int) -> int:
+    return ~a
+
+
+def and_uint(a: Uint, b: Uint) -> Uint:
+    return Uint(int(a) & int(b))
+
+
+def or_uint(a: Uint, b: Uint) -> Uint:
+    return Uint(int(a) | int(b))
+
+
+def xor_uint(a: Uint, b: Uint) -> Uint:
+    return Uint(int(a) ^ int(b))
+
+
+def not_uint(a: Uint) -> Uint:
+    return Uint(MAX_UINT - int(a))
+
+
+def _left(bits: int, by: int) -> int:
+    if by < 0:
+        raise EvaluationError(f"math.bitShiftLeft() negative offset: {by}")
+    return bits << by if by < 64 else 0
+
+
+def _right(bits: int, by: int) -> int:
+    if by < 0:
+        raise EvaluationError(f"math.bitShiftRight() negative offset: {by}")
+    return (bits & MAX_UINT) >> by if by < 64 else 0
+
+
+def shift_left_int(n: int, by: int) -> int:
+    return _signed(_left(n, by))
+
+
+def shift_left_uint(n: Uint, by: int) -> Uint:
+    return Uint(_left(int(n), by) & MAX_UINT)
+
+
+def shift_right_int(n: int, by: int) -> int:
+    return _signed(_right(n, by))
+
+
+def shift_right_uint(n: Uint, by: int) -> Uint:
+    return Uint(_right(int(n), by))
+
+
+def square_root(x: float) -> float:
+    """NaN for negative numbers."""
+    return math.sqrt(x) if x >= 0 else math.nan
+
 
 LATEST = 2
 
@@ -102,8 +291,8 @@ def _functions(documentation: dict[str, str], rows: tuple[_Row, ...]) -> list[Fu
 
 
 _VERSION_0 = [
-    _extremum("@min", "least", 0, m.least, m.least_of, "The least argument."),
-    _extremum("@max", "greatest", 1, m.greatest, m.greatest_of, "The greatest argument."),
+    _extremum("@min", "least", 0, least, least_of, "The least argument."),
+    _extremum("@max", "greatest", 1, greatest, greatest_of, "The greatest argument."),
 ]
 
 _VERSION_1 = _functions(
@@ -125,40 +314,40 @@ _VERSION_1 = _functions(
         "bitShiftRight": "Bits moved down, filled with zeros.",
     },
     (
-        ("ceil", (DOUBLE,), DOUBLE, m.ceil, "1.2", "2.0"),
-        ("floor", (DOUBLE,), DOUBLE, m.floor, "1.8", "1.0"),
-        ("round", (DOUBLE,), DOUBLE, m.round_half_away, "2.5", "3.0"),
-        ("trunc", (DOUBLE,), DOUBLE, m.trunc, "-1.8", "-1.0"),
-        ("isInf", (DOUBLE,), BOOL, m.is_inf, "1.0 / 0.0", "true"),
-        ("isNaN", (DOUBLE,), BOOL, m.is_nan, "0.0 / 0.0", "true"),
-        ("isFinite", (DOUBLE,), BOOL, m.is_finite, "1.5", "true"),
-        ("abs", (DOUBLE,), DOUBLE, m.absolute_double, "-1.5", "1.5"),
-        ("abs", (INT,), INT, m.absolute_int, "-1", "1"),
+        ("ceil", (DOUBLE,), DOUBLE, ceil, "1.2", "2.0"),
+        ("floor", (DOUBLE,), DOUBLE, floor, "1.8", "1.0"),
+        ("round", (DOUBLE,), DOUBLE, round_half_away, "2.5", "3.0"),
+        ("trunc", (DOUBLE,), DOUBLE, trunc, "-1.8", "-1.0"),
+        ("isInf", (DOUBLE,), BOOL, is_inf, "1.0 / 0.0", "true"),
+        ("isNaN", (DOUBLE,), BOOL, is_nan, "0.0 / 0.0", "true"),
+        ("isFinite", (DOUBLE,), BOOL, is_finite, "1.5", "true"),
+        ("abs", (DOUBLE,), DOUBLE, absolute_double, "-1.5", "1.5"),
+        ("abs", (INT,), INT, absolute_int, "-1", "1"),
         ("abs", (UINT,), UINT, identity, "1u", "1u"),
-        ("sign", (DOUBLE,), DOUBLE, m.sign_double, "-1.5", "-1.0"),
-        ("sign", (INT,), INT, m.sign_int, "-5", "-1"),
-        ("sign", (UINT,), UINT, m.sign_uint, "5u", "1u"),
-        ("bitAnd", (INT, INT), INT, m.and_int, "6, 3", "2"),
-        ("bitAnd", (UINT, UINT), UINT, m.and_uint, "6u, 3u", "2u"),
-        ("bitOr", (INT, INT), INT, m.or_int, "6, 3", "7"),
-        ("bitOr", (UINT, UINT), UINT, m.or_uint, "6u, 3u", "7u"),
-        ("bitXor", (INT, INT), INT, m.xor_int, "6, 3", "5"),
-        ("bitXor", (UINT, UINT), UINT, m.xor_uint, "6u, 3u", "5u"),
-        ("bitNot", (INT,), INT, m.not_int, "1", "-2"),
-        ("bitNot", (UINT,), UINT, m.not_uint, "1u", "18446744073709551614u"),
-        ("bitShiftLeft", (INT, INT), INT, m.shift_left_int, "1, 2", "4"),
-        ("bitShiftLeft", (UINT, INT), UINT, m.shift_left_uint, "1u, 2", "4u"),
-        ("bitShiftRight", (INT, INT), INT, m.shift_right_int, "-1024, 64", "0"),
-        ("bitShiftRight", (UINT, INT), UINT, m.shift_right_uint, "4u, 2", "1u"),
+        ("sign", (DOUBLE,), DOUBLE, sign_double, "-1.5", "-1.0"),
+        ("sign", (INT,), INT, sign_int, "-5", "-1"),
+        ("sign", (UINT,), UINT, sign_uint, "5u", "1u"),
+        ("bitAnd", (INT, INT), INT, and_int, "6, 3", "2"),
+        ("bitAnd", (UINT, UINT), UINT, and_uint, "6u, 3u", "2u"),
+        ("bitOr", (INT, INT), INT, or_int, "6, 3", "7"),
+        ("bitOr", (UINT, UINT), UINT, or_uint, "6u, 3u", "7u"),
+        ("bitXor", (INT, INT), INT, xor_int, "6, 3", "5"),
+        ("bitXor", (UINT, UINT), UINT, xor_uint, "6u, 3u", "5u"),
+        ("bitNot", (INT,), INT, not_int, "1", "-2"),
+        ("bitNot", (UINT,), UINT, not_uint, "1u", "18446744073709551614u"),
+        ("bitShiftLeft", (INT, INT), INT, shift_left_int, "1, 2", "4"),
+        ("bitShiftLeft", (UINT, INT), UINT, shift_left_uint, "1u, 2", "4u"),
+        ("bitShiftRight", (INT, INT), INT, shift_right_int, "-1024, 64", "0"),
+        ("bitShiftRight", (UINT, INT), UINT, shift_right_uint, "4u, 2", "1u"),
     ),
 )
 
 _VERSION_2 = _functions(
     {"sqrt": "The square root; NaN for negative numbers."},
     (
-        ("sqrt", (DOUBLE,), DOUBLE, m.square_root, "2.25", "1.5"),
-        ("sqrt", (INT,), DOUBLE, m.square_root, "81", "9.0"),
-        ("sqrt", (UINT,), DOUBLE, m.square_root, "81u", "9.0"),
+        ("sqrt", (DOUBLE,), DOUBLE, square_root, "2.25", "1.5"),
+        ("sqrt", (INT,), DOUBLE, square_root, "81", "9.0"),
+        ("sqrt", (UINT,), DOUBLE, square_root, "81u", "9.0"),
     ),
 )
 

@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from celadon.cel.codegen.inline_forms import text_forms
+from celadon.cel import growth
+from celadon.cel.codegen import inline_functions
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.pricing import growth
 from celadon.cel.types import BOOL, INT, STRING, Type, opaque
-from celadon.cel.values.netaddr import (
-    V4_BITS,
-    Addr,
-    AddrError,
-    Prefix,
-    parse_addr,
-    parse_prefix,
-)
-from celadon.cel.values.opaque import Opaque
+from celadon.cel.values.netaddr import V4_BITS, Addr, AddrError, Prefix, parse_addr, parse_prefix
+from celadon.cel.values.runtime_types import Opaque
 from celadon.cel.values.text import go_quote
 
 IP_TYPE = opaque("net.IP")
@@ -147,7 +140,7 @@ _TO_STRING = Function(
             doc="The canonical form of an address.",
             examples=(("string(ip('2001:DB8::1'))", "'2001:db8::1'"),),
             growth=growth.short_text,
-            inline=text_forms.STRING,
+            inline=inline_functions.STRING,
         ),
         Overload(
             "cidr_to_string",
@@ -157,7 +150,7 @@ _TO_STRING = Function(
             doc="The prefix as text.",
             examples=(("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),),
             growth=growth.short_text,
-            inline=text_forms.STRING,
+            inline=inline_functions.STRING,
         ),
     ),
 )

@@ -17,25 +17,35 @@ If the caller's stack was deep already, the other parser, which does not recurse
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from functools import cached_property
 from typing import NamedTuple
 
 from celadon.cel import syntax
+from celadon.cel.errors import Source
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.balancing import balance
-from celadon.cel.parsing.expansion import MacroError, MacroTable, Nodes, expand, find_macro
-from celadon.cel.parsing.lexer import TokenList, tokenize
-from celadon.cel.parsing.literals import LiteralError, decode_literal
-from celadon.cel.parsing.operator_table import (
+from celadon.cel.parsing.lexer import (
     AND,
     BINARY,
     LOGIC,
     OR,
     RELATION,
     TERNARY,
+    LiteralError,
+    TokenList,
+    decode_literal,
+    tokenize,
 )
-from celadon.cel.parsing.parse_options import ParseOptions
-from celadon.cel.source import Source
+from celadon.cel.parsing.macros import (
+    STANDARD_MACROS,
+    Macro,
+    MacroError,
+    MacroTable,
+    Nodes,
+    expand,
+    find_macro,
+)
 from celadon.cel.syntax import (
     Ast,
     Call,
@@ -49,6 +59,122 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
 )
+from celadon.records import dataclass
+
+# --- Balancing ---------------------------------------------------------------
+#
+# Runs of `&&` and `||` as balanced trees (cel-go `parser/helper.go`).
+#
+# A run of terms becomes a tree of logarithmic depth. The order of terms stays; only which
+# operator is blamed, and how deep evaluation goes, depends on the shape.
+
+
+def balance(function: str, terms: Sequence[Expr], ids: Sequence[int]) -> Expr:
+    """`ids` are the operators' node ids, one fewer than there are terms."""
+    if len(ids) == 1:
+        return Call(ids[0], function, None, (terms[0], terms[1]))
+    return _balance(function, terms, ids, 0, len(ids) - 1)
+
+
+def _balance(function: str, terms: Sequence[Expr], ids: Sequence[int], low: int, high: int) -> Expr:
+    middle = (low + high + 1) // 2
+    left = terms[middle] if middle == low else _balance(function, terms, ids, low, middle - 1)
+    right = (
+        terms[middle + 1] if middle == high else _balance(function, terms, ids, middle + 1, high)
+    )
+    return Call(ids[middle], function, None, (left, right))
+
+
+# --- Parse limits ------------------------------------------------------------
+#
+# How large and how broken an expression may be (cel-go `parser/options.go`,
+# `parser/parser.go`).
+#
+# The numbers are cel-go's defaults, which Kubernetes does not change; only the last has no
+# model.
+
+
+class ParseLimits(NamedTuple):
+    """What a parser takes before it gives up; the defaults are cel-go's and kube-apiserver's."""
+
+    #: Longest source, in code points.
+    code_points: int = 100_000
+    #: Open invocations of one grammar rule, and (counted apart) nesting while the tree is built.
+    recursion: int = 250
+    #: Syntax errors reported; the next one ends the parse.
+    syntax_errors: int = 100
+    #: Times the parser tries to go on after a syntax error.
+    recovery_attempts: int = 30
+    #: Tokens skipped in one such attempt.
+    recovery_lookahead: int = 256
+    #: Nodes that macros may copy (`optMap` copies its target, so chains of it double each time).
+    #: cel-go has no such limit and runs out of memory instead.
+    copied_nodes: int = 200_000
+
+
+def source_too_long(size: int, limit: int) -> str:
+    """The source has more code points than `ParseLimits.code_points`; it is not parsed."""
+    return f"expression code point size exceeds limit: size: {size}, limit {limit}"
+
+
+def rules_too_deep(limit: int) -> str:
+    """More than `ParseLimits.recursion` invocations of one grammar rule are open."""
+    return f"expression recursion limit exceeded: {limit}"
+
+
+def tree_too_deep() -> str:
+    """The parse tree nests more deeply than `ParseLimits.recursion` where it is read."""
+    return "max recursion depth exceeded"
+
+
+def too_many_syntax_errors(limit: int) -> str:
+    """One syntax error more than `ParseLimits.syntax_errors`."""
+    return f"More than {limit} syntax errors"
+
+
+def too_many_recoveries(limit: int) -> str:
+    """One recovery more than `ParseLimits.recovery_attempts`."""
+    return f"error recovery attempt limit exceeded: {limit}"
+
+
+def recovery_too_long(limit: int) -> str:
+    """One recovery would skip more tokens than `ParseLimits.recovery_lookahead` allows."""
+    return f"error recovery token lookahead limit exceeded: {limit}"
+
+
+def too_many_copies(limit: int) -> str:
+    """Macros that repeat their arguments made more nodes than `ParseLimits.copied_nodes`."""
+    return f"macro expansion exceeds limit: {limit} copied nodes"
+
+
+# --- Parse options -----------------------------------------------------------
+#
+# What a parser is told: macros, optional syntax, limits.
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True)
+class ParseOptions:
+    """Make one and use it often: the table of macros is built once per instance.
+
+    `optional_syntax` allows `.?`, `[?`, `{?` and `[?e]`; `escape_syntax` field names in backticks.
+    `macro_calls` keeps in the tree what macros were before their expansion, for the unparser.
+    """
+
+    macros: tuple[Macro, ...] = STANDARD_MACROS
+    optional_syntax: bool = True
+    escape_syntax: bool = False
+    macro_calls: bool = True
+    limits: ParseLimits = field(default_factory=ParseLimits)
+
+    @cached_property
+    def macro_table(self) -> MacroTable:
+        """By name, then by number of arguments and whether there is a receiver."""
+        table: MacroTable = {}
+        for macro in self.macros:
+            table.setdefault(macro.name, {})[macro.arg_count, macro.member] = macro
+        return table
+
 
 #: Strength, the strength from which pending operators are finished first, and function.
 #: Runs of `&&` and of `||` are finished as a whole, the others from the left.

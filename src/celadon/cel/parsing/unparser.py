@@ -14,8 +14,8 @@ from typing import assert_never
 from celadon.cel import syntax
 from celadon.cel.errors import CelError
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.balancing import balance
-from celadon.cel.parsing.operator_table import BINARY, LOGIC, MEMBER, OR, TERNARY, UNARY
+from celadon.cel.parsing.descent import balance
+from celadon.cel.parsing.lexer import BINARY, LOGIC, MEMBER, OR, TERNARY, UNARY
 from celadon.cel.syntax import (
     Ast,
     Call,
@@ -31,7 +31,7 @@ from celadon.cel.syntax import (
     Unspecified,
     children,
 )
-from celadon.cel.values.numbers import Uint
+from celadon.cel.values.text import Uint
 from celadon.patterns import late_pattern
 
 

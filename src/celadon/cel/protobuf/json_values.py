@@ -12,13 +12,12 @@ from typing import Any, Final
 from google.protobuf import json_format
 from google.protobuf.message_factory import GetMessageClass
 
-from celadon.cel.protobuf.messages import EnumValue, Message
-from celadon.cel.protobuf.refusal import Refused, refuse
+from celadon.cel.protobuf.messages import EnumValue, Message, Refused, refuse
 from celadon.cel.values.conversions import duration_to_string
-from celadon.cel.values.list_classes import is_list
+from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import is_map
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.times.timestamps import Duration, Timestamp, format_timestamp
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
 
 #: Integers up to this size survive as JSON numbers.
 MAX_SAFE: Final = (1 << 53) - 1

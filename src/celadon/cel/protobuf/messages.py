@@ -6,16 +6,214 @@ the class of an abstract value decides its type. `registry` makes them.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NoReturn, Protocol
 
 from google.protobuf import text_format
-from google.protobuf.descriptor import Descriptor, EnumDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message as ProtoMessage
+from google.protobuf.unknown_fields import UnknownFieldSet
 
-from celadon.cel.protobuf.message_equality import messages_equal
-from celadon.cel.protobuf.message_fields import Field
-from celadon.cel.values.maps import MISSING
-from celadon.cel.values.opaque import Opaque, Record, no_such_field
+from celadon.cel import types
+from celadon.cel.checking import scope
+from celadon.cel.types import Type, list_of, map_of, object_type
+from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.runtime_types import Opaque, Record, no_such_field, type_of
+from celadon.records import dataclass
+
+# --- Message equality --------------------------------------------------------
+#
+# When two messages are equal: field by field, `Any` by what it holds (cel-go `pb/equal.go`).
+#
+# NaN equals nothing. An `Any` that cannot be unpacked is compared by its bytes; so are fields
+# that the descriptor does not know.
+
+
+Unpack = Callable[[str, bytes], "ProtoMessage | None"]
+"""The message that an `Any` with this type URL and these bytes holds; None if it cannot be told."""
+
+_Pairs = list[tuple[Any, Any]]
+
+ANY = "google.protobuf.Any"
+
+
+def messages_equal(x: ProtoMessage, y: ProtoMessage, unpack: Unpack) -> bool:
+    """One loop for all levels, since messages may be nested deeply."""
+    pending: _Pairs = [(x, y)]
+    while pending:
+        x, y = pending.pop()
+        if x.DESCRIPTOR.full_name != y.DESCRIPTOR.full_name:
+            return False
+        if x.DESCRIPTOR.full_name == ANY:
+            if not _anys_equal(x, y, unpack, pending):
+                return False
+        elif not _fields_equal(x, y, pending):
+            return False
+    return True
+
+
+def _anys_equal(x: Any, y: Any, unpack: Unpack, pending: _Pairs) -> bool:
+    if x.type_url != y.type_url:
+        return False
+    if x.value != y.value:
+        one, other = unpack(x.type_url, x.value), unpack(y.type_url, y.value)
+        if one is None or other is None:
+            return False
+        pending.append((one, other))
+    return True
+
+
+def _fields_equal(x: ProtoMessage, y: ProtoMessage, pending: _Pairs) -> bool:
+    """Messages inside are left in `pending`."""
+    ours = {field.number: (field, value) for field, value in x.ListFields()}
+    theirs = {field.number: value for field, value in y.ListFields()}
+    if ours.keys() != theirs.keys() or _unknown(x) != _unknown(y):
+        return False
+    return all(
+        _values_equal(field, value, theirs[number], pending)
+        for number, (field, value) in ours.items()
+    )
+
+
+def _values_equal(field: FieldDescriptor, a: Any, b: Any, pending: _Pairs) -> bool:
+    pairs: Iterable[tuple[Any, Any]] = ((a, b),)
+    if hasattr(a, "items"):  # the container of a map field
+        if len(a) != len(b) or any(key not in b for key in a):
+            return False
+        pairs = ((a[key], b[key]) for key in a)
+    elif hasattr(a, "extend"):  # the container of a repeated field
+        if len(a) != len(b):
+            return False
+        pairs = zip(a, b, strict=True)
+    for one, other in pairs:
+        if isinstance(one, ProtoMessage):
+            pending.append((one, other))
+        elif one != other:
+            return False
+    return True
+
+
+def _unknown(message: ProtoMessage) -> dict[int, list[object]]:
+    """The fields that are not known, by number."""
+    found: dict[int, list[object]] = {}
+    for field in _fields(UnknownFieldSet(message)):
+        found.setdefault(field.field_number, []).append(_comparable(field.data))
+    return found
+
+
+def _fields(unknown: UnknownFieldSet) -> list[Any]:
+    return [unknown[position] for position in range(len(unknown))]
+
+
+def _comparable(data: object) -> object:
+    """The content of an unknown field; a group has fields again."""
+    if isinstance(data, UnknownFieldSet):
+        return [(f.field_number, f.wire_type, _comparable(f.data)) for f in _fields(data)]
+    return data
+
+
+# --- Message fields ----------------------------------------------------------
+#
+# Fields of messages as CEL sees them: their types, whether they are set, how they are read.
+#
+# What a field's descriptor says is settled once; reading then only runs what was settled.
+
+
+Convert = Callable[[Any], Any]
+
+_F = FieldDescriptor
+_PRIMITIVES = {
+    _F.CPPTYPE_BOOL: types.BOOL,
+    _F.CPPTYPE_DOUBLE: types.DOUBLE,
+    _F.CPPTYPE_ENUM: types.INT,
+    _F.CPPTYPE_FLOAT: types.DOUBLE,
+    _F.CPPTYPE_INT32: types.INT,
+    _F.CPPTYPE_INT64: types.INT,
+    _F.CPPTYPE_STRING: types.STRING,
+    _F.CPPTYPE_UINT32: types.UINT,
+    _F.CPPTYPE_UINT64: types.UINT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`convert` makes the CEL value of what protobuf gives: of the whole for a single value, of an
+    element for a repeated field; for a map, `convert_key` makes its keys. With `absent_is_null`,
+    an unset field reads as null instead of as its default."""
+
+    name: str
+    descriptor: FieldDescriptor
+    type: Type
+    convert: Convert
+    convert_key: Convert | None = None
+    absent_is_null: bool = False
+
+    def raw(self, message: Any) -> Any:
+        """The field's content as protobuf gives it, extensions included."""
+        if self.descriptor.is_extension:
+            return message.Extensions[self.descriptor]
+        return getattr(message, self.name)
+
+    def read(self, message: ProtoMessage) -> Any:
+        """The field's content as a CEL value; an absent field has its default, absent wrappers are
+        null."""
+        if self.convert_key is not None:
+            entries = self.raw(message).items()
+            return make_map([(self.convert_key(k), self.convert(v)) for k, v in entries])
+        if is_repeated(self.descriptor):
+            return [self.convert(element) for element in self.raw(message)]
+        if self.absent_is_null and not self.is_set(message):
+            return None
+        return self.convert(self.raw(message))
+
+    def is_set(self, message: Any) -> bool:
+        """As `has()` tells: of fields without presence, whether they differ from their default."""
+        if is_repeated(self.descriptor):
+            return bool(self.raw(message))
+        if self.descriptor.is_extension:
+            return bool(message.HasExtension(self.descriptor))
+        if self.descriptor.has_presence:
+            return bool(message.HasField(self.name))
+        value = self.raw(message)
+        return bool(value) or (value.__class__ is float and math.copysign(1, value) < 0)
+
+
+def is_repeated(field: Any) -> bool:
+    """Lists and maps."""
+    if hasattr(field, "is_repeated"):
+        return bool(field.is_repeated)
+    return bool(field.label == field.LABEL_REPEATED)  # protobuf 5
+
+
+def is_map(field: FieldDescriptor) -> bool:
+    """Is the field declared as `map<K, V>`?"""
+    kind = field.message_type
+    return kind is not None and kind.GetOptions().map_entry
+
+
+def map_entry(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
+    """The key and the value of a map field, as fields."""
+    assert field.message_type is not None, "a map field has entries"
+    return field.message_type.fields_by_name["key"], field.message_type.fields_by_name["value"]
+
+
+def field_type(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
+    """The declared type; `enum_type` tells the type of an enum by its full name."""
+    if is_map(field):
+        key, value = map_entry(field)
+        return map_of(_single(key, enum_type), _single(value, enum_type))
+    single = _single(field, enum_type)
+    return list_of(single) if is_repeated(field) else single
+
+
+def _single(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
+    if field.message_type is not None:
+        name = field.message_type.full_name
+        return scope.TYPES.get(name) or object_type(name)
+    if field.enum_type is not None:
+        return enum_type(field.enum_type.full_name)
+    return types.BYTES if field.type == _F.TYPE_BYTES else _PRIMITIVES[field.cpp_type]
 
 
 class MessageTypes(Protocol):
@@ -109,3 +307,17 @@ class EnumValue(Opaque):
     def display(self) -> str:
         """The number."""
         return str(self.number)
+
+
+# --- Refusal -----------------------------------------------------------------
+#
+# How writing a value says that a field cannot take it; `writing` adds which field.
+
+
+class Refused(Exception):
+    """The reason, without the field."""
+
+
+def refuse(value: object, target: str) -> NoReturn:
+    """A value of another type than the field's."""
+    raise Refused(f"type conversion error from '{type_of(value)}' to '{target}'")

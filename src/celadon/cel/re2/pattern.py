@@ -18,19 +18,153 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cached_property
+from typing import Generic, TypeVar
 
-from celadon.cel.re2.automata.alphabet import alphabet_of
-from celadon.cel.re2.automata.backtracking import Analysis
-from celadon.cel.re2.automata.dfa import Dfa
-from celadon.cel.re2.automata.instructions import Program
-from celadon.cel.re2.automata.machine_pool import Spares
-from celadon.cel.re2.automata.reduction import MAX_HEIGHT, Question, question, starts_anchored
-from celadon.cel.re2.automata.spans import Slots, SpanFinder
-from celadon.cel.re2.automata.string_methods import plain_search
-from celadon.cel.re2.automata.translation import to_python
-from celadon.cel.re2.trees.pattern_parser import parse
-from celadon.cel.re2.trees.pattern_tree import Node
+from celadon.cel.re2.automaton import Program, alphabet_of, to_python
+from celadon.cel.re2.backtracking import Analysis, Slots, SpanFinder
+from celadon.cel.re2.dfa import MAX_HEIGHT, Dfa, Question, question, starts_anchored
+from celadon.cel.re2.pattern_parser import parse
+from celadon.cel.re2.pattern_tree import (
+    Alternate,
+    Assertion,
+    AssertionKind,
+    Chars,
+    Concat,
+    Empty,
+    Literal,
+    Node,
+    Repeat,
+)
 from celadon.records import dataclass
+
+# --- Machine pool ------------------------------------------------------------
+#
+# Machines that remember, shared by callers that may run at the same time.
+#
+# An automaton grows while it runs, so two threads must not run it at once. Each run takes one
+# from the spares, or a new one when there is none, and puts it back when it is done; one that
+# failed in between is not put back. Taking and putting are single operations of a list.
+
+
+T = TypeVar("T")
+
+
+class Spares(Generic[T]):
+    """Machines that nobody is using; more are made when there are none."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._spares: list[T] = []
+
+    def take(self) -> T:
+        try:
+            return self._spares.pop()
+        except IndexError:
+            return self._make()
+
+    def put(self, machine: T) -> None:
+        self._spares.append(machine)
+
+
+# --- String methods ----------------------------------------------------------
+#
+# Questions that a method of `str` answers.
+#
+# `^docker.io/` is a prefix, `:latest$` a suffix, `^(a|b)$` one of two texts. Each function made
+# here raises TypeError when its argument is not a `str`, as `re` does.
+
+
+_END = Assertion(AssertionKind.END_TEXT)
+
+# More texts than this are left to `re`.
+_MAX_TEXTS = 8
+
+
+def plain_search(question: Question) -> Search | None:
+    """The search, when the pattern is a handful of texts at the start, the end, or anywhere."""
+    parts = question.tree.subs if isinstance(question.tree, Concat) else (question.tree,)
+    ends = parts[-1] == _END
+    texts = _texts_of(parts[:-1] if ends else parts)
+    if texts is None:
+        return None
+    if question.anchored:
+        return _equals(texts) if ends else _starts_with(texts)
+    if ends:
+        return _ends_with(texts)
+    return _contains(next(iter(texts))) if len(texts) == 1 else None
+
+
+def _texts_of(parts: tuple[Node, ...]) -> frozenset[str] | None:
+    """The texts a sequence matches, when they are few."""
+    texts = frozenset({""})
+    for part in parts:
+        more = _texts(part)
+        if more is None or len(texts) * len(more) > _MAX_TEXTS:
+            return None
+        texts = frozenset(left + right for left in texts for right in more)
+    return texts
+
+
+def _texts(node: Node) -> frozenset[str] | None:
+    match node:
+        case Empty():
+            return frozenset({""})
+        case Literal(text, False):
+            return frozenset({text})
+        case Chars(chars) if len(chars) <= _MAX_TEXTS and all(
+            high - low < _MAX_TEXTS for low, high in chars
+        ):
+            return frozenset(chr(point) for low, high in chars for point in range(low, high + 1))
+        case Repeat(sub, 0, 1):
+            texts = _texts(sub)
+            return None if texts is None else texts | {""}
+        case Concat(subs):
+            return _texts_of(subs)
+        case Alternate(subs):
+            return _union(subs)
+        case _:
+            return None
+
+
+def _union(subs: tuple[Node, ...]) -> frozenset[str] | None:
+    union: frozenset[str] = frozenset()
+    for sub in subs:
+        texts = _texts(sub)
+        if texts is None or len(union) + len(texts) > _MAX_TEXTS:
+            return None
+        union |= texts
+    return union
+
+
+def _equals(texts: frozenset[str]) -> Search:
+    if len(texts) > 1:
+        as_str = str.__str__
+        return lambda text: as_str(text) in texts
+    (only,) = texts
+    equal = str.__eq__
+    return lambda text: equal(text, only)
+
+
+def _starts_with(texts: frozenset[str]) -> Search:
+    starts_with = str.startswith
+    prefixes = _prefixes(texts)
+    return lambda text: starts_with(text, prefixes)
+
+
+def _ends_with(texts: frozenset[str]) -> Search:
+    ends_with = str.endswith
+    suffixes = _prefixes(texts)
+    return lambda text: ends_with(text, suffixes)
+
+
+def _prefixes(texts: frozenset[str]) -> str | tuple[str, ...]:
+    return next(iter(texts)) if len(texts) == 1 else tuple(sorted(texts))
+
+
+def _contains(part: str) -> Search:
+    contains = str.__contains__
+    return lambda text: contains(text, part)
+
 
 Span = tuple[int, int]
 Search = Callable[[str], object]

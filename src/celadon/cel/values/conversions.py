@@ -13,11 +13,10 @@ from typing import Any, NoReturn
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
-from celadon.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, Uint
-from celadon.cel.values.operations.arithmetic import integer_overflow, unsigned_overflow
+from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
 from celadon.cel.values.runtime_types import conversion_error
-from celadon.cel.values.text import go_float, go_plain_float, utf8
-from celadon.cel.values.times.timestamps import (
+from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint, go_float, go_plain_float, utf8
+from celadon.cel.values.timestamps import (
     MAX_SECONDS,
     MIN_SECONDS,
     Duration,

@@ -17,9 +17,9 @@ from collections.abc import Hashable, ItemsView, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.errors import EvaluationError, unhashable
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.runtime_types import Opaque
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 
 class Missing:

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.times.timestamps import Duration, timestamp_at
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, timestamp_at
 
 Fields = Mapping[str, Any]
 Constructor = Callable[[Fields], Any]

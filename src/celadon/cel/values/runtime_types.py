@@ -8,16 +8,127 @@ parameter type, so that choosing an overload costs one call per argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Kind, Type
-from celadon.cel.values.list_classes import TypedList, is_list
-from celadon.cel.values.numbers import Uint
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.optional_values import Optional
-from celadon.cel.values.times.timestamps import Duration, Timestamp
+from celadon.cel.values.list_values import TypedList, is_list
+from celadon.cel.values.text import Uint, go_float, written
+from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_time
+
+# --- Opaque ------------------------------------------------------------------
+#
+# The base of abstract values: what a library's own type (`net.IP`, …) provides.
+
+
+class Opaque:
+    """A value of an abstract type.
+
+    `cel_type` is its type, the same for all values of a class; `go_name` what Go's `%T` prints for
+    it in error texts, `go_content` what it prints for a Go value inside that cel-go cannot make a
+    CEL value again, and `is_hashable` whether Go can make it a key. Subclasses implement `equals`
+    for another value of their own class; against any other class, CEL equality with an opaque
+    *left* operand is the error `no such overload` (the
+    reference, section 4.2).
+    `__eq__` follows CEL, so that generated code may use `==`: it raises for foreign classes.
+    `cost_size` is the size the cost model sees (1 unless overridden).
+    """
+
+    __slots__ = ()
+    cel_type: ClassVar[Type]
+    go_name: ClassVar[str] = "types.Opaque"
+    go_content: ClassVar[str] = ""
+    is_hashable: ClassVar[bool] = True
+
+    def equals(self, other: Opaque) -> bool:
+        """Equality with another value of the same class; may raise EvaluationError."""
+        raise no_such_overload()
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            raise no_such_overload()
+        return self.equals(other)
+
+    __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
+
+    def reopened(self) -> Any:
+        """What cel-go makes of the Go value inside (see `optional_contents`): this again, or an
+        EvaluationError, as a value."""
+        if not self.go_content:
+            return self
+        return EvaluationError(
+            f"unsupported conversion to ref.Val: ({self.go_content}){self.display()}"
+        )
+
+    @property
+    def cost_size(self) -> int:
+        """The size that cost rules see; 1 where cel-go knows none."""
+        return 1
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether `optional.ofNonZeroValue` drops the value."""
+        return False
+
+    def display(self) -> str:
+        """The text that results and error messages show."""
+        return f"{self.cel_type.name}"
+
+
+class Record(Opaque):
+    """An abstract value with fields, such as a protobuf message.
+
+    `record["name"]` is the value of a field, its default if it is not set, and `has` says whether
+    it is set; both raise EvaluationError for a name that is no field. Unlike other abstract values,
+    a record is merely different from a value of another type.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, field: str) -> Any:
+        raise no_such_field(field)
+
+    def has(self, field: str) -> bool:
+        """Is the field set? Raises EvaluationError for a field that the type does not have."""
+        raise no_such_field(field)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.equals(other)
+
+    __hash__ = None
+
+
+def no_such_field(field: str) -> EvaluationError:
+    """A message or record has no field of that name."""
+    return EvaluationError(f"no such field '{field}'")
+
+
+# --- Optional values ---------------------------------------------------------
+#
+# optional values: `Optional(value)` is present, `NONE` is absent.
+
+
+class Optional:
+    """An optional value. A present null is `Optional(None)`; absence is the one object `NONE`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "NONE" if self is NONE else f"Optional({self.value!r})"
+
+    def get(self) -> Any:
+        """The value. Raises EvaluationError if there is none."""
+        if self is NONE:
+            raise EvaluationError("optional.none() dereference")
+        return self.value
+
+
+NONE: Final[Optional] = Optional(None)
+"""The optional without a value, the only one; compare with `is`."""
 
 Guard: TypeAlias = Callable[[Any], bool]
 
@@ -172,3 +283,54 @@ def _map_guard(key: Type, value_type: Type) -> Guard:
         return True
 
     return matches
+
+
+# --- Value display -----------------------------------------------------------
+#
+# Values of any kind as Go's `%v` prints them: how error texts show keys and values.
+
+
+def display(value: Any) -> str:
+    """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`. Raises
+    EvaluationError for what is too long to write down."""
+    return _displayed(value, {})
+
+
+def _displayed(value: Any, known: dict[int, str]) -> str:
+    """`known` are the lists and maps that are written, by identity."""
+    match value:
+        case str():
+            return value
+        case None:
+            return "0"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(int(value))
+        case float():
+            return go_float(value)
+        case bytes():
+            return "[" + " ".join(map(str, value)) + "]"
+        case Timestamp():
+            return go_time(value)
+        case Duration():
+            return go_duration(value)
+        case Type():
+            return str(value)
+        case Optional():
+            shown = "" if value is NONE else _displayed(value.value, known)
+            return "optional.none()" if value is NONE else f"optional({shown})"
+        case Opaque():
+            return value.display()
+        case _:
+            text = known.get(id(value))
+            if text is None:
+                text = known[id(value)] = _container(value, known)
+            return text
+
+
+def _container(value: Any, known: dict[int, str]) -> str:
+    if isinstance(value, list):
+        return f"[{written(_displayed(one, known) for one in value)}]"
+    pairs = (f"{_displayed(k, known)}: {_displayed(v, known)}" for k, v in value.items())
+    return f"{{{written(pairs)}}}"

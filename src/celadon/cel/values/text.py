@@ -8,9 +8,10 @@ still turns them into U+FFFD rather than fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
 
-from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 
 #: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
 _LOWEST_PLAIN_EXPONENT = -4
@@ -131,3 +132,72 @@ def _quoted(c: str) -> str:
     if 0xD800 <= code < 0xE000:
         return "\\ufffd"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# --- Remembered texts --------------------------------------------------------
+#
+# Remembering what texts were read as.
+#
+# The same limits, addresses and versions come with one request after the other, and reading one
+# takes longer than everything else an expression does with it.
+
+
+T = TypeVar("T")
+
+#: How many texts one function remembers; then it begins anew.
+MAX_TEXTS: Final = 1024
+#: Longer texts are not worth their memory, in characters.
+LONGEST_REMEMBERED_TEXT: Final = 256
+
+
+class Remembered(dict[str, T]):
+    """A function of one text with its results kept, which must be immutable; errors are not.
+
+    `read(text)` is the function, `read[text]` the same for generated code: a text that is known
+    costs one look-up and no call. Whatever is no text is `no such overload`.
+    """
+
+    __slots__ = ("_read",)
+
+    def __init__(self, read: Callable[[str], T]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: str) -> T:
+        if text.__class__ is not str:
+            raise no_such_overload()
+        value = self._read(text)
+        if len(text) <= LONGEST_REMEMBERED_TEXT:
+            if len(self) >= MAX_TEXTS:
+                self.clear()
+            self[text] = value
+        return value
+
+    __call__ = dict.__getitem__
+
+    def __bool__(self) -> bool:
+        """As every function: also while nothing is known."""
+        return True
+
+
+# --- Numbers -----------------------------------------------------------------
+#
+# uint as a class, and the ranges of the three number types.
+#
+# int is Python's `int` (never bool), double is `float`. `Uint` is a subclass of int: equality
+# and hashing across int, uint and double then agree with CEL's for free, and only results have
+# to be wrapped again.
+
+
+MIN_INT = -(1 << 63)
+MAX_INT = (1 << 63) - 1
+MAX_UINT = (1 << 64) - 1
+
+
+class Uint(int):
+    """An unsigned 64-bit number. The constructor does not check the range; operations do."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Uint({int(self)})"

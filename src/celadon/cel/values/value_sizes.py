@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.opaque import Opaque
-from celadon.cel.values.operations.typed_lists import LIST_CLASSES
-from celadon.cel.values.optional_values import NONE, Optional
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.typed_lists import LIST_CLASSES
 
 _LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})

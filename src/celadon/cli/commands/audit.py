@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
+from celadon.cli.check.check_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.fleet_options import (
     add_fleet,
@@ -16,16 +16,14 @@ from celadon.cli.fleet_options import (
     audited_fleet,
     wrong_fleet_use,
 )
-from celadon.cli.option_values import POLICIES, add_exclude, add_files, count
-from celadon.cli.project_files.project_options import add_project, use_project
-from celadon.cli.release_option import add_version
+from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
+from celadon.cli.project_files import add_project, use_project
 from celadon.cli.report.report_model import AUDIT, FLEET, ReportForms
 
 if TYPE_CHECKING:
-    from celadon.cli.auditing.audit_findings import Violation
-    from celadon.cli.auditing.audit_report import AuditReport
-    from celadon.cli.auditing.audit_run import Audit
-    from celadon.cli.auditing.object_audit import AuditSettings
+    from celadon.cli.audit.audit_report import AuditReport, Violation
+    from celadon.cli.audit.audit_run import Audit
+    from celadon.cli.audit.object_audit import AuditSettings
 
 _DEFAULT_RESULTS: Final = 10_000
 
@@ -175,12 +173,12 @@ def _grouping(text: str) -> str:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, audit, report."""
-    from celadon.cli.auditing.audit_inputs import given_inputs
-    from celadon.cli.auditing.audit_report import FailOn
-    from celadon.cli.auditing.audit_run import Audit, audit_inputs
-    from celadon.cli.checking.given.policy_files import read_policies
-    from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.audit.audit_inputs import given_inputs
+    from celadon.cli.audit.audit_report import FailOn
+    from celadon.cli.audit.audit_run import Audit, audit_inputs
+    from celadon.cli.check.check_options import read_policies
+    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.project_config import ConfigError
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]
@@ -246,8 +244,8 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
 
 def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | str:
     """The report, or what is wrong with the options or the folder."""
+    from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.fleets.finished_work import DamagedResultError
-    from celadon.serve.outgoing import KubeconfigError
 
     try:
         return _cluster_report(audit, options)
@@ -261,7 +259,7 @@ def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
     """Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
-    from celadon.cli.auditing.cluster_audit import audit_cluster
+    from celadon.cli.audit.audit_run import audit_cluster
     from celadon.cli.cluster_options import chosen_cluster
 
     location = chosen_cluster(options.kubeconfig, options.context)
@@ -309,8 +307,8 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
-    from celadon.cli.auditing.object_audit import AuditSettings
-    from celadon.cli.checking.questions import user_info
+    from celadon.cli.audit.object_audit import AuditSettings
+    from celadon.cli.check.questions import user_info
 
     return AuditSettings(
         operation=Operation(options.operation),

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.checking.given.check_options import add_question
+from celadon.cli.check.check_options import add_question
 from celadon.cli.exits import Exit
-from celadon.cli.garbage import garbage_later
-from celadon.cli.option_values import count
+from celadon.cli.gc_tuning import garbage_later
+from celadon.cli.options import count
 from celadon.cli.report.report_model import CHECK
 
 DESCRIPTION: Final = """\
@@ -98,8 +98,8 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.checking.check_run import check
-    from celadon.cli.checking.given.check_inputs import WrongUseError, check_inputs
+    from celadon.cli.check.check_options import WrongUseError, check_inputs
+    from celadon.cli.check.check_run import check
 
     progress = output.Progress("documents read:")
     try:

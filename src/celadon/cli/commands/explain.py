@@ -6,16 +6,16 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.checking.given.check_options import add_question
+from celadon.cli.check.check_options import add_question
 from celadon.cli.exits import Exit
-from celadon.cli.project_files.project_options import add_verbose
+from celadon.cli.project_files import add_verbose
 from celadon.cli.report.report_model import EXPLANATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from celadon.cli.checking.check_report import ObjectResult
-    from celadon.cli.checking.given.check_inputs import CheckInputs
+    from celadon.cli.check.check_options import CheckInputs
+    from celadon.cli.check.check_report import ObjectResult
 
 _PROGRAM: Final = "celadon explain"
 
@@ -72,8 +72,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, explain."""
-    from celadon.cli.checking.given.check_inputs import WrongUseError
-    from celadon.cli.explaining.explained_objects import explained_objects
+    from celadon.cli.check.check_options import WrongUseError
+    from celadon.cli.explain.recorded_requests import explained_objects
 
     progress = output.Progress("documents read:")
     try:
@@ -95,11 +95,11 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
     """WrongUseError."""
-    from celadon.cli.checking.given.check_inputs import WrongUseError, check_inputs
+    from celadon.cli.check.check_options import WrongUseError, check_inputs
 
     if options.record is None:
         return check_inputs(options, step, output.complain)
-    from celadon.cli.explaining.recorded_requests import asked_as_recorded, recorded_request
+    from celadon.cli.explain.recorded_requests import asked_as_recorded, recorded_request
 
     if options.resources:
         raise WrongUseError("`--from` stands for the RESOURCES: give one or the other")

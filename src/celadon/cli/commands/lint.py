@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from celadon.admission.lint import Rule
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.garbage import garbage_later
-from celadon.cli.project_files.project_options import add_project, add_verbose, project_of
-from celadon.cli.release_option import VERSIONS, kubernetes_version
+from celadon.cli.gc_tuning import garbage_later
+from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.options import VERSIONS, kubernetes_version
+from celadon.cli.project_files import add_project, add_verbose, project_of
 from celadon.cli.report import plain_text
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
-    from celadon.cli.linting.lint_config import LintConfig
-    from celadon.cli.linting.lint_report import LintReport
-    from celadon.cli.linting.lint_run import LintInput, Shown
-    from celadon.cli.project_files.changed_file import ChangedFile
+    from celadon.cli.lint.lint_config import LintConfig
+    from celadon.cli.lint.lint_report import LintReport
+    from celadon.cli.lint.lint_run import LintInput, Shown
+    from celadon.cli.project_files import ChangedFile
     from celadon.cli.reading.problems import Problem
 
 _PROGRAM: Final = "celadon lint"
@@ -127,9 +130,8 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
-    from celadon.cli.linting.lint_config import unknown_rule
-    from celadon.cli.linting.rule_pages import explanation, overview
-    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.lint.lint_config import unknown_rule
+    from celadon.cli.project_config import ConfigError
 
     if options.list_rules:
         output.write(overview())
@@ -159,7 +161,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.linting.lint_config import FAIL_ON, LintConfig, find_config
+    from celadon.cli.lint.lint_config import FAIL_ON, LintConfig, find_config
 
     project = project_of(options, output.complain, reads_files=not options.paths)
     options.paths = options.paths or list(project.files)
@@ -184,7 +186,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
 
 def _file_ignores(given: str) -> tuple[str, tuple[str, ...]]:
     """Raises ConfigError."""
-    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.project_config import ConfigError
 
     pattern, _, names = given.rpartition(":")
     if not pattern:
@@ -211,9 +213,9 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.linting.fixing import fixes
-    from celadon.cli.linting.lint_run import findings, lint_setup, read
-    from celadon.cli.project_files.other_files import summary
+    from celadon.cli.lint.fixing import fixes
+    from celadon.cli.lint.lint_run import findings, lint_setup, read
+    from celadon.cli.project_files import summary
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)
@@ -262,8 +264,8 @@ def _report(
     given: LintInput, shown: list[Shown], silenced: int, fixed: int, config: LintConfig
 ) -> LintReport:
     from celadon.admission.lint import Severity
-    from celadon.cli.linting.lint_report import LintReport
-    from celadon.cli.linting.lint_run import registered
+    from celadon.cli.lint.lint_report import LintReport
+    from celadon.cli.lint.lint_run import registered
 
     return LintReport(
         tuple(one.located for one in shown),
@@ -273,3 +275,65 @@ def _report(
         fixed,
         None if config.fail_on == "never" else Severity(config.fail_on),
     )
+
+
+# --- Rule pages --------------------------------------------------------------
+#
+# The rules as documentation: `--explain`, `--list-rules`, docs/lint.md.
+
+
+_HEAD: Final = """\
+# The rules of celadon lint
+
+Made from the table of rules: `python -m celadon.cli.commands.lint > docs/lint.md`.
+
+| code | name | severity |
+|---|---|---|
+"""
+_FRAGMENTS: Final = """
+Examples without a `kind` are the `spec` of a policy about Deployments that are created or updated.
+CEL005, CEL021, CEL025, CEL026, CEL030 to CEL032, CEL035 and CEL041 speak about the rules of
+CustomResourceDefinitions (`x-kubernetes-validations`), too.
+How to choose rules, silence findings and fix them: [the commands](cli.md#celadon-lint).
+"""
+
+
+def explanation(wanted: str) -> str:
+    """What a rule is about, by code or name; empty if there is none."""
+    rule = next((one for one in EVERY_RULE if wanted in (one.code, one.name)), None)
+    if rule is None:
+        return ""
+    head = f"{rule.code} {rule.name} ({rule.severity.value})"
+    return f"{head}\n\n{rule.doc}\n\nbad:\n{_indented(rule.bad)}\ngood:\n{_indented(rule.good)}"
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}\n" for line in text.splitlines())
+
+
+def overview() -> str:
+    """A line per rule."""
+    width = max(len(rule.name) for rule in EVERY_RULE)
+    return "".join(
+        f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in EVERY_RULE
+    )
+
+
+def page() -> str:
+    """All rules, as Markdown."""
+    table = "".join(f"| {_link(one)} | {one.name} | {one.severity.value} |\n" for one in EVERY_RULE)
+    return _HEAD + table + _FRAGMENTS + "".join(_sections())
+
+
+def _link(rule: Rule) -> str:
+    return f"[{rule.code}](#{rule.code.lower()}-{rule.name})"
+
+
+def _sections() -> Iterator[str]:
+    for rule in EVERY_RULE:
+        yield f"\n## {rule.code} {rule.name}\n\n{rule.doc}\n"
+        yield f"\nBad:\n\n```yaml\n{rule.bad}```\n\nGood:\n\n```yaml\n{rule.good}```\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

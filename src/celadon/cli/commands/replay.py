@@ -6,11 +6,10 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
+from celadon.cli.check.check_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import POLICIES, add_exclude, add_files
-from celadon.cli.project_files.project_options import add_project, use_project
-from celadon.cli.release_option import add_version
+from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
+from celadon.cli.project_files import add_project, use_project
 from celadon.cli.report.report_model import REPLAY
 
 DESCRIPTION: Final = """\
@@ -61,10 +60,10 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, replay, report."""
     from datetime import UTC, datetime
 
-    from celadon.cli.checking.given.policy_files import read_policies
-    from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.project_files.config_files import ConfigError
-    from celadon.cli.replaying.replay_run import Replay, replay
+    from celadon.cli.check.check_options import read_policies
+    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.project_config import ConfigError
+    from celadon.cli.replay.replay_run import Replay, replay
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import add_files
+from celadon.cli.options import add_files
 
 if TYPE_CHECKING:
-    from celadon.cli.schemas.shown_schemas import Found, Schemas
+    from celadon.cli.schemas import Found, Schemas
     from celadon.kube.schemas import SchemaPack
 
 _PROGRAM: Final = "celadon schema"
@@ -71,8 +71,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _schemas(options: argparse.Namespace) -> Schemas | None:
-    from celadon.cli.schemas.schema_sources import definitions, read_pack
-    from celadon.cli.schemas.shown_schemas import Schemas
+    from celadon.cli.schemas import Schemas, definitions, read_pack
     from celadon.kube.schemas import built_in
 
     pack = read_pack(options.pack) if options.pack else built_in()
@@ -100,8 +99,8 @@ def _list(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
-    from celadon.cli.schemas.shown_schemas import UnknownName, document
-    from celadon.cli.suggestions import did_you_mean
+    from celadon.cli.options import did_you_mean
+    from celadon.cli.schemas import UnknownName, document
 
     try:
         found = schemas.find(options.name)
@@ -116,7 +115,7 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _text(found: Found, pack: SchemaPack, *, recursive: bool) -> str:
-    from celadon.cli.schemas.shown_schemas import rows, type_name
+    from celadon.cli.schemas import rows, type_name
 
     lines = [f"KIND     {found.gvk.kind}", f"VERSION  {found.gvk.api_version}"]
     if found.fields:
@@ -147,7 +146,7 @@ def _print(value: object, format: str) -> None:
 
 
 def _build(options: argparse.Namespace) -> Exit:
-    from celadon.cli.schemas.schema_sources import access, build
+    from celadon.cli.schemas import access, build
 
     allowed = access(options)
     if isinstance(allowed, str):

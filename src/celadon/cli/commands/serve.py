@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.checking.given.plugin_options import add_plugins
+from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import count, seconds
-from celadon.cli.release_option import add_version
-from celadon.cli.server_packages import missing_package
+from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
-    from celadon.serve.transport import PluginSettings, RequestLimits, ServerSettings, Serving
-    from celadon.store.etcd import EtcdSettings
+    from celadon.apiserver.http import PluginSettings, RequestLimits, ServerSettings, Serving
+    from celadon.storage.etcd import EtcdSettings
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -232,12 +230,12 @@ def run(options: argparse.Namespace) -> Exit:
     if missing:
         return _failed(missing)
     gc.disable()  # until the server is ready: a tenth of its start, and nothing to be found
-    from celadon.serve.transport import StartError
-    from celadon.serve.transport import run as run_server
+    from celadon.apiserver.http import StartError
+    from celadon.apiserver.http import run as run_server
 
     try:
         settings = _settings(options)
-        output.log_to_stderr(options.verbosity, "celadon.serve")
+        output.log_to_stderr(options.verbosity, "celadon.apiserver")
         run_server(settings, lambda serving: _announce(serving, settings))
     except StartError as error:
         return _failed(str(error))
@@ -270,7 +268,7 @@ def _place(settings: ServerSettings) -> str:
 
 def _settings(options: argparse.Namespace) -> ServerSettings:
     """Raises StartError."""
-    from celadon.serve.transport import (
+    from celadon.apiserver.http import (
         Rotation,
         ServerSettings,
         StartError,
@@ -330,11 +328,11 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
 
 def _etcd(options: argparse.Namespace) -> EtcdSettings | None:
     """Raises StartError."""
-    from celadon.serve.transport import MEMORY, StartError
+    from celadon.apiserver.http import MEMORY, StartError
 
     if not options.etcd_servers:
         return None
-    from celadon.store.etcd import EtcdSettings, parse_endpoints
+    from celadon.storage.etcd import EtcdSettings, parse_endpoints
 
     if options.data != MEMORY:
         raise StartError("`--etcd-servers` and `--data` are two places for the same objects")
@@ -352,7 +350,7 @@ def _etcd(options: argparse.Namespace) -> EtcdSettings | None:
 
 
 def _limits(options: argparse.Namespace) -> RequestLimits:
-    from celadon.serve.transport import RequestLimits
+    from celadon.apiserver.http import RequestLimits
 
     return RequestLimits(
         options.max_requests_inflight,
@@ -365,7 +363,7 @@ def _limits(options: argparse.Namespace) -> RequestLimits:
 
 def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
     """What a configuration file says of the plugins. Raises StartError."""
-    from celadon.serve.transport import PluginSettings, StartError, read_admission_file
+    from celadon.apiserver.http import PluginSettings, StartError, read_admission_file
 
     if path is None:
         return PluginSettings()
@@ -378,8 +376,8 @@ def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
 
 def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozenset[str]:
     """The names that two options leave. Raises StartError."""
-    from celadon.kube.catalogue import UnusablePlugins, enabled_plugins
-    from celadon.serve.transport import StartError
+    from celadon.apiserver.http import StartError
+    from celadon.kube.resources import UnusablePlugins, enabled_plugins
 
     more, fewer = (
         [name for one in given for name in one.split(",") if name]
@@ -393,7 +391,7 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
 
 def _read(option: str, given: G, reader: Callable[[G], T]) -> T:
     """Raises StartError."""
-    from celadon.serve.transport import StartError
+    from celadon.apiserver.http import StartError
 
     try:
         return reader(given)
@@ -413,7 +411,7 @@ class _ManifestFiles:
         """With their places. Raises StartError."""
         if not self._paths:
             return ()
-        from celadon.cli.reading.file_signatures import signatures
+        from celadon.cli.reading.sources import signatures
 
         seen = signatures(self._paths)
         if seen != self._seen:
@@ -424,10 +422,10 @@ class _ManifestFiles:
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Objects with their places. Raises StartError."""
+    from celadon.apiserver.http import StartError
     from celadon.cli.reading.documents import DocumentReader
     from celadon.cli.reading.problems import Problem
     from celadon.cli.reading.sources import expand, read
-    from celadon.serve.transport import StartError
 
     reader = DocumentReader()
     for file in expand(paths):

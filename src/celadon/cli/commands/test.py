@@ -10,15 +10,14 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from celadon.cli import output
-from celadon.cli.checking.given.plugin_options import add_plugins, chosen_plugins
+from celadon.cli.check.check_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import add_expected, count
-from celadon.cli.policy_tests.case_results import RunReport
-from celadon.cli.policy_tests.case_running import RunOptions, chosen_cases, run_tests
-from celadon.cli.policy_tests.coverage_counts import Coverage
-from celadon.cli.policy_tests.found_tests import GivenTests, given_tests
-from celadon.cli.project_files.project_options import add_project, project_of
-from celadon.cli.release_option import DEFAULT_VERSION, VERSIONS, kubernetes_version
+from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, kubernetes_version
+from celadon.cli.policytest.coverage import Coverage
+from celadon.cli.policytest.found_tests import GivenTests, given_tests
+from celadon.cli.policytest.run.case_results import RunReport
+from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases, run_tests
+from celadon.cli.project_files import add_project, project_of
 from celadon.cli.report.report_model import TEST
 
 _BEAT: Final = 0.3
@@ -162,7 +161,7 @@ def _report_file(text: str) -> str:
 def run(options: argparse.Namespace) -> Exit:
     """Read, run, report."""
     from celadon.cel.extend import re2
-    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.project_config import ConfigError
 
     try:
         project = project_of(options, output.complain, reads_files=False)
@@ -205,7 +204,7 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     report = run_tests(given.tests, chosen, progress.step)
     progress.done()
     if options.update:
-        from celadon.cli.policy_tests.written_tests.snapshots import update
+        from celadon.cli.policytest.files.snapshots import update
 
         updated = update(report.tests)
         if updated:
@@ -231,7 +230,7 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
     """And what becomes of the policies' mutants."""
-    from celadon.cli.policy_tests.telling_apart.alteration_runs import run_alterations
+    from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
 
     cases = chosen_cases(given.tests, chosen)
     progress = output.Progress("policies mutated:")
@@ -258,7 +257,7 @@ def _watch(
     paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
     """Until Ctrl-C."""
-    from celadon.cli.policy_tests.changed_files import WatchedFiles, affected
+    from celadon.cli.policytest.files.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()
     watched.watch(given.tests, (one.file for one in given.problems))

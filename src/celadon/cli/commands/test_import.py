@@ -9,7 +9,7 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import add_expected
+from celadon.cli.options import add_expected
 from celadon.cli.reading import sources
 from celadon.cli.reading.problems import Problem
 
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, rewrite, write."""
-    from celadon.cli.policy_tests.foreign_tests.foreign_formats import foreign_tests
+    from celadon.cli.policytest.importers.foreign_formats import foreign_tests
     from celadon.cli.report.plain_text import yaml_text
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"

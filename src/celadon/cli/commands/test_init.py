@@ -8,7 +8,7 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.release_option import add_version
+from celadon.cli.options import add_version
 
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one
@@ -41,9 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Search and write."""
-    from celadon.cli.policy_tests.first_tests.case_search import search
-    from celadon.cli.policy_tests.first_tests.first_file import first_file
-    from celadon.cli.policy_tests.first_tests.first_policy import first_policy
+    from celadon.cli.policytest.scaffolding.case_search import search
+    from celadon.cli.policytest.scaffolding.first_policy import first_file, first_policy
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):

@@ -19,14 +19,12 @@ from celadon.cli.cluster_options import (
     uses_cluster,
 )
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import POLICIES, add_files, count, seconds
-from celadon.cli.release_option import add_version
-from celadon.cli.server_packages import missing_package
+from celadon.cli.options import POLICIES, add_files, add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
     import ssl
 
-    from celadon.serve.transport import Address
+    from celadon.apiserver.http import Address
     from celadon.webhook.policy_sources import WatchedFiles
     from celadon.webhook.service import (
         DecisionLogSettings,
@@ -189,7 +187,7 @@ def run(options: argparse.Namespace) -> Exit:
     problem = _contradiction(options)
     if problem:
         return output.usage_error("celadon webhook", problem)
-    from celadon.serve.transport import StartError
+    from celadon.apiserver.http import StartError
     from celadon.webhook.policy_sources import LoadError
     from celadon.webhook.service import run_webhook
 
@@ -296,7 +294,7 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
     """None where nothing of the cluster is wanted. Raises StartError."""
     if not uses_cluster(options):
         return None
-    from celadon.serve.transport import trust_clients
+    from celadon.apiserver.http import trust_clients
 
     authorities = options.client_ca_file
 
@@ -308,8 +306,8 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
 
 
 def _source(options: argparse.Namespace) -> WatchedFiles:
-    from celadon.cli.checking.policy_loading import PolicyLoader
-    from celadon.cli.reading.file_signatures import signatures
+    from celadon.cli.check.policy_loading import PolicyLoader
+    from celadon.cli.reading.sources import signatures
     from celadon.webhook.policy_sources import WatchedFiles
 
     load = PolicyLoader(options.files, options.kubernetes_version)
@@ -318,7 +316,7 @@ def _source(options: argparse.Namespace) -> WatchedFiles:
 
 def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> WebhookSettings:
     """Raises StartError."""
-    from celadon.serve.transport import StartError, parse_address
+    from celadon.apiserver.http import StartError, parse_address
     from celadon.webhook.service import WebhookSettings
 
     try:
@@ -346,7 +344,7 @@ def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> Webhoo
 
 def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertificate | None:
     """Raises StartError."""
-    from celadon.serve.transport import StartError, TlsSettings
+    from celadon.apiserver.http import StartError, TlsSettings
     from celadon.webhook.service import certificate_of, write_trusted
 
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):

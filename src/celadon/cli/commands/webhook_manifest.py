@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.option_values import POLICIES, add_exclude, add_files, count
-from celadon.cli.project_files.project_options import add_project, add_verbose, use_project
-from celadon.cli.release_option import add_version
+from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
+from celadon.cli.project_files import add_project, add_verbose, use_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from celadon.cli.checking.manifests import Manifests
-    from celadon.cli.checking.policy_set import PolicySets
+    from celadon.cli.check.manifests import Manifests
+    from celadon.cli.check.policy_set import PolicySets
     from celadon.webhook.installation import Coverage, InstallationSettings
 
 DESCRIPTION: Final = """\
@@ -153,9 +152,9 @@ def _add_requests(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read the policies, print the manifests."""
-    from celadon.cli.checking.given.policy_files import read_policies
-    from celadon.cli.checking.policy_set import policy_sets
-    from celadon.cli.project_files.config_files import ConfigError
+    from celadon.cli.check.check_options import read_policies
+    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.project_config import ConfigError
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]
@@ -236,7 +235,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
 def _params(policies: PolicySets) -> tuple[str, ...]:
     """The resources of the policies' params."""
     from celadon.kube import GroupVersionKind, parse_api_version
-    from celadon.kube.catalogue import guessed_resource, known_resources
+    from celadon.kube.resources import guessed_resource, known_resources
 
     known = known_resources(all_versions=True)
     found = []

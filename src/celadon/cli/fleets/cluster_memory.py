@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from celadon.cli.auditing.cluster_audit import PageResult
-from celadon.cli.auditing.object_audit import AuditSettings
-from celadon.cli.checking.manifests import Manifests
+from celadon.cli.audit.audit_run import PageResult
+from celadon.cli.audit.object_audit import AuditSettings
+from celadon.cli.check.manifests import Manifests
 from celadon.cli.fleets.finished_work import KeptResults, key_of
 from celadon.kube import GroupVersionResource
 

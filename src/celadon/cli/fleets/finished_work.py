@@ -9,14 +9,250 @@ there. They are JSON (`plain_records`); one that is not what it should be ends t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import enum
 import hashlib
 import json
 import os
+import types
+import typing
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon import __version__, owner_only
-from celadon.cli.fleets.plain_records import NotPlainError, from_plain, to_plain
+from celadon.cli.reading.locations import Chunk, PlainChunk
+from celadon.kube import FieldPath
+
+# --- Plain records -----------------------------------------------------------
+#
+# Records as plain JSON, and back: by the types of their fields, which are checked.
+#
+# A text of JSON says nothing of classes. What is made of it is decided by the type that the
+# reader asks for: it can hold nothing but that class, the classes of its fields, and so on. So
+# a file that was in other hands can lie about results, but it cannot make the reader run
+# anything.
+#
+# A record becomes an object of its fields, those left out that `==` does not compare: they are
+# made anew. Tuples, sets and maps with keys that are no texts become arrays. A value of a union
+# is an array too: the name of its type, and the value.
+
+
+_SCALARS: Final = (str, int, float, bool, types.NoneType)
+_LISTS: Final = (list, set, frozenset)
+
+_STANDS_FOR: Final[dict[type[object], tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    Chunk: (PlainChunk, Chunk.plain, Chunk.from_plain),
+    FieldPath: (tuple[str | int, ...], attrgetter("steps"), lambda steps: FieldPath(*steps)),
+}
+"""Types that are no records: what is written in place of their values, how it is made of them, and
+they of it."""
+
+
+class NotPlainError(ValueError):
+    """JSON that is no value of the type, or a value that has no JSON; the text says where."""
+
+
+class _Form(NamedTuple):
+    """How the values of a type become JSON, and JSON becomes values of it."""
+
+    plain: Callable[[Any], Any]
+    value: Callable[[Any], Any]
+
+
+def to_plain(kind: Any, value: object) -> Any:  # noqa: ANN401 - any JSON
+    """The JSON of a value of a type. Raises NotPlainError for a value that has none."""
+    return _form(kind).plain(value)
+
+
+def from_plain(kind: type[T], plain: object) -> T:
+    """The value of a type that JSON stands for. Raises NotPlainError for any other JSON."""
+    wanted: Any = kind
+    return _form(wanted).value(plain)  # type: ignore[no-any-return]
+
+
+@cache
+def _form(kind: Any) -> _Form:  # noqa: ANN401 - whatever stands as the type of a field
+    if kind is Any:
+        return _Form(_same, _same)
+    if kind in _SCALARS:
+        return _scalar(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        return _union(arguments)
+    if origin in _LISTS:
+        return _sequence(origin, arguments[0])
+    if origin is tuple:
+        repeated = arguments[1:] == (...,)
+        return _sequence(tuple, arguments[0]) if repeated else _row(tuple, arguments)
+    if origin is dict:
+        return _mapping(*arguments)
+    if origin is Counter:
+        counts = _mapping(arguments[0], int)
+        return _Form(counts.plain, lambda plain: Counter(counts.value(plain)))
+    if isinstance(kind, type):
+        return _class(kind)
+    return _none(str(kind))
+
+
+def _class(kind: Any) -> _Form:  # noqa: ANN401 - a class
+    if kind in _STANDS_FOR:
+        other, plain, value = _STANDS_FOR[kind]
+        form = _form(other)
+        return _Form(lambda given: form.plain(plain(given)), lambda given: value(form.value(given)))
+    if issubclass(kind, enum.Enum):
+        return _choice(kind)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        hints = typing.get_type_hints(kind)
+        return _row(kind._make, tuple(hints[name] for name in kind._fields))
+    if dataclasses.is_dataclass(kind):
+        return _record(kind)
+    return _none(kind.__name__)
+
+
+def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    return value
+
+
+def _none(name: str) -> _Form:
+    """Of what belongs to this process alone, as an open file does."""
+
+    def refuse(_: object) -> NoReturn:
+        _refuse(f"{name} has no plain form")
+
+    return _Form(refuse, refuse)
+
+
+def _scalar(kind: type[object]) -> _Form:
+    def checked(value: object) -> object:
+        if value.__class__ is not kind:
+            _refuse(f"expected {kind.__name__}, not {value.__class__.__name__}")
+        return value
+
+    return _Form(checked, checked)
+
+
+def _choice(kind: type[enum.Enum]) -> _Form:
+    members = kind.__members__
+
+    def value(plain: object) -> enum.Enum:
+        if plain.__class__ is not str or plain not in members:
+            _refuse(f"no {kind.__name__}: {plain!r}")
+        return members[plain]
+
+    return _Form(lambda member: member.name, value)
+
+
+def _union(kinds: tuple[Any, ...]) -> _Form:
+    by_name = {_name(kind): _form(kind) for kind in kinds if kind is not types.NoneType}
+    optional = types.NoneType in kinds
+
+    def plain(value: object) -> object:
+        if value is None and optional:
+            return None
+        name = value.__class__.__name__
+        if name not in by_name:
+            _refuse(f"expected one of {', '.join(by_name)}, not {name}")
+        return [name, by_name[name].plain(value)]
+
+    def value(plain: object) -> object:
+        if plain is None and optional:
+            return None
+        name, inner = _items(plain, 2)
+        if name.__class__ is not str or name not in by_name:
+            _refuse(f"expected one of {', '.join(by_name)}, not {name!r}")
+        return by_name[name].value(inner)
+
+    return _Form(plain, value)
+
+
+def _name(kind: Any) -> str:  # noqa: ANN401 - a type
+    found: str = (typing.get_origin(kind) or kind).__name__
+    return found
+
+
+def _sequence(make: Callable[[Iterator[Any]], Any], kind: Any) -> _Form:  # noqa: ANN401 - a type
+    item = _form(kind)
+    return _Form(
+        lambda values: [item.plain(one) for one in values],
+        lambda plain: make(
+            _plain_records_read(item, index, one) for index, one in enumerate(_items(plain))
+        ),
+    )
+
+
+def _row(make: Callable[[Iterator[Any]], Any], kinds: tuple[Any, ...]) -> _Form:
+    forms = [_form(kind) for kind in kinds]
+
+    def value(plain: object) -> object:
+        items = enumerate(_items(plain, len(forms)))
+        return make(_plain_records_read(forms[index], index, one) for index, one in items)
+
+    return _Form(
+        lambda values: [form.plain(one) for form, one in zip(forms, values, strict=True)], value
+    )
+
+
+def _mapping(key: Any, item: Any) -> _Form:  # noqa: ANN401 - types
+    """An object; where its keys are no texts, an array of pairs."""
+    if key is not str:
+        pairs = _sequence(dict, tuple[key, item])
+        return _Form(lambda values: pairs.plain(values.items()), pairs.value)
+    form = _form(item)
+    return _Form(
+        lambda values: {name: form.plain(one) for name, one in values.items()},
+        lambda plain: {
+            name: _plain_records_read(form, name, one) for name, one in _object(plain).items()
+        },
+    )
+
+
+def _record(kind: Any) -> _Form:  # noqa: ANN401 - a dataclass
+    hints = typing.get_type_hints(kind)
+    names = [one.name for one in dataclasses.fields(kind) if one.init and one.compare]
+    forms: dict[str, _Form] = {name: _form(hints[name]) for name in names}
+
+    def value(plain: object) -> object:
+        found = _object(plain)
+        if found.keys() != forms.keys():
+            wrong = sorted(found.keys() ^ forms.keys())
+            _refuse(f"not the fields of {kind.__name__}: {', '.join(map(repr, wrong))}")
+        return kind(
+            **{name: _plain_records_read(form, name, found[name]) for name, form in forms.items()}
+        )
+
+    return _Form(
+        lambda record: {name: form.plain(getattr(record, name)) for name, form in forms.items()},
+        value,
+    )
+
+
+def _plain_records_read(form: _Form, step: str | int, plain: object) -> Any:  # noqa: ANN401 - a value of any type
+    """A part of a value; what is wrong with it is said with its place."""
+    try:
+        return form.value(plain)
+    except NotPlainError as error:
+        raise NotPlainError(f".{step}{'' if str(error)[0] == '.' else ': '}{error}") from None
+
+
+def _items(plain: object, count: int | None = None) -> list[Any]:
+    if not isinstance(plain, list) or (count is not None and len(plain) != count):
+        _refuse("expected an array" if count is None else f"expected an array of {count}")
+    return plain
+
+
+def _object(plain: object) -> Mapping[str, Any]:
+    if not isinstance(plain, dict):
+        _refuse("expected an object")
+    return plain
+
+
+def _refuse(why: str) -> NoReturn:
+    raise NotPlainError(why)
+
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
 
-from celadon.cli.fleets.ordered_work import Engine
+from celadon.cli.fleets.fleet_run import Engine
 from celadon.cli.worker_pipes import possible_workers
 from celadon.records import dataclass
 

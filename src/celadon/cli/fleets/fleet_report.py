@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from celadon.cli.auditing.audit_findings import Tally
-from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.checking.check_report import Notice
+from celadon.cli.audit.audit_report import AuditReport, Tally
+from celadon.cli.check.check_report import Notice
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass

@@ -6,25 +6,288 @@ order of the fleet, however many workers there are, so the report is that of a s
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import replace
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from celadon.cli.auditing.audit_findings import Findings, Violation
-from celadon.cli.auditing.audit_inputs import Input, given_inputs
-from celadon.cli.auditing.audit_report import AuditReport
-from celadon.cli.auditing.audit_run import Audit, finished
-from celadon.cli.auditing.source_survey import looked_up_in
+from celadon.admission import Engine as AdmissionEngine
+from celadon.cli.audit.audit_inputs import (
+    Input,
+    Inputs,
+    Survey,
+    given_inputs,
+    looked_up_in,
+    source_auditor,
+)
+from celadon.cli.audit.audit_lookups import lookups_of
+from celadon.cli.audit.audit_report import AuditReport, Findings, Violation
+from celadon.cli.audit.audit_run import Audit, finished
+from celadon.cli.audit.etcd_snapshots import SnapshotObjects
+from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.check.check_report import Notice
+from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.policy_set import PolicySets, policy_sets, validating_engine
 from celadon.cli.fleets.cluster_memory import audit_identity
 from celadon.cli.fleets.finished_work import key_of
-from celadon.cli.fleets.fleet_file import Source
-from celadon.cli.fleets.fleet_parts import Part
+from celadon.cli.fleets.fleet_parts import Part, ResourcePart, Source, part_blocks, surveyed_inputs
 from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.fleets.fleet_work import Job, SurveyedSource, audited, surveyed
-from celadon.cli.fleets.ordered_work import Engine, Failure, Memory, Task, in_order
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.webhook.cluster import ClusterClient
+
+
+# --- Fleet work --------------------------------------------------------------
+#
+# What a worker does, wherever it runs: survey a source, audit a part of one.
+#
+# Policies are compiled once in each worker, and what a source has to be looked up is indexed
+# once for all of its parts that the worker gets.
+
+
+T = TypeVar("T")
+_Given = Input | SnapshotObjects | Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """By which policies sources are audited, and how; one object in each worker."""
+
+    manifests: Manifests
+    settings: AuditSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurveyedSource:
+    """A source, what policies may look up in it, and its parts. `inputs` are its dumps."""
+
+    source: Source
+    inputs: Inputs = Inputs(())
+    survey: Survey = Survey()
+    parts: tuple[Part, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def surveyed(job: Job, source: Source) -> SurveyedSource:
+    """What there is to be audited."""
+    wanted = lookups_of(_sets(job))
+    if source.dumps or source.snapshot:
+        inputs = _snapshot(source) if source.snapshot else _steady(given_inputs(source.dumps))
+        survey, parts = surveyed_inputs(inputs, wanted)
+        shipped = Inputs(()) if source.snapshot else inputs
+        problems = () if parts else tuple(one for one in inputs.inputs if isinstance(one, Problem))
+        return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.cli.audit.audit_run import concerned_resources, surveyed_cluster
+    from celadon.webhook.cluster import ClusterError
+
+    try:
+        survey, found = _asked(source, lambda client: surveyed_cluster(client, wanted))
+    except (ClusterError, KubeconfigError) as error:
+        return SurveyedSource(source, problems=(Problem("", 0, str(error)),))
+    whole = SurveyedSource(source, survey=survey, problems=tuple(found))
+    resources = concerned_resources(_auditor(job, whole), survey)
+    return replace(whole, parts=tuple(ResourcePart(one.gvr) for one in resources))
+
+
+@functools.lru_cache(maxsize=2)
+def _snapshot(source: Source) -> Inputs:
+    """Each worker opens it for itself."""
+    return given_inputs((), (source.snapshot,), source.prefix)
+
+
+def _steady(inputs: Inputs) -> Inputs:
+    """Those that every worker can read."""
+    return Inputs(tuple(_readable(one) for one in inputs.inputs))
+
+
+def _readable(one: _Given) -> _Given:
+    if isinstance(one, Input) and one.copied is not None:
+        return Problem(one.name, 0, "can be read only once", "a fleet needs files")
+    return one
+
+
+def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
+    """What comes of the objects of a part, with no more than so many violations."""
+    auditor = _auditor(job, source).anew(most)
+    findings = Findings()
+    if not isinstance(part, ResourcePart):
+        inputs = _snapshot(source.source) if source.source.snapshot else source.inputs
+        for block in part_blocks(inputs, part):
+            findings.add(auditor.block(block), most)
+        return findings
+    from celadon.cli.audit.audit_run import NoMemory, audited_pages
+
+    catalog = source.survey.catalog
+    resource = None if catalog is None else catalog.by_gvr(part.resource)
+    if resource is None:
+        raise LookupError(part.resource)
+
+    async def pages(client: ClusterClient) -> None:
+        async for one in audited_pages(client, resource, auditor, NoMemory()):
+            findings.add(one, most)
+
+    _asked(source.source, pages)
+    return findings
+
+
+def _asked(source: Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
+    """The answer of a cluster. Raises ClusterError, KubeconfigError."""
+    from celadon.apiserver.clientconfig import given_cluster
+    from celadon.webhook.cluster import ClusterClient
+
+    path = Path(source.kubeconfig) if source.kubeconfig else None
+    location = given_cluster(path, source.context, os.environ, time.time)
+
+    async def answered() -> T:
+        client = ClusterClient(location)
+        try:
+            return await ask(client)
+        finally:
+            await client.aclose()
+
+    return asyncio.run(answered())
+
+
+@functools.lru_cache(maxsize=1)
+def _sets(job: Job) -> PolicySets:
+    return policy_sets(job.manifests, job.settings.version)
+
+
+@functools.lru_cache(maxsize=1)
+def _engine(job: Job) -> AdmissionEngine:
+    return validating_engine(_sets(job).validating, job.settings.version)
+
+
+@functools.lru_cache(maxsize=2)
+def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
+    survey = source.survey
+    found = looked_up_in(survey, job.manifests.beside, job.settings)
+    return source_auditor(survey, found, _sets(job), _engine(job), job.settings)
+
+
+# --- Ordered work ------------------------------------------------------------
+#
+# Work that others do, and its results in the order in which it was given.
+#
+# Some more is always under way than has been put together, but no more than a few times as much
+# as there are workers, so results do not pile up. Work that fails, because its worker has died
+# or for whatever reason, is given out again, by itself; what fails again and again is a
+# failure, which says so.
+
+
+ATTEMPTS: Final = 3
+"""How often work is given out."""
+
+
+class Engine(Protocol):
+    """Somebody who works."""
+
+    @property
+    def workers(self) -> int:
+        """How many at once."""
+        ...
+
+    def share(self, value: object) -> object:
+        """What stands for a value among the arguments of work; each worker is given it once."""
+        ...
+
+    def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Has it done some time. Raises whatever a broken engine raises."""
+        ...
+
+    def renew(self) -> None:
+        """Whatever has broken is made anew."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be asked for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A piece of work, which makes a `result` of this type. `about` is whatever its giver wants to
+    know when it is done; `key` tells it from all others."""
+
+    work: Callable[..., Any]
+    result: type[object]
+    arguments: tuple[object, ...]
+    about: Any
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What became of work that could not be done."""
+
+    why: str
+
+
+class Memory(Protocol):
+    """Results of an earlier run."""
+
+    def found(self, kind: type[T], key: str) -> T | None:
+        """A result of this type, if there is one."""
+        ...
+
+    def keep(self, key: str, result: object) -> None:
+        """For a later run."""
+        ...
+
+
+def in_order(
+    engine: Engine, tasks: Iterable[Task], memory: Memory, ahead: int
+) -> Iterator[tuple[Task, Any]]:
+    """Each task with its result, or with a `Failure`."""
+    coming = iter(tasks)
+    waiting: deque[tuple[Task, Future[Any] | None]] = deque()
+    while True:
+        while len(waiting) < ahead and (task := next(coming, None)) is not None:
+            waiting.append((task, _begun(engine, task, memory)))
+        if not waiting:
+            return
+        task, future = waiting.popleft()
+        yield task, _result(engine, task, future, memory)
+
+
+def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
+    """None for what the engine cannot take now."""
+    known = memory.found(task.result, task.key)
+    if known is not None:
+        done: Future[Any] = Future()
+        done.set_result(known)
+        return done
+    try:
+        return engine.submit(task.work, *task.arguments)
+    except Exception:  # noqa: BLE001 - each engine breaks in its own way
+        return None
+
+
+def _result(engine: Engine, task: Task, future: Future[Any] | None, memory: Memory) -> object:
+    why = ""
+    for attempt in range(ATTEMPTS):
+        try:
+            if attempt or future is None:
+                engine.renew()
+                future = engine.submit(task.work, *task.arguments)
+            result = future.result()
+        except Exception as error:  # noqa: BLE001 - of workers, and of whatever they do
+            why = f"{type(error).__name__}: {error}"
+        else:
+            memory.keep(task.key, result)
+            return result
+    return Failure(f"given up after {ATTEMPTS} attempts: {why}")
+
 
 _AHEAD: Final = 3
 """Tasks under way for each worker."""

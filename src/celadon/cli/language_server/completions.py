@@ -3,28 +3,225 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from celadon.admission.lint import TypedScope
 from celadon.cel import RESERVED, Environment, types
-from celadon.cel.extend import Overload
-from celadon.cel.unfinished import TypingContext, type_in, typing_context
-from celadon.cli.language_server.function_docs import (
-    function_doc,
-    functions_of,
-    macro_doc,
-    macro_signature,
-    macros_of,
-    signature,
-)
-from celadon.cli.language_server.message_completions import (
-    fields_at,
-    is_at_field,
-    types_behind,
-    values_at,
-)
+from celadon.cel.completion import OpenMessage, TypingContext, type_in, typing_context
+from celadon.cel.extend import Function, Overload
+from celadon.kube.library import first_releases
+from celadon.kube.schemas import SchemaType
 from celadon.records import dataclass
+
+# --- Function docs -----------------------------------------------------------
+#
+# What is said of functions and macros: signature, a line, examples, since when, what a call
+# costs.
+#
+# Functions say it in their records; macros have none, so what they do stands here.
+
+
+class MacroDoc(NamedTuple):
+    """`parameters` as they are written; `doc` is one sentence."""
+
+    parameters: tuple[str, ...]
+    doc: str
+
+
+MACROS: Final[dict[str, MacroDoc]] = {
+    "has": MacroDoc(("object.field",), "Whether the field is set."),
+    "all": MacroDoc(
+        ("x", "predicate"),
+        "Whether the predicate holds for every item of a list, or every key of a map.",
+    ),
+    "exists": MacroDoc(
+        ("x", "predicate"), "Whether the predicate holds for some item of a list, or key of a map."
+    ),
+    "exists_one": MacroDoc(
+        ("x", "predicate"), "Whether the predicate holds for exactly one item, or key."
+    ),
+    "existsOne": MacroDoc(
+        ("i", "x", "predicate"), "Whether the predicate holds for exactly one item, or entry."
+    ),
+    "map": MacroDoc(
+        ("x", "result"),
+        "A list with the result for every item; with a predicate before the result, of those for "
+        "which it holds.",
+    ),
+    "filter": MacroDoc(
+        ("x", "predicate"), "A list of the items, or keys, for which the predicate holds."
+    ),
+    "sortBy": MacroDoc(("x", "key"), "The list, sorted by a key of each item."),
+    "transformList": MacroDoc(
+        ("i", "x", "result"), "A list with the result for every index and item, or key and value."
+    ),
+    "transformMap": MacroDoc(
+        ("k", "v", "result"), "A map with the same keys, and the result for every entry."
+    ),
+    "transformMapEntry": MacroDoc(
+        ("k", "v", "entry"), "A map of the entries (maps with one key) made for every entry."
+    ),
+    "optMap": MacroDoc(
+        ("x", "result"), "An optional with the result for the value; none where there is no value."
+    ),
+    "optFlatMap": MacroDoc(
+        ("x", "result"), "The result, an optional, for the value; none where there is no value."
+    ),
+    "bind": MacroDoc(
+        ("x", "value", "result"), "The result, in which the name stands for the value."
+    ),
+}
+"""Those of Kubernetes, by name."""
+
+
+def signature(name: str, overload: Overload) -> str:
+    """`<string>.split(<string>) -> list(string)`."""
+    params = [f"<{one.display()}>" for one in overload.params]
+    receiver = f"{params.pop(0)}." if overload.member else ""
+    return f"{receiver}{name}({', '.join(params)}) -> {overload.result.display()}"
+
+
+def since(name: str) -> str:
+    """`since Kubernetes 1.30`, of an overload by its id or a macro by its name; empty for what
+    every release has."""
+    release = first_releases().get(name)
+    return f"since Kubernetes {release}" if release else ""
+
+
+def function_doc(name: str, overloads: Iterable[Overload]) -> str:
+    """Overloads as Markdown."""
+    parts = []
+    for one in overloads:
+        lines = [f"```cel\n{signature(name, one)}\n```", one.doc, since(one.id)]
+        lines += [f"`{example}` is `{result}`" for example, result in one.examples[:2]]
+        parts.append("\n\n".join(line for line in lines if line))
+    return "\n\n---\n\n".join(parts)
+
+
+def macro_signature(name: str) -> str:
+    """`<range>.all(x, predicate)`."""
+    receiver = {"has": "", "bind": "cel."}.get(name, "<range>.")
+    return f"{receiver}{name}({', '.join(MACROS[name].parameters)})"
+
+
+def macro_doc(name: str) -> str:
+    """A macro as Markdown."""
+    lines = [f"```cel\n{macro_signature(name)}\n```", MACROS[name].doc, since(name)]
+    return "\n\n".join(line for line in lines if line)
+
+
+def macros_of(environment: Environment) -> list[str]:
+    """The macros that an environment has and that are told of here."""
+    return sorted({one.name for one in environment.parse_options.macros} & MACROS.keys())
+
+
+def functions_of(environment: Environment) -> list[Function]:
+    """The functions that are called by a name."""
+    known = environment.declarations.functions.values()
+    return [one for one in known if one.name.replace(".", "").isidentifier()]
+
+
+# --- Message completions -----------------------------------------------------
+#
+# What may stand in messages: in `Object{…}` and `Object.spec{…}` of mutating policies, the
+# fields of the matched kind at that place; in `JSONPatch{…}`, and in any other type with
+# fields, theirs.
+
+
+_OBJECT: Final = "Object"
+_JSON_PATCH: Final = "JSONPatch"
+_OPERATIONS: Final = ("add", "copy", "move", "remove", "replace", "test")
+
+
+class MessagePart(NamedTuple):
+    """A field, the name of a type (`is_type`), or a value, with its type as it is displayed."""
+
+    text: str
+    type: str
+    is_type: bool = False
+
+
+def is_at_field(context: TypingContext) -> bool:
+    """Whether the name of a field of a message is being written."""
+    message = context.message
+    return message is not None and bool(message.name) and message.field is None
+
+
+def fields_at(message: OpenMessage, scope: TypedScope) -> Iterator[MessagePart]:
+    """The fields that a message does not have yet."""
+    for name, type_ in _message_completions_fields(message.name, scope):
+        if name not in message.fields:
+            yield MessagePart(name, type_)
+
+
+def values_at(context: TypingContext, scope: TypedScope) -> Iterator[MessagePart]:
+    """What only messages of mutating policies have where a value begins: types to be built, and the
+    operations of a patch."""
+    if not _has(scope.environment, _OBJECT):
+        return
+    message = context.message
+    if message is None or not message.name:
+        for name in (_OBJECT, _JSON_PATCH):
+            yield MessagePart(name, name, is_type=True)
+    elif message.name == _JSON_PATCH and message.field == "op":
+        for operation in _OPERATIONS:
+            yield MessagePart(f'"{operation}"', "string")
+    elif message.name == _JSON_PATCH and message.field == "value":
+        yield MessagePart(_OBJECT, _OBJECT, is_type=True)
+    elif message.field is not None:
+        name = f"{message.name}.{message.field}"
+        if _built(name, scope) is not None:
+            yield MessagePart(name, name, is_type=True)
+
+
+def types_behind(receiver: str, scope: TypedScope) -> Iterator[MessagePart]:
+    """What may stand behind the dot of `Object.spec.`: fields whose values are built."""
+    if not _is_built(receiver) or not _has(scope.environment, _OBJECT):
+        return
+    for field, _ in _message_completions_fields(receiver, scope):
+        name = f"{receiver}.{field}"
+        if _built(name, scope) is not None:
+            yield MessagePart(field, name, is_type=True)
+
+
+def _has(environment: Environment, name: str) -> bool:
+    return environment.declarations.find_object(name) is not None
+
+
+def _is_built(name: str) -> bool:
+    return name == _OBJECT or name.startswith(f"{_OBJECT}.")
+
+
+def _message_completions_fields(name: str, scope: TypedScope) -> list[tuple[str, str]]:
+    """The names of the fields of a type, and their types."""
+    if _is_built(name):
+        built = _built(name, scope)
+        return [] if built is None else [(one, _shown(it)) for one, it in built.fields.items()]
+    known = scope.environment.declarations.find_object(name)
+    fields = {} if known is None else known.fields
+    return [(field, type_.display()) for field, type_ in fields.items()]
+
+
+def _built(name: str, scope: TypedScope) -> SchemaType | None:
+    """What `Object.a.b` builds: the object at `a.b`, that of each item or value where there are
+    several; None if it has no fields there, or nobody knows."""
+    found = scope.object_type
+    for step in name.split(".")[1:]:
+        if found is not None:
+            found = _each(found.fields.get(step))
+    return found if found is not None and found.fields else None
+
+
+def _each(found: SchemaType | None) -> SchemaType | None:
+    while found is not None and found.element is not None:
+        found = found.element
+    return found
+
+
+def _shown(one: SchemaType) -> str:
+    return one.type.display()
+
 
 _GLOBAL_MACROS: Final = ("has",)
 _NAMESPACED_MACROS: Final = {"bind": "cel"}

@@ -3,23 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.admission.lint import TypedScope
-from celadon.cel import CheckedAst, Environment, types
+from celadon.admission.lint import LargeObject, TypedScope
+from celadon.cel import RESERVED, CheckedAst, Environment, types
+from celadon.cel.completion import OpenCall, type_in, typing_context
 from celadon.cel.extend import Overload
 from celadon.cel.tracing import Written, written_tree
-from celadon.cel.unfinished import type_in, typing_context
-from celadon.cli.language_server.expression_costs import cost_text
-from celadon.cli.language_server.function_docs import (
+from celadon.cli.language_server.completions import (
     MACROS,
+    fits,
     function_doc,
     functions_of,
     macro_doc,
+    macro_signature,
+    signature,
 )
+from celadon.cli.language_server.workspace_files import (
+    EditedFile,
+    ExpressionSpot,
+    Position,
+    Span,
+    TextEdit,
+    expression_at,
+    expression_spots,
+)
+from celadon.cli.reading.documents import Document, chunk_start
+from celadon.cli.reading.json_text import Path
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Expression costs --------------------------------------------------------
+#
+# What an expression may cost, in words.
+
+
+def cost_text(text: str, scopes: Sequence[TypedScope], size: int) -> str:
+    """`cost 5`, or `cost 3 to 40` for objects of up to that many bytes; of several kinds, all of
+    their costs; empty for what does not compile."""
+    found = []
+    for scope in scopes:
+        checked = scope.environment.compile(text).ast
+        if checked is not None:
+            found.append(scope.environment.estimate(checked, LargeObject(size)))
+    if not found:
+        return ""
+    least, most = min(one.min for one in found), max(one.max for one in found)
+    return f"cost {least}" if least == most else f"cost {least} to {_shown(most)}"
+
+
+def _shown(cost: int) -> str:
+    """Large numbers without digits that mean nothing."""
+    return str(cost) if cost < 1_000_000 else f"{cost:.1e}".replace("e+", "e")
+
 
 _WORD: Final = late_pattern(r"[A-Za-z_]\w*")
 
@@ -116,3 +153,177 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
         known = type_in(context.environment, operand)
         markdown = f"```cel\n{operand}: {known.display()}\n```"
     return Hover(word.start(), word.end(), markdown)
+
+
+# --- Signature help ----------------------------------------------------------
+#
+# The signatures of the call whose arguments are being written.
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`parameters` are parts of the label."""
+
+    label: str
+    doc: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """All that the call may mean, and which argument is being written, from 0."""
+
+    signatures: tuple[Signature, ...]
+    argument: int
+
+
+def signatures(text: str, offset: int, scopes: Sequence[TypedScope]) -> Signatures | None:
+    """Of the innermost call around a place; None outside of calls."""
+    for scope in scopes:
+        context = typing_context(text, offset, scope.environment)
+        if context is None or not context.calls:
+            return None
+        call = context.calls[-1]
+        found = _macros(call) or _signature_help_overloads(call, TypedScope(context.environment))
+        if found:
+            return Signatures(tuple(found), call.argument)
+    return None
+
+
+def _macros(call: OpenCall) -> list[Signature]:
+    is_ours = call.name != "bind" or call.receiver == "cel"
+    is_global = call.name == "has"
+    if call.name not in MACROS or not is_ours or is_global != (not call.receiver):
+        return []
+    doc = MACROS[call.name]
+    return [Signature(macro_signature(call.name), doc.doc, doc.parameters)]
+
+
+def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
+    environment = scope.environment
+    qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
+    every = {one.name: one for one in functions_of(environment)}
+    function = every.get(qualified)
+    is_method = function is None and bool(call.receiver)
+    if is_method:
+        function = every.get(call.name)
+    if function is None:
+        return []
+    receiver = type_in(environment, call.receiver) if is_method else None
+    return [
+        Signature(
+            signature(function.name, one),
+            one.doc,
+            tuple(f"<{param.display()}>" for param in one.params[int(is_method) :]),
+        )
+        for one in function.overloads
+        if one.member is is_method and (receiver is None or fits(one.params[0], receiver))
+    ]
+
+
+# --- Variable names ----------------------------------------------------------
+#
+# The variables of policies: where they are defined, where they are used, and other names for
+# them.
+#
+# A use is `variables.x` outside of literals and comments in an expression of the same policy,
+# so that uses in expressions with errors are found as well.
+
+
+_VARIABLES: Final = "variables"
+_USE: Final = late_pattern(
+    r"//[^\n]*"
+    r"|[rR](?:\"{3}.*?\"{3}|'{3}.*?'{3}|\"[^\"\n]*\"|'[^'\n]*')"
+    r"|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?<![\w.])variables\s*\.\s*(?P<name>[A-Za-z_]\w*)",
+    re.DOTALL,
+)
+"""Literals and comments, and what is wanted outside of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariableName:
+    """A variable of a policy, and the place where somebody asked for it."""
+
+    document: Document
+    name: str
+    span: Span
+
+
+def variable_at(file: EditedFile, position: Position) -> VariableName | None:
+    """The variable whose definition or use is at a place."""
+    offset = file.lines.offset(position)
+    for document in file.documents:
+        for name, start, end in _definitions(file, document):
+            if start <= offset <= end:
+                return VariableName(document, name, file.lines.span(start, end))
+    spot = expression_at(file, position)
+    if spot is None:
+        return None
+    for name, start, end in _uses(spot):
+        if start <= offset <= end:
+            return VariableName(spot.document, name, file.lines.span(start, end))
+    return None
+
+
+def definition(file: EditedFile, position: Position) -> Span | None:
+    """Where the variable at a place is defined."""
+    found = variable_at(file, position)
+    if found is None:
+        return None
+    for name, start, end in _definitions(file, found.document):
+        if name == found.name:
+            return file.lines.span(start, end)
+    return None
+
+
+def occurrences(file: EditedFile, position: Position) -> list[Span]:
+    """The definition and all uses of the variable at a place, in the order of the file."""
+    found = variable_at(file, position)
+    if found is None:
+        return []
+    places = list(_definitions(file, found.document))
+    for spot in expression_spots(file):
+        if spot.document is found.document:
+            places += _uses(spot)
+    named = sorted({(start, end) for name, start, end in places if name == found.name})
+    return [file.lines.span(start, end) for start, end in named]
+
+
+class NoVariableName(ValueError):
+    """Not what a variable can be called; the text says so."""
+
+
+def renaming(file: EditedFile, position: Position, name: str) -> list[TextEdit]:
+    """What gives the variable at a place another name. Raises `NoVariableName`."""
+    if not (name.isidentifier() and name.isascii()) or name in RESERVED:
+        raise NoVariableName(f"`{name}` is no name of a variable")
+    found = variable_at(file, position)
+    if found is not None and any(one == name for one, _, _ in _definitions(file, found.document)):
+        raise NoVariableName(f"there is a variable `{name}` already")
+    return [TextEdit(file.text.file, span, name) for span in occurrences(file, position)]
+
+
+def _definitions(file: EditedFile, document: Document) -> Iterator[tuple[str, int, int]]:
+    """Name, start and end of each."""
+    spec = document.value.get("spec")
+    variables = spec.get(_VARIABLES) if isinstance(spec, dict) else None
+    base = chunk_start(file.text, document) if isinstance(variables, list) else None
+    if base is None or not isinstance(variables, list):
+        return
+    for index, one in enumerate(variables):
+        name = one.get("name") if isinstance(one, dict) else None
+        path: Path = (*document.path, "spec", _VARIABLES, index, "name")
+        if isinstance(name, str) and name:
+            found = document.chunk.source_of(path, name, 0, len(name))
+            if found is not None:
+                yield name, found[0] + base, found[1] + base
+
+
+def _uses(spot: ExpressionSpot) -> Iterator[tuple[str, int, int]]:
+    """Those in an expression."""
+    for found in _USE.finditer(spot.text):
+        placed = spot.span(*found.span("name")) if found["name"] else None
+        if placed is not None:
+            yield found["name"], *placed

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,26 +19,79 @@ from pygls.lsp.server import LanguageServer
 
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
-from celadon.cli.language_server import variable_names
-from celadon.cli.language_server.code_actions import CodeAction, code_actions
+from celadon.cli.fmt import layout_config
+from celadon.cli.language_server import document_outline as margin_notes
+from celadon.cli.language_server import hovers
 from celadon.cli.language_server.completions import Sort, completions
-from celadon.cli.language_server.expression_spots import ExpressionSpot, expression_at
-from celadon.cli.language_server.hovers import hover
-from celadon.cli.language_server.signature_help import signatures
-from celadon.cli.language_server.text_positions import Position, Span
-from celadon.cli.language_server.whole_files import margin_notes
-from celadon.cli.language_server.whole_files.document_outline import (
-    OutlinePart,
-    OutlineSort,
-    document_outline,
+from celadon.cli.language_server.document_outline import OutlinePart, OutlineSort, document_outline
+from celadon.cli.language_server.hovers import hover, signatures
+from celadon.cli.language_server.workspace_files import (
+    Diagnosis,
+    EditedFile,
+    ExpressionSpot,
+    Position,
+    Span,
+    TextEdit,
+    Workspace,
+    expression_at,
 )
-from celadon.cli.language_server.workspace_files import Diagnosis, EditedFile, TextEdit, Workspace
-from celadon.cli.laying_out.layout_config import layout_config
-from celadon.cli.linting.lint_config import LintConfig, find_config
-from celadon.cli.linting.lint_run import lint_setup
-from celadon.cli.project_files.config_files import FILE_NAMES, ConfigError
-from celadon.cli.project_files.project_config import find_project
+from celadon.cli.lint.fixing import fix_edit
+from celadon.cli.lint.lint_config import LintConfig, find_config
+from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.project_config import FILE_NAMES, ConfigError, find_project
 from celadon.cli.reading.sources import EXTENSIONS
+from celadon.records import dataclass
+
+# --- Code actions ------------------------------------------------------------
+#
+# What can be done about findings: the safe fixes of the linter, and comments that silence them.
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAction:
+    """`is_fix`: it puts something right, and does not only hide it."""
+
+    title: str
+    diagnosis: Diagnosis
+    edit: TextEdit
+    is_fix: bool
+
+
+def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -> list[CodeAction]:
+    """Those for the findings that a span touches."""
+    found: list[CodeAction] = []
+    for one in diagnoses:
+        if one.span.start <= span.end and span.start <= one.span.end:
+            found += [*_fix(file, one), *_silence(file, one)]
+    return found
+
+
+def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
+    finding = None if diagnosis.shown is None else diagnosis.shown.finding
+    if finding is None or diagnosis.document is None:
+        return
+    made = fix_edit(file.text, diagnosis.document, finding)
+    if made is not None:
+        edit = TextEdit(file.text.file, file.lines.span(made.start, made.end), made.text)
+        what = f"replace it with `{made.text}`" if made.text else "take it out"
+        yield CodeAction(f"{diagnosis.code}: {what}", diagnosis, edit, is_fix=True)
+
+
+def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
+    """A comment above the field that the finding is in."""
+    if diagnosis.document is None or diagnosis.shown is None or diagnosis.document.chunk.is_json:
+        return
+    finding = diagnosis.shown.finding
+    path = () if finding is None else finding.spot.path.steps
+    line = diagnosis.document.line(path) - 1
+    text = file.lines.line(line)
+    indent = text[: len(text) - len(text.lstrip())]
+    start = Position(line, 0)
+    comment = f"{indent}# celadon: ignore[{diagnosis.code}]\n"
+    edit = TextEdit(file.text.file, Span(start, start), comment)
+    title = f"{diagnosis.code}: silence it here"
+    yield CodeAction(title, diagnosis, edit, is_fix=False)
+
 
 RUN_TESTS: Final = "celadon.runTests"
 PAUSE: Final = 0.02
@@ -316,19 +370,19 @@ def _answer_about_variables(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def define(params: lsp.DefinitionParams) -> lsp.Location | None:
         file = file_of(params.text_document.uri)
-        span = file and variable_names.definition(file, _inner(params.position))
+        span = file and hovers.definition(file, _inner(params.position))
         return lsp.Location(params.text_document.uri, _range(span)) if span else None
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def refer(params: lsp.ReferenceParams) -> list[lsp.Location]:
         file = file_of(params.text_document.uri)
-        spans = variable_names.occurrences(file, _inner(params.position)) if file else []
+        spans = hovers.occurrences(file, _inner(params.position)) if file else []
         return [lsp.Location(params.text_document.uri, _range(one)) for one in spans]
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: lsp.PrepareRenameParams) -> lsp.Range | None:
         file = file_of(params.text_document.uri)
-        found = file and variable_names.variable_at(file, _inner(params.position))
+        found = file and hovers.variable_at(file, _inner(params.position))
         return _range(found.span) if found else None
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
@@ -337,8 +391,8 @@ def _answer_about_variables(server: CeladonServer) -> None:
         if file is None:
             return None
         try:
-            edits = variable_names.renaming(file, _inner(params.position), params.new_name)
-        except variable_names.NoVariableName as error:
+            edits = hovers.renaming(file, _inner(params.position), params.new_name)
+        except hovers.NoVariableName as error:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
             return None
         return lsp.WorkspaceEdit({params.text_document.uri: _text_edits(edits)})

@@ -7,24 +7,124 @@ answer is that of a fresh analysis.
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
-from celadon.cli.language_server.foreign_files import is_template, may_have_expressions
-from celadon.cli.language_server.text_positions import Lines, Position, Span
-from celadon.cli.laying_out.file_layout import text_layout
-from celadon.cli.laying_out.layout_config import LayoutConfig
-from celadon.cli.linting.lint_run import LintInput, LintSetup, Shown, findings
-from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.fmt import LayoutConfig, expression_fields, text_layout
+from celadon.cli.lint.lint_run import LintInput, LintSetup, Shown, findings
+from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
+from celadon.cli.reading.json_text import Path as JsonPath
+from celadon.cli.reading.locations import value_offset
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text, expand, is_test_file, read
-from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    DEFINITION_KIND,
+    DYNAMIC_RESOURCES,
+)
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Foreign files -----------------------------------------------------------
+#
+# Files of a workspace that are none of ours: an editor opens all YAML there is.
+#
+# Of a chart's templates nothing is said, since they are no YAML before they are rendered. Of
+# files that cannot be read, or hold something else than objects, something is said only if they
+# name a group whose objects have expressions: others have their own tools.
+
+
+_ACTION: Final = late_pattern(
+    r"\{\{-?\s*"
+    r"(?:/\*|[.$(][\w.]*|(?:if|else|end|with|range|define|include|template|block)\b"
+    r"|(?:default|fromYaml|indent|nindent|print|printf|quote|required|toJson|toYaml|tpl)\b)"
+    r"[^{}\n]*\}\}"
+)
+"""A few of Go's templates, none of which is CEL: a map is no key there."""
+_GROUPS: Final = (ADMISSION_REGISTRATION, DEFINITION_KIND[0], DYNAMIC_RESOURCES)
+
+
+def is_template(content: str) -> bool:
+    """Whether a text is to be rendered by Helm, or something like it."""
+    return "{{" in content and _ACTION.search(content) is not None
+
+
+def may_have_expressions(content: str) -> bool:
+    """Whether a text names a group whose objects have expressions."""
+    return any(group in content for group in _GROUPS)
+
+
+# --- Text positions ----------------------------------------------------------
+#
+# Lines and columns as editors count them: from 0, columns in units of UTF-16.
+
+
+class Position(NamedTuple):
+    """A place between two characters."""
+
+    line: int
+    column: int
+
+
+class Span(NamedTuple):
+    """From one place to another."""
+
+    start: Position
+    end: Position
+
+
+class Lines:
+    """The lines of a text, whose ends are `\\n`."""
+
+    __slots__ = ("_starts", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = text.find("\n", at + 1)
+        self._starts = starts
+
+    def line(self, number: int) -> str:
+        """A line without its end; empty behind the last one."""
+        if number >= len(self._starts):
+            return ""
+        start = self._starts[number]
+        end = self._text.find("\n", start)
+        return self._text[start : len(self._text) if end < 0 else end]
+
+    def offset(self, position: Position) -> int:
+        """The offset in the text; of a place behind a line's end, that of the end."""
+        if position.line >= len(self._starts):
+            return len(self._text)
+        line = self.line(position.line)
+        if line.isascii():
+            column = min(position.column, len(line))
+        else:
+            units, column = 0, 0
+            while column < len(line) and units < position.column:
+                units += 2 if line[column] > "\uffff" else 1
+                column += 1
+        return self._starts[position.line] + column
+
+    def position(self, offset: int) -> Position:
+        """Where an offset is."""
+        line = bisect_right(self._starts, offset) - 1
+        before = self._text[self._starts[line] : offset]
+        return Position(line, len(before) + sum(one > "\uffff" for one in before))
+
+    def span(self, start: int, end: int) -> Span:
+        """Where a stretch of the text is."""
+        return Span(self.position(start), self.position(end))
+
 
 _WORD: Final = late_pattern(r"\.?\??[A-Za-z_]\w*|\S")
 MAX_FILES: Final = 2000
@@ -187,3 +287,100 @@ def _word(lines: Lines, line: int, column: int) -> Span:
     start = lines.offset(Position(line - 1, 0)) + column - 1
     found = _WORD.match(lines.line(line - 1), column - 1)
     return lines.span(start, start if found is None else start + len(found[0]))
+
+
+# --- Expression spots --------------------------------------------------------
+#
+# From a place in a file to a place in an expression, and back.
+#
+# While something is typed, YAML itself is often broken: a quote is not closed yet, `a ? b : `
+# is no plain scalar. If the document cannot be read, it is read again with what stands behind
+# the key on the line in quotes.
+
+
+_KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]+(.*))?")
+_EXPRESSIONS: Final = frozenset({"expression", "messageExpression", "valueExpression", "rule"})
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionSpot:
+    """A place in an expression: `text[:offset]` stands before it. `base` is where the chunk of the
+    document begins in the file; None where the file was mended to be read."""
+
+    document: Document
+    path: JsonPath
+    text: str
+    offset: int
+    base: int | None
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where a stretch of the expression stands in the file; None where that is not known."""
+        if self.base is None or start >= end:
+            return None
+        path = (*self.document.path, *self.path)
+        found = self.document.chunk.source_of(path, self.text, start, end)
+        return None if found is None else (found[0] + self.base, found[1] + self.base)
+
+
+def expression_spots(file: EditedFile) -> list[ExpressionSpot]:
+    """All expressions of a file, each with its beginning."""
+    found = []
+    for document in file.documents:
+        fields = list(expression_fields(document.group_kind, document.value))
+        base = chunk_start(file.text, document) if fields else None
+        found += [ExpressionSpot(document, path, text, 0, base) for path, text in fields]
+    return found
+
+
+def expression_at(file: EditedFile, position: Position) -> ExpressionSpot | None:
+    """The expression at a place; None where there is none."""
+    offset = file.lines.offset(position)
+    for document in file.documents:
+        base = chunk_start(file.text, document)
+        if base is None or not base <= offset <= base + len(document.chunk.text):
+            continue
+        for path, text in expression_fields(document.group_kind, document.value):
+            start, end = document.chunk.span((*document.path, *path))
+            if start <= offset - base <= _end(document, end):
+                at = value_offset(document.chunk.text, start, text, offset - base)
+                return ExpressionSpot(document, path, text, at, base)
+    return _mended(file, position)
+
+
+def _end(document: Document, end: int) -> int:
+    """Where typing still goes on with a scalar: behind the white space on its line."""
+    text = document.chunk.text
+    while end < len(text) and text[end] in " \t":
+        end += 1
+    return end
+
+
+def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
+    """With what stands behind a key on the line in quotes, as far as it is before the place."""
+    line = file.lines.line(position.line)
+    found = _KEYED.fullmatch(line)
+    if found is None or found[1].strip(" -:\"'") not in _EXPRESSIONS:
+        return None
+    begin = file.lines.offset(Position(position.line, 0))
+    column = file.lines.offset(position) - begin
+    if column <= found.end(1):
+        return None
+    written = (found[2] or "").lstrip("\"'|>-") if found[2] != "" else ""
+    written = written.rstrip("\"'") or " "
+    shift = line.rfind(written) if written.strip() else len(line)
+    before = file.text.content[:begin] + f"{found[1]} {json.dumps(written, ensure_ascii=False)}"
+    mended = edited_file(file.text.file, before + file.text.content[begin + len(line) :])
+    for spot in expression_spots(mended):
+        if spot.document.chunk.span((*spot.document.path, *spot.path)) == _quoted(spot, before):
+            at = min(max(column - shift, 0), len(spot.text))
+            return ExpressionSpot(spot.document, spot.path, spot.text, at, None)
+    return None
+
+
+def _quoted(spot: ExpressionSpot, before: str) -> tuple[int, int] | None:
+    """The scalar that ends where the mended line does."""
+    if spot.base is None:
+        return None
+    end = len(before) - spot.base
+    start, found_end = spot.document.chunk.span((*spot.document.path, *spot.path))
+    return (start, end) if found_end == end else None

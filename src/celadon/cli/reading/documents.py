@@ -8,16 +8,16 @@ quick YAML reader, and to the complete one if the quick one declines. An object 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from celadon.cli.reading.input_limits import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS
-from celadon.cli.reading.json_places import Path
-from celadon.cli.reading.json_text import read_json
-from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.json_text import Path, read_json
+from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.sources import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS, Text
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -240,4 +240,191 @@ def _too_large(file: str, line: int, limit: int) -> Problem:
         line,
         f"Request entity too large: limit is {limit}",
         "kube-apiserver refuses larger objects too",
+    )
+
+
+# --- Document archive --------------------------------------------------------
+#
+# Many documents in little memory: all but the last few are packed, and unpacked when their turn
+# comes.
+#
+# A document as Python holds it takes ten times the memory of its text; packed it takes less
+# than its text. Packing and unpacking one takes a fraction of the time that reading it takes.
+# The items of a list share the text of the list, which is kept as it is.
+
+
+BLOCK: Final = 250
+"""Documents that are packed together: small enough to be nothing, large enough to pack well."""
+_QUICKLY: Final = 1
+
+Kind = tuple[str, str]
+"""Group and kind."""
+
+
+class DocumentArchive:
+    """Documents in their order. Going through them makes new ones every time."""
+
+    __slots__ = ("_chunks", "_kinds", "_last", "_packed", "_shared")
+
+    def __init__(self) -> None:
+        self._packed: list[bytes | list[Document]] = []
+        self._last: list[Document] = []
+        self._kinds: list[set[Kind]] = [set()]
+        self._chunks: list[Chunk] = []
+        self._shared: dict[int, int] = {}
+
+    def append(self, document: Document) -> None:
+        """Puts a document behind the others."""
+        if len(self._last) == BLOCK:
+            self._packed.append(self._pack(self._last))
+            self._last = []
+            self._kinds.append(set())
+        self._last.append(document)
+        self._kinds[-1].add(document.group_kind)
+
+    def __len__(self) -> int:
+        return len(self._packed) * BLOCK + len(self._last)
+
+    def __iter__(self) -> Iterator[Document]:
+        for number in range(self.blocks):
+            yield from self.block(number)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are; none is empty."""
+        return len(self._packed) + bool(self._last)
+
+    def block(self, number: int) -> Sequence[Document]:
+        """The documents of a block, counted from 0."""
+        if number == len(self._packed):
+            return self._last
+        packed = self._packed[number]
+        if isinstance(packed, list):
+            return packed
+        return [self._unpacked(*row) for row in json.loads(zlib.decompress(packed))]
+
+    @property
+    def kinds(self) -> set[Kind]:
+        """The kinds of all documents."""
+        return set().union(*self._kinds)
+
+    def of_kinds(self, wanted: Callable[[Kind], bool]) -> Iterator[Document]:
+        """The documents of some kinds; blocks that have none of them stay packed."""
+        for number in range(self.blocks):
+            if any(map(wanted, self._kinds[number])):
+                yield from (one for one in self.block(number) if wanted(one.group_kind))
+
+    def _pack(self, documents: list[Document]) -> bytes | list[Document]:
+        """Documents that are nested more deeply than Python writes JSON stay as they are."""
+        rows = [(self._chunk_key(one), one.path, one.value) for one in documents]
+        try:
+            return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), _QUICKLY)
+        except RecursionError:
+            return documents
+
+    def _chunk_key(self, document: Document) -> PlainChunk | int:
+        if not document.path:
+            return document.chunk.plain()
+        key = self._shared.get(id(document.chunk))
+        if key is None:
+            key = self._shared[id(document.chunk)] = len(self._chunks)
+            self._chunks.append(document.chunk)
+        return key
+
+    def _unpacked(self, key: list[Any] | int, path: list[str | int], value: Any) -> Document:  # noqa: ANN401 - any JSON
+        if isinstance(key, int):
+            return Document(self._chunks[key], tuple(path), value)
+        plain = PlainChunk._make(key)
+        repeated = tuple(RepeatedKey._make(one) for one in plain.repeated)
+        return Document(Chunk.from_plain(plain._replace(repeated=repeated)), tuple(path), value)
+
+
+# --- Object shape ------------------------------------------------------------
+#
+# The few things that must be right about an object before anybody looks at its meaning.
+#
+# The API server decodes metadata into typed fields and refuses what does not fit. The most
+# frequent accident has a help of its own: a label such as `enabled: yes`, which YAML reads as
+# true.
+
+
+def shape_problem(document: Document) -> Problem | None:
+    """The first thing wrong with the metadata (or with a CRD's names), if any."""
+    metadata = document.value.get("metadata")
+    if metadata is None:
+        return None
+    if not isinstance(metadata, dict):
+        return _problem(document, ("metadata",), "a map", metadata)
+    for name in ("name", "generateName", "namespace", "uid"):
+        value = metadata.get(name)
+        if value is not None and not isinstance(value, str):
+            return _problem(document, ("metadata", name), "text", value)
+    for name in ("labels", "annotations"):
+        problem = _texts_problem(document, name, metadata.get(name))
+        if problem is not None:
+            return problem
+    if document.value["kind"] == "CustomResourceDefinition":
+        return _definition_problem(document)
+    return None
+
+
+def _texts_problem(document: Document, name: str, texts: object) -> Problem | None:
+    if texts is None:
+        return None
+    if not isinstance(texts, dict):
+        return _problem(document, ("metadata", name), "a map", texts)
+    for key, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            return _problem(document, ("metadata", name, key), "text", value)
+    return None
+
+
+def _definition_problem(document: Document) -> Problem | None:
+    """A CRD must tell its group, names and versions, or nothing can be known of its objects."""
+    spec = document.value.get("spec")
+    if not isinstance(spec, dict):
+        return _problem(document, ("spec",), "a map", spec)
+    names = spec.get("names")
+    if not isinstance(spec.get("group"), str):
+        return _problem(document, ("spec", "group"), "text", spec.get("group"))
+    if not isinstance(names, dict):
+        return _problem(document, ("spec", "names"), "a map", names)
+    for name in ("plural", "kind"):
+        if not isinstance(names.get(name), str):
+            return _problem(document, ("spec", "names", name), "text", names.get(name))
+    versions = spec.get("versions")
+    if not isinstance(versions, list):
+        return _problem(document, ("spec", "versions"), "a list", versions)
+    for index, version in enumerate(versions):
+        if not (isinstance(version, dict) and isinstance(version.get("name"), str)):
+            return _problem(document, ("spec", "versions", index), "a map with a name", version)
+    return None
+
+
+def _problem(document: Document, path: Path, wanted: str, found: object) -> Problem:
+    field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
+    help = ""
+    if wanted == "text" and isinstance(found, bool | int | float):
+        help = "YAML reads some words as true, false or a number: put the value in quotes"
+    return Problem(
+        document.file,
+        document.line(path),
+        f"`{field}` must be {wanted}, not {_name_of(found)}",
+        help,
+    )
+
+
+def _name_of(value: object) -> str:
+    if value is None:
+        return "absent"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "a map"
+    return (
+        "a list"
+        if isinstance(value, list)
+        else f"the number {value}"
+        if not isinstance(value, str)
+        else "text"
     )

@@ -9,18 +9,127 @@ of one list costs as little as the first.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from celadon.cli.reading.json_places import JsonIndex, Path
-from celadon.cli.reading.scalar_offsets import scalar_start, source_offset
+import yaml
+
+from celadon.cli.reading.json_text import JsonIndex, Path
 from celadon.goyaml import RepeatedKey
 from celadon.patterns import late_pattern
 
-if TYPE_CHECKING:
-    from celadon.cli.reading.yaml_nodes import Node
+# --- Scalar offsets ----------------------------------------------------------
+#
+# From a character of a value to the character of the file that it was written as.
+#
+# YAML folds lines, strips indentation and knows escapes, so an offset in a value is none in the
+# file. What no style changes is the sequence of characters that are not white space: the n-th
+# of the value is the n-th of the source, where an escape, or a doubled quote, counts as the one
+# character that it stands for. White space is taken to stand right before what follows it.
+
+
+_PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*\s+)*")
+_HEADER: Final = late_pattern(r"[|>][^\n]*\n?")
+_DOUBLE: Final = late_pattern(
+    r"\\(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<e>.|\n))|[^\\]",
+    re.DOTALL,
+)
+_SPACES: Final = frozenset("nrtvfNLP_ \n\t")
+"""What stands for white space behind a backslash."""
+_HALVES: Final = late_pattern(r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+
+def source_offset(text: str, start: int, value: str, offset: int) -> int:
+    """`start` is where the scalar begins in `text`, `offset` a position in its value. A position
+    behind the end of the value is behind the last character."""
+    start = scalar_start(text, start)
+    wanted = sum(not one.isspace() for one in value[:offset])
+    last = start
+    for position, length in _characters(text, start):
+        if wanted == 0:
+            return position
+        wanted -= 1
+        last = position + length
+    return last
+
+
+def value_offset(text: str, start: int, value: str, at: int) -> int:
+    """The way back: where a place in `text` is in the value. White space of the value counts as far
+    as it stands behind white space of the text."""
+    start = scalar_start(text, start)
+    passed = 0
+    end = start
+    for position, length in _characters(text, start):
+        if position + length > at:
+            break
+        passed += 1
+        end = position + length
+    offset = 0
+    while passed:
+        passed -= not value[offset].isspace()
+        offset += 1
+    if text[end:at].isspace():
+        while offset < len(value) and value[offset].isspace():
+            offset += 1
+    return offset
+
+
+def scalar_start(text: str, start: int) -> int:
+    """Behind the anchor and the tag of a node."""
+    found = _PROPERTIES.match(text, start)
+    return start if found is None else found.end()
+
+
+def _characters(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Position and length of every character of the value that is not white space."""
+    style = text[start : start + 1]
+    if style == '"':
+        yield from _escaped(text, start + 1)
+    elif style == "'":
+        yield from _single_quoted(text, start + 1)
+    else:
+        header = _HEADER.match(text, start)
+        for position in range(start if header is None else header.end(), len(text)):
+            if not text[position].isspace():
+                yield position, 1
+
+
+def _single_quoted(text: str, position: int) -> Iterator[tuple[int, int]]:
+    while position < len(text):
+        if text.startswith("''", position):
+            yield position, 2
+            position += 2
+            continue
+        if text[position] == "'":
+            return
+        if not text[position].isspace():
+            yield position, 1
+        position += 1
+
+
+def _escaped(text: str, position: int) -> Iterator[tuple[int, int]]:
+    while position < len(text) and text[position] != '"':
+        halves = _HALVES.match(text, position)
+        found = halves or _DOUBLE.match(text, position)
+        if found is None:
+            return
+        length = found.end() - position
+        if halves is not None or not _is_space(found):
+            yield position, length
+        position += length
+
+
+def _is_space(found: re.Match[str]) -> bool:
+    digits = found["x"] or found["u"] or found["U"]
+    if digits:
+        return int(digits, 16) < 0x110000 and chr(int(digits, 16)).isspace()
+    if found["e"]:
+        return found["e"] in _SPACES
+    return found[0].isspace()
+
 
 _OFFSET: Final = attrgetter("offset")
 _LINE_END: Final = late_pattern("\n")
@@ -196,8 +305,68 @@ class Chunk:
     def node(self) -> Node:
         """The YAML document, reduced to places. Not for JSON."""
         if self._index is None:
-            from celadon.cli.reading.yaml_nodes import composed
-
             self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index
         return node
+
+
+# --- Yaml nodes --------------------------------------------------------------
+#
+# YAML documents reduced to places: where each key and value stands in a text.
+#
+# Composed for the few documents that somebody asks about; until then PyYAML is not loaded.
+
+
+class Node(NamedTuple):
+    """A YAML node reduced to its places: offsets of where it begins and ends, where its value is
+    (elsewhere for an alias), and of each child's key. `is_flow` is about collections."""
+
+    start: int
+    end: int
+    value: int
+    is_flow: bool
+    children: dict[Any, tuple[Node, int]]
+
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def composed(text: str, line: int) -> Node:
+    """The node of the document that begins on a line (from 0).
+
+    Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
+    """
+    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+    events = iter(loader(text.removeprefix(_BYTE_ORDER_MARK)).get_event, None)
+    starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
+    node = next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
+    return _moved(node) if text.startswith(_BYTE_ORDER_MARK) else node
+
+
+def _moved(node: Node) -> Node:
+    """A node in a text with one more character before it."""
+    children = {step: (_moved(child), key + 1) for step, (child, key) in node.children.items()}
+    return Node(node.start + 1, node.end + 1, node.value + 1, node.is_flow, children)
+
+
+def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:  # noqa: ANN401 - untyped PyYAML
+    start, end = event.start_mark.index, event.end_mark.index
+    if isinstance(event, yaml.AliasEvent):
+        meant = anchors[event.anchor]
+        return Node(start, end, meant.value, meant.is_flow, meant.children)
+    children: dict[Any, tuple[Node, int]] = {}
+    last: Any = event
+    if isinstance(event, yaml.SequenceStartEvent):
+        while not isinstance(last := next(events), yaml.SequenceEndEvent):
+            child = _node(last, events, anchors)
+            children[len(children)] = (child, last.start_mark.index)
+    elif isinstance(event, yaml.MappingStartEvent):
+        while not isinstance(last := next(events), yaml.MappingEndEvent):
+            _node(last, events, anchors)
+            value = _node(next(events), events, anchors)
+            children[getattr(last, "value", None)] = (value, last.start_mark.index)
+    is_flow = bool(getattr(event, "flow_style", False))
+    node = Node(start, last.end_mark.index, start, is_flow, children)
+    if event.anchor is not None:
+        anchors[event.anchor] = node
+    return node

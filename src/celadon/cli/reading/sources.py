@@ -9,6 +9,7 @@ line is read whatever its name and nature.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import glob
 import os
@@ -17,10 +18,26 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
-from celadon.cli.reading.input_limits import MAX_FILE_BYTES
 from celadon.cli.reading.problems import Problem
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Input limits ------------------------------------------------------------
+#
+# How much a file may contain, and why not more.
+#
+# Every limit answers the question "what would this input do to the person who runs the
+# command": without them a kilobyte of YAML can ask for the memory of a data centre.
+
+
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of one file or of standard input. Larger inputs are better split than loaded at once."""
+
+MAX_DOCUMENT_CHARACTERS: Final = 3 * 1024 * 1024
+"""Characters of one object. kube-apiserver refuses request bodies over 3 MiB (3145728 bytes)."""
+
+MAX_LIST_CHARACTERS: Final = 64 * 1024 * 1024
+"""Characters of one document whose kind ends in `List`; its items are objects of their own."""
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -225,3 +242,22 @@ def decoded(name: str, data: bytes) -> Text | Problem:
 
 STDIN_CLOSED: Final = Problem(STDIN_NAME, 0, "cannot be read: standard input is closed")
 """Said where its descriptor was closed when Python started: `sys.stdin` is None then."""
+
+
+# --- File signatures ---------------------------------------------------------
+#
+# Whether files are still the same ones, without reading them.
+
+
+def signatures(paths: Sequence[str]) -> object:
+    """Equal for as long as the paths mean the same files with the same contents. Links are
+    followed, so that a mounted ConfigMap is another one when Kubernetes has written it anew."""
+    found: list[object] = []
+    for file in expand(paths):
+        if isinstance(file, Problem):
+            found.append((file.file, file.message))
+            continue
+        with contextlib.suppress(OSError):
+            about = os.stat(file)
+            found.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
+    return found

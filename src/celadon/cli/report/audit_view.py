@@ -13,8 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, Protocol
 
-from celadon.cli.auditing.audit_findings import AuditedObject, Tally, Violation
-from celadon.cli.auditing.audit_report import AuditedPolicy, AuditReport, FailOn
+from celadon.cli.audit.audit_report import (
+    AuditedObject,
+    AuditedPolicy,
+    AuditReport,
+    FailOn,
+    Tally,
+    Violation,
+)
 from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import SHAPES, data, document, json_line, plugins
@@ -46,7 +52,7 @@ from celadon.cli.report.report_model import (
     notice_finding,
     remark_sections,
 )
-from celadon.kube.catalogue import PLUGIN_ORDER
+from celadon.kube.resources import PLUGIN_ORDER
 
 EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
 """How effects are coloured."""

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.bootstrapping.bootstrap_report import BootstrapReport, Lock
-from celadon.cli.bootstrapping.bootstrap_run import Culprit, Refusal, Sent
-from celadon.cli.bootstrapping.repair_paths import RepairStep
-from celadon.cli.bootstrapping.step_tables import Level, State
+from celadon.cli.bootstrap.bootstrap_report import BootstrapReport, Lock, RepairStep
+from celadon.cli.bootstrap.bootstrap_run import Culprit, Refusal, Sent
+from celadon.cli.bootstrap.step_tables import Level, State
 from celadon.cli.report.json_form import SHAPES, data, document
 from celadon.cli.report.plain_text import (
     Look,

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from celadon.cli.checking.check_report import Notice, Place, Violation
-from celadon.cli.policy_tests.alteration_counts import AlterationResult, Alterations, Fate
-from celadon.cli.policy_tests.case_results import (
+from celadon.cli.check.check_report import Notice, Place, Violation
+from celadon.cli.policytest.coverage import Measured
+from celadon.cli.policytest.mutants.alteration_counts import AlterationResult, Alterations, Fate
+from celadon.cli.policytest.run.case_results import (
     CaseOutcome,
     CaseResult,
     FileResult,
@@ -22,8 +23,7 @@ from celadon.cli.policy_tests.case_results import (
     RunReport,
     Status,
 )
-from celadon.cli.policy_tests.coverage_counts import Measured
-from celadon.cli.policy_tests.vacuities import Doubt
+from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.coverage_view import coverage_blocks, coverage_document
 from celadon.cli.report.json_form import SHAPES, data, document, plugins, sparse

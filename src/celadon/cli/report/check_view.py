@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.cli.checking.check_report import (
+from celadon.cli.check.check_report import (
     ClientWarning,
     Creator,
     Fault,

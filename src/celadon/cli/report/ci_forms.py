@@ -13,7 +13,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from celadon import __version__
-from celadon.cli.checking.check_report import Place
+from celadon.cli.check.check_report import Place
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.plain_text import lines
 from celadon.cli.report.report_model import (

@@ -10,9 +10,9 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.cli.explaining.annotated_source import Loop, Mark, Snippet, State
-from celadon.cli.explaining.outline import Item, outline
-from celadon.cli.explaining.value_texts import brief
+from celadon.cli.explain.annotated_source import Loop, Mark, Snippet, State
+from celadon.cli.explain.outline import Item, outline
+from celadon.cli.explain.value_texts import brief
 from celadon.cli.report.explanation_view import ExplanationView
 from celadon.cli.report.html_pages import page
 from celadon.cli.report.plain_text import snippet

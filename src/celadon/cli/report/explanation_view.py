@@ -29,17 +29,17 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.explanation import Explanation, ExpressionRun, HookExplanation
-from celadon.admission.mutating import Change
+from celadon.admission.explain import Explanation, ExpressionRun, HookExplanation
+from celadon.admission.policies.mutating import Change
 from celadon.admission.registration import (
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
 )
 from celadon.cel import EvaluationError
-from celadon.cli.explaining.annotated_source import Loop, Mark, Round, Snippet, State, annotated
-from celadon.cli.explaining.explained_objects import ExplainedObject
-from celadon.cli.explaining.outline import Item, Style, outline
-from celadon.cli.explaining.value_texts import brief, shortened, size_text
+from celadon.cli.explain.annotated_source import Loop, Mark, Round, Snippet, State, annotated
+from celadon.cli.explain.outline import Item, Style, outline
+from celadon.cli.explain.recorded_requests import ExplainedObject
+from celadon.cli.explain.value_texts import brief, shortened, size_text
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import Shapes, camel, data, filled
 from celadon.cli.report.plain_text import Look, one_line, snippet

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from celadon.cli.checking.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.plain_text import yaml_text
 from celadon.cli.report.report_model import ReportView

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.admission.lint import Rule, Severity
-from celadon.cli.checking.check_report import Place
-from celadon.cli.linting.comment_rule import EVERY_RULE
-from celadon.cli.linting.lint_report import LEVELS, LintReport, LocatedFinding
+from celadon.cli.check.check_report import Place
+from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.lint_report import LEVELS, LintReport, LocatedFinding
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import Shapes, data, document
 from celadon.cli.report.plain_text import Look

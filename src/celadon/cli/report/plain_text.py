@@ -21,7 +21,7 @@ from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cli.checking.check_report import Notice, PolicyError, UnaskedPlugin
+    from celadon.cli.check.check_report import Notice, PolicyError, UnaskedPlugin
 
 Reported = TypeVar("Reported")
 _COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cli.reading.problems import Problem
-from celadon.cli.replaying.logged_requests import Undecidable
-from celadon.cli.replaying.replay_findings import (
+from celadon.cli.replay.logged_requests import Undecidable
+from celadon.cli.replay.replay_findings import (
     BY,
     Occurrence,
     ReplayReport,

@@ -14,7 +14,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
-from celadon.cli.checking.check_report import Notice, Place, PolicyError
+from celadon.cli.check.check_report import Notice, Place, PolicyError
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 

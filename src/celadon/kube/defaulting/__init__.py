@@ -11,6 +11,7 @@ from celadon.kube.defaulting.defaulting_context import (
     ServiceNetwork,
     service_ca_source,
 )
+from celadon.kube.defaulting.field_functions import covers, merged
 from celadon.kube.defaulting.mutating_plugins import (
     LIMIT_RANGES,
     LOOKED_UP,
@@ -20,8 +21,7 @@ from celadon.kube.defaulting.mutating_plugins import (
     TOPOLOGY_LABELS,
     default_priority_class,
 )
-from celadon.kube.defaulting.tolerations import covers, merged
-from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import fresh
 from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 

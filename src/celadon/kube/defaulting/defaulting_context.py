@@ -12,9 +12,9 @@ from dataclasses import field
 from typing import Any, Final, Protocol
 
 from celadon.kube.authorization import User
-from celadon.kube.catalogue.lookups import Lookups, ObjectIndex
-from celadon.kube.catalogue.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.json_types import JsonObject
+from celadon.kube.resources.api_resources import Lookups, ObjectIndex
+from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas.typed_objects import EmptyValue
 from celadon.records import dataclass
 

@@ -13,15 +13,13 @@ Gates and plugins are looked at while compiling, so a compiled rule only touches
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.catalogue.plugin_facts import PLUGIN_ORDER
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
-from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
-from celadon.kube.defaulting.object_functions import OBJECT_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import (
     AT_ROOT,
     Apply,
@@ -33,9 +31,112 @@ from celadon.kube.defaulting.rule_paths import (
     lookup,
     parse_path,
 )
-from celadon.kube.json_copies import fresh
+from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
+from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs
+from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
+from celadon.kube.schemas import schema_model, schema_packs
+from celadon.kube.schemas.schema_packs import component_name
+from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.records import dataclass
+
+# --- Gated fields ------------------------------------------------------------
+#
+# Fields that are dropped while their feature gate is off.
+#
+# Upstream's strategies (k8s.io/kubernetes `pkg/api/pod/util.go`, `DropDisabledPodFields`, and
+# `pkg/registry/*/*/strategy.go`, `dropDisabledFields`) take them from new objects, and from
+# changed ones unless the object has had one of the same gate before. The data pack says so of
+# gates that are off by default; here are those that are on.
+
+
+def _of_containers(*fields: str) -> tuple[str, ...]:
+    lists = ("initContainers", "containers", "ephemeralContainers")
+    return tuple(f"spec.{one}[*].{field}" for one in lists for field in fields)
+
+
+_POD: Final[Mapping[str, tuple[str, ...]]] = {
+    "ContainerRestartRules": (
+        "spec.containers[*].restartPolicy",
+        *_of_containers("restartPolicyRules"),
+    ),
+    "EnvFiles": _of_containers("env[*].valueFrom.fileKeyRef"),
+    "HostnameOverride": ("spec.hostnameOverride",),
+    "MatchLabelKeysInPodTopologySpread": ("spec.topologySpreadConstraints[*].matchLabelKeys",),
+    "PodLevelResources": ("spec.resources",),
+    "ProcMountType": _of_containers("securityContext.procMount"),
+    "SELinuxChangePolicy": ("spec.securityContext.seLinuxChangePolicy",),
+    "UserNamespacesSupport": ("spec.hostUsers",),
+}
+"""Of pods and templates, by gate."""
+
+_POD_STATUS: Final = {
+    "ResourceHealthStatus": tuple(
+        f"status.{one}[*].allocatedResourcesStatus"
+        for one in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    )
+}
+_TERMINATING: Final = {"DeploymentReplicaSetTerminatingReplicas": ("status.terminatingReplicas",)}
+
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "v1/Pod": "",
+    "v1/PodTemplate": "template.",
+    "v1/ReplicationController": "spec.template.",
+    "apps/v1/DaemonSet": "spec.template.",
+    "apps/v1/Deployment": "spec.template.",
+    "apps/v1/ReplicaSet": "spec.template.",
+    "apps/v1/StatefulSet": "spec.template.",
+    "batch/v1/CronJob": "spec.jobTemplate.spec.template.",
+    "batch/v1/Job": "spec.template.",
+}
+"""Where kinds have a pod."""
+
+
+def _below(prefix: str, fields: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    return {gate: tuple(f"{prefix}{path}" for path in paths) for gate, paths in fields.items()}
+
+
+def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:
+    fields = {
+        "DRAAdminAccess": (f"spec.devices.requests[*].{exactly}adminAccess",),
+        "DRAPrioritizedList": ("spec.devices.requests[*].firstAvailable",),
+    }
+    yield f"{kind}Template", _below("spec.", fields)
+    yield kind, {**fields, "DRAResourceClaimDeviceStatus": ("status.devices",)}
+
+
+_FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    **{kind: _below(prefix, _POD) for kind, prefix in _TEMPLATES.items()},
+    "v1/Pod": {**_POD, **_POD_STATUS},
+    "apps/v1/Deployment": {**_below("spec.template.", _POD), **_TERMINATING},
+    "apps/v1/ReplicaSet": {**_below("spec.template.", _POD), **_TERMINATING},
+    "autoscaling/v2/HorizontalPodAutoscaler": {
+        "HPAConfigurableTolerance": (
+            "spec.behavior.scaleUp.tolerance",
+            "spec.behavior.scaleDown.tolerance",
+        )
+    },
+    **dict(_claims("resource.k8s.io/v1/ResourceClaim", "exactly.")),
+    **dict(_claims("resource.k8s.io/v1beta1/ResourceClaim", "")),
+    **dict(_claims("resource.k8s.io/v1beta2/ResourceClaim", "exactly.")),
+    "storage.k8s.io/v1/CSIDriver": {
+        "MutableCSINodeAllocatableCount": ("spec.nodeAllocatableUpdatePeriodSeconds",),
+        "SELinuxMountReadWriteOncePod": ("spec.seLinuxMount",),
+    },
+}
+"""By kind and gate."""
+
+ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
+
+
+def gated_rules(kind: str) -> tuple[Rule, ...]:
+    """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
+    return tuple(
+        {"path": path, "delete": True, "gate": f"!{gate}"}
+        for gate, paths in _FIELDS.get(kind, {}).items()
+        for path in paths
+    )
+
 
 ABSENT: Final = object()
 Condition = Callable[[Any, Run], bool]
@@ -85,7 +186,7 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on; `AllBeta` turns on those betas that are off by default."""
-    pack = packs.load("defaults")
+    pack = schema_packs.load("defaults")
     gates = {**dict.fromkeys(ON_BY_DEFAULT, True), **pack["gates"]}
     if overrides.get("AllBeta"):
         gates.update(dict.fromkeys(pack["allBeta"], True))
@@ -145,7 +246,7 @@ def _with_sets(rules: Iterable[Rule]) -> Iterator[Rule]:
     for rule in rules:
         yield rule
         if "use" in rule:
-            yield from _with_sets(packs.load("defaults")["sets"][rule["use"]])
+            yield from _with_sets(schema_packs.load("defaults")["sets"][rule["use"]])
 
 
 def _root_paths(rule: Rule) -> Iterator[str]:
@@ -155,7 +256,7 @@ def _root_paths(rule: Rule) -> Iterator[str]:
 
 def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     """The rules of a phase for a kind, whatever their gates and plugins."""
-    pack = packs.load("defaults")
+    pack = schema_packs.load("defaults")
     kind = f"{gvk.api_version}/{gvk.kind}"
     gated = gated_rules(kind) if phase == "create" else ()
     return (
@@ -174,14 +275,14 @@ def placed_rules(
             continue
         path = ".".join(filter(None, (above, rule["path"])))
         if "use" in rule:
-            yield from placed_rules(packs.load("defaults")["sets"][rule["use"]], gates, path)
+            yield from placed_rules(schema_packs.load("defaults")["sets"][rule["use"]], gates, path)
         else:
             yield path, rule
 
 
 @functools.lru_cache(maxsize=512)
 def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...]:
-    return compile_rules(packs.load("defaults")["sets"][name], gates, sharing=sharing)
+    return compile_rules(schema_packs.load("defaults")["sets"][name], gates, sharing=sharing)
 
 
 def compile_rules(
@@ -329,6 +430,203 @@ def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
     """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`."""
     kind = f"{gvk.api_version}/{gvk.kind}"
     found: Mapping[str, tuple[str, ...]] = (
-        packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
+        schema_packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
     )
     return found
+
+
+# --- Default triggers --------------------------------------------------------
+#
+# Which changes of a defaulted object defaulting has something to say about.
+#
+# Most have no consequences: who writes a field that has a default needs none. So the rules of a
+# kind are sorted here by the components (Go's types) on whose fields they depend. When a struct
+# is changed, or a new one comes into the object, its component tells whether any rule could do
+# anything; if none can, none needs to be asked. No is only said of certain things, yes of
+# anything.
+#
+# A rule that fills an absent field has nothing to do where the field was there before, or is
+# there now. Any other depends on the fields that it names, and a function that is not known
+# here on everything. What rules look at from the root of the object is not looked at here: see
+# `SharingRules.roots`.
+
+
+_FILLING: Final[Mapping[str, bool]] = {
+    "emptyObjectIfOnlyKeys": False,
+    "pullPolicy": True,
+    "targetPort": True,
+}
+"""Functions that fill an absent field, which is there whenever they are done; whether one that is
+zero too."""
+_JUDGING: Final[Mapping[str, Callable[[Any, Rule], bool]]] = {
+    "dropKeys": lambda value, rule: bool(value) and not value.keys().isdisjoint(rule["keys"]),
+    "negativeToOne": lambda value, _: value is not None and value < 0,
+}
+"""Functions that look at nothing but their field, and whether they do something to its value."""
+_NEEDED: Final[Mapping[str, str]] = {
+    "podLevelResources": "resources",
+    "requestsFromLimits": "limits",
+}
+"""Functions of objects that do nothing without a field."""
+
+
+class Fill(NamedTuple):
+    """A field that is filled when it is absent, or also when it is `zero`, if conditions hold."""
+
+    name: str
+    conditions: tuple[Condition, ...]
+    zero: bool
+
+    def is_due(self, struct: Mapping[str, Any], run: Run) -> bool:
+        """Whether the rule does it."""
+        return self.is_open(struct) and all(holds(struct, run) for holds in self.conditions)
+
+    def is_open(self, struct: Mapping[str, Any]) -> bool:
+        """Whether the rule does it if its conditions hold."""
+        value = struct.get(self.name)
+        return not value if self.zero else value is None
+
+
+Judgement = Callable[[Any], bool]
+
+
+@dataclass(slots=True)
+class Triggers:
+    """Of the structs of one component. Nobody changes it once `triggers` has made it.
+
+    `judged` are fields of which a rule changes some values, `entered` those with rules for what is
+    in them, `watched` those that rules look at, `needed` those with which any change may have
+    consequences. `forces`: a rule sets something in every new struct; `is_restless`: any change
+    may have consequences.
+    """
+
+    fills: list[Fill] = field(default_factory=list)
+    judged: list[tuple[str, Judgement]] = field(default_factory=list)
+    entered: set[str] = field(default_factory=set)
+    watched: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
+    forces: bool = False
+    is_restless: bool = False
+
+    def of_new(self, struct: Mapping[str, Any], run: Run) -> bool:
+        """Whether rules may do something to a struct that was not there, or to what is in it."""
+        return (
+            self.forces
+            or self.is_restless
+            or not self.entered.isdisjoint(struct)
+            or any(applies(struct.get(name)) for name, applies in self.judged)
+            or any(fill.is_due(struct, run) for fill in self.fills)
+        )
+
+    def of_set(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+        """Whether rules may do something to a struct that is now like this, after something was put
+        into these fields."""
+        return (
+            self.is_restless
+            or not self.watched.isdisjoint(names)
+            or not self.needed.isdisjoint(struct)
+            or (bool(self.judged) and self._has_judged(struct, names))
+        )
+
+    def _has_judged(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+        return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
+
+    def of_emptied(self, struct: Mapping[str, Any], name: str) -> bool:
+        """The same after a field was taken away, or became zero."""
+        return any(fill.name == name and fill.is_open(struct) for fill in self.fills)
+
+
+NO_TRIGGERS: Final = Triggers()
+"""Of components that no rule knows."""
+
+
+@functools.lru_cache(maxsize=256)
+def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Triggers]:
+    """By component, for a built-in kind, of the phases `default` and `convert`."""
+    root = component_name(gvk)
+    assert root is not None, f"{gvk} is built in"
+    found: dict[str, Triggers] = {}
+    for phase in ("default", "convert"):
+        for path, rule in placed_rules(listed_rules(gvk, phase), gates):
+            _add(found, root, parse_path(path), rule)
+    return found
+
+
+def _add(found: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rule) -> None:
+    way = _components(root, steps)
+    for owner, step in zip(way, steps[:-1], strict=False):
+        found.setdefault(owner, Triggers()).entered.add(step.name)
+    if rule.get("fn") in ON_OBJECTS:
+        _add_object_rule(found, way, steps, rule["fn"])
+    elif steps[-1].each is Each.FIELD and way[-2]:
+        _add_field_rule(found.setdefault(way[-2], Triggers()), steps[-1].name, rule)
+    else:
+        _watch_above(found, way, steps)
+
+
+def _components(root: str, steps: Sequence[Step]) -> list[str]:
+    """Of the structs on the way, the target's last; empty for what is none."""
+    way = [root]
+    for step in steps:
+        node: Any = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None
+        if step.each is not Each.FIELD and isinstance(node, dict):
+            node = node.get("items") or node.get("values")
+        name = node.get("ref", "") if isinstance(node, dict) else ""
+        way.append("" if name in schema_model.SPECIAL_COMPONENTS else name)
+    return way
+
+
+def _add_object_rule(
+    found: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step], function: str
+) -> None:
+    if not way[-1]:
+        _watch_above(found, way, steps)
+        return
+    if steps:
+        found.setdefault(way[-2], Triggers()).entered.add(steps[-1].name)
+    below = found.setdefault(way[-1], Triggers())
+    if function in _NEEDED:
+        below.needed.add(_NEEDED[function])
+        below.entered.add(_NEEDED[function])
+    else:
+        below.is_restless = True
+
+
+def _watch_above(found: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
+    """The innermost struct answers for what is no struct."""
+    at = max(i for i, owner in enumerate(way[:-1]) if owner)
+    owner = found.setdefault(way[at], Triggers())
+    owner.watched.add(steps[at].name)
+    owner.entered.add(steps[at].name)
+
+
+def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:
+    function = rule.get("fn", "")
+    looked_at = {path.partition(".")[0] for path in _relative_paths(rule)}
+    if function in _JUDGING:
+        owner.judged.append((name, _judgement(function, rule)))
+    elif function in _FILLING or (not function and _only_fills(rule)):
+        fill = Fill(name, conditions(rule), _FILLING.get(function, False))
+        if fill not in owner.fills:
+            owner.fills.append(fill)
+        if function not in _FILLING:
+            owner.watched |= looked_at
+    elif function:
+        owner.is_restless = True
+    else:
+        owner.watched |= {name, *looked_at}
+        owner.forces = True
+
+
+def _judgement(function: str, rule: Rule) -> Judgement:
+    judge = _JUDGING[function]
+    return lambda value: judge(value, rule)
+
+
+def _only_fills(rule: Rule) -> bool:
+    return not rule.get("force") and "delete" not in rule
+
+
+def _relative_paths(rule: Rule) -> list[str]:
+    paths = (*rule.get("when", {}), rule.get("copyFrom", ""), rule.get("from", ""))
+    return [path for path in paths if path and not path.startswith(AT_ROOT)]

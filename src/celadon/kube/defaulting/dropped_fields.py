@@ -8,15 +8,24 @@ came empty are no longer in the object; a `Run` remembers them, and loses them h
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from celadon.kube import name_rules
+from celadon.kube.defaulting import workload_defaults
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.defaulting_rules import compile_rules, listed_rules, placed_rules
+from celadon.kube.defaulting.defaulting_rules import (
+    ON_OBJECTS,
+    compile_rules,
+    listed_rules,
+    placed_rules,
+)
 from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.typed_objects import EmptyValue
+from celadon.kube.well_known_values import HOST_NAME
 
 _STATUS: Final = "status"
 
@@ -113,3 +122,157 @@ def _has(value: Any, steps: tuple[Step, ...]) -> bool:
             inner = value.values() if step.each is Each.VALUES else value
             return any(_has(one, steps[number + 1 :]) for one in inner)
     return True
+
+
+# --- Lasting defaults --------------------------------------------------------
+#
+# Whether a create leaves alone what defaulting looks at.
+#
+# A server reads back what it has stored and defaults it again. For most kinds that changes
+# nothing, since a create only resets the status and counts the first generation; then it need
+# not be done. Here this is read off the rules of a kind. Rules that take fields away which are
+# not enabled say so themselves when they do (`Run.is_disturbed`).
+
+
+STATUS: Final = "status"
+GENERATION: Final = "metadata.generation"
+_REPEATED: Final = ("default", "convert")
+"""The phases that a stored object goes through again."""
+
+
+@functools.lru_cache(maxsize=256)
+def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
+    """Whether defaulting a new object of the kind again finds nothing to do."""
+    repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
+    if any(_may_see_changes(path, rule) for path, rule in repeated):
+        return False
+    created = placed_rules(listed_rules(gvk, "create"), gates)
+    return all(_is_harmless(path, rule) for path, rule in created)
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}.")
+
+
+def _may_see_changes(path: str, rule: Rule) -> bool:
+    """Whether it is about the status or the generation, or a function of the whole object, or
+    looks at them from elsewhere."""
+    if not path and rule.get("fn") in ON_OBJECTS:
+        return True
+    looked_at = (path, *_roots(rule.get("when", {})), *_roots(_sources(rule)))
+    return any(_is_below(one, STATUS) or _is_below(one, GENERATION) for one in looked_at)
+
+
+def _sources(rule: Rule) -> Iterator[Any]:
+    return (rule[key] for key in ("copyFrom", "from") if key in rule)
+
+
+def _roots(paths: Iterable[str]) -> Iterator[str]:
+    """Those that begin at the root of the object."""
+    return (path[2:] for path in paths if path.startswith("$."))
+
+
+def _is_harmless(path: str, rule: Rule) -> bool:
+    if "delete" in rule or rule.get("fn") == DROP_STOP_SIGNAL:
+        return True
+    return _is_below(path, STATUS) or path == GENERATION
+
+
+# --- Kind updates ------------------------------------------------------------
+#
+# What an update loses or takes over from the old object, kind by kind.
+#
+# As `PrepareForUpdate` in the strategies of k8s.io/kubernetes `pkg/registry`. What holds for
+# many kinds stands in the data pack.
+
+
+PHASE_SINCE: Final = "lastPhaseTransitionTime"
+
+KindUpdate = Callable[[dict[str, Any], JsonObject, str], None]
+"""Changes the new object in place; the last is the time."""
+
+
+def pod_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """Kubelets that do not know a field leave it out, and it stays."""
+    status, was = made.setdefault("status", {}), old.get("status") or {}
+    for field in ("qosClass", "observedGeneration"):
+        if not status.get(field) and was.get(field):
+            status[field] = was[field]
+    before: dict[str, list[int]] = {}
+    for condition in was.get("conditions") or ():
+        seen = condition.get("observedGeneration") or 0
+        before.setdefault(condition.get("type") or "", []).append(seen)
+    for condition in status.get("conditions") or ():
+        generations = before.get(condition.get("type") or "")
+        generation = generations.pop(0) if generations else 0
+        if generation and not condition.get("observedGeneration"):
+            condition["observedGeneration"] = generation
+
+
+def node(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """A node that was not configured by the API is not from now on."""
+    if (old.get("spec") or {}).get("configSource") is None:
+        (made.get("spec") or {}).pop("configSource", None)
+
+
+def node_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """The same of what a kubelet says of it."""
+    if (old.get("status") or {}).get("config") is None:
+        (made.get("status") or {}).pop("config", None)
+
+
+def volume_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
+    """A volume says since when it has been in its phase."""
+    status, was = made.setdefault("status", {}), old.get("status") or {}
+    since, before = status.get(PHASE_SINCE), was.get(PHASE_SINCE)
+    if (status.get("phase") or "") != (was.get("phase") or ""):
+        if since is None or since == before:
+            status[PHASE_SINCE] = now
+    elif since is None and before is not None:
+        status[PHASE_SINCE] = before
+
+
+def claim(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """Clients that do not know where the reference to the source is now leave it out; a source
+    that a claim has may be of any kind."""
+    spec, was = made.setdefault("spec", {}), old.get("spec") or {}
+    is_new = was.get("dataSource") is None and was.get("dataSourceRef") is None
+    workload_defaults.data_sources(spec, any_kind=not is_new)
+
+
+def service_account(made: dict[str, Any], _: JsonObject, __: str) -> None:
+    """Secrets are in the namespace of the account: only their names count."""
+    for secret in made.get("secrets") or ():
+        for field in [*secret]:
+            if field != "name":
+                del secret[field]
+
+
+def endpoint_slice(made: dict[str, Any], old: JsonObject, _: str) -> None:
+    """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
+    if (made.get("endpoints") or []) == (old.get("endpoints") or []):
+        return
+    known = {_host(one) for one in old.get("endpoints") or ()} - {""}
+    for endpoint in made.get("endpoints") or ():
+        host = _host(endpoint)
+        was_node = host in known and not name_rules.dns1123_subdomain(host)
+        if endpoint.get("nodeName") is None and was_node:
+            endpoint["nodeName"] = host
+        endpoint.pop("deprecatedTopology", None)
+
+
+def _host(endpoint: JsonObject) -> str:
+    host: str = (endpoint.get("deprecatedTopology") or {}).get(HOST_NAME, "")
+    return host
+
+
+KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
+    ("", "Node", ""): node,
+    ("", "Node", "status"): node_status,
+    ("", "Pod", "status"): pod_status,
+    ("", "PersistentVolume", "status"): volume_status,
+    ("", "PersistentVolumeClaim", ""): claim,
+    ("", "ServiceAccount", ""): service_account,
+    ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,
+}
+"""By group, kind and subresource."""

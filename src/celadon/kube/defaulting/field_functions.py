@@ -7,16 +7,78 @@ in place; values taken over from elsewhere are copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.image_references import has_latest_tag
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
-from celadon.kube.go.go_strconv import parse_int
+from celadon.kube.go.go_text import parse_int
+from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.well_known_values import ROLLBACK_TO, TEMPLATE_GENERATION
+from celadon.patterns import late_pattern
+from celadon.remembering import remembering
+
+# --- Image references --------------------------------------------------------
+#
+# Image references: the one question defaulting asks is whether the tag is `latest`.
+#
+# As github.com/distribution/reference, `ParseNormalizedNamed` and `TagNameOnly`. An unparsable
+# reference has no tag, so its pull policy is not `Always`. What was taken for a registry need
+# not be a valid host name, as long as it is a valid path component.
+
+
+_COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_DOMAIN_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
+_REFERENCE: Final = late_pattern(
+    rf"(?:{_DOMAIN}/)?(?P<path>{_COMPONENT}(?:/{_COMPONENT})*)"
+    r"(?::(?P<tag>[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?"
+    r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*)"
+    r":(?P<digest>[0-9a-fA-F]{32,}))?"
+)
+_IDENTIFIER: Final = late_pattern("[a-f0-9]{64}")
+_DIGEST_LENGTHS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
+_LOWER_HEX: Final = late_pattern("[a-f0-9]*")
+_MAX_PATH: Final = 255
+_MAX_REFERENCE: Final = 4096
+"""Longer texts than this cannot name an image (domain, path, tag and digest are bounded)."""
+
+
+@remembering(1024)
+def has_latest_tag(image: str) -> bool:
+    """Whether the tag is `latest`, written or implied."""
+    if len(image) > _MAX_REFERENCE or _IDENTIFIER.fullmatch(image) is not None:
+        return False
+    domain, path = _split_domain(image)
+    name = path.partition(":")[0]
+    if name != name.lower():
+        return False
+    match = _REFERENCE.fullmatch(f"{domain}/{path}")
+    if match is None or len(match["path"]) > _MAX_PATH:
+        return False
+    digest = match["digest"]
+    if digest is not None:
+        right_length = _DIGEST_LENGTHS.get(match["algorithm"]) == len(digest)
+        if not right_length or _LOWER_HEX.fullmatch(digest) is None:
+            return False
+    tag: str | None = match["tag"]
+    return tag == "latest" if tag is not None else digest is None
+
+
+def _split_domain(image: str) -> tuple[str, str]:
+    first, slash, rest = image.partition("/")
+    named = slash and (
+        first == "localhost" or "." in first or ":" in first or first != first.lower()
+    )
+    domain, path = (first, rest) if named else ("docker.io", image)
+    if domain == "index.docker.io":
+        domain = "docker.io"
+    if domain == "docker.io" and "/" not in path:
+        path = f"library/{path}"
+    return domain, path
+
 
 Rule = Mapping[str, Any]
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
@@ -178,3 +240,45 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "templateGeneration": template_generation,
     "uuid": uuid,
 }
+
+
+# --- Tolerations -------------------------------------------------------------
+#
+# Tolerations merged as upstream's plugins do it (k8s.io/kubernetes `pkg/util/tolerations`).
+
+
+def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
+    """Copies, in order, of those that no other one covers; of equal ones the first."""
+    kept: list[dict[str, Any]] = []
+    for i, one in enumerate(tolerations):
+        others = (*kept, *(later for later in tolerations[i + 1 :] if later != one))
+        if not any(covers(other, one) for other in others):
+            kept.append(dict(one))
+    return kept
+
+
+def covers(wide: JsonObject, narrow: JsonObject) -> bool:
+    """Whether `wide` tolerates at least what `narrow` does, as far as upstream sees it."""
+    if wide == narrow:
+        return True
+    exists = wide.get("operator") == "Exists"
+    any_key = exists and not wide.get("key")
+    if not any_key and wide.get("key", "") != narrow.get("key", ""):
+        return False
+    if wide.get("effect") and wide["effect"] != narrow.get("effect"):
+        return False
+    if not _lasts(wide, narrow):
+        return False
+    if wide.get("operator") not in {None, "", "Equal"}:
+        return exists
+    same = wide.get("value", "") == narrow.get("value", "")
+    return same and narrow.get("operator") == "Equal"
+
+
+def _lasts(wide: JsonObject, narrow: JsonObject) -> bool:
+    """Whether `wide` tolerates as long; seconds count for NoExecute only, none means for ever."""
+    limit = wide.get("tolerationSeconds")
+    if wide.get("effect") != "NoExecute" or limit is None:
+        return True
+    seconds = narrow.get("tolerationSeconds")
+    return seconds is not None and bool(seconds <= limit)

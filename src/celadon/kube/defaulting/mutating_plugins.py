@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.catalogue.lookups import DEFAULT_NAMESPACE, Lookups
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
-from celadon.kube.defaulting.field_functions import FieldFunction, Rule
+from celadon.kube.defaulting.field_functions import FieldFunction, Rule, merged
 from celadon.kube.defaulting.rule_paths import Apply
-from celadon.kube.defaulting.tolerations import merged
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
+from celadon.kube.resources.api_resources import DEFAULT_NAMESPACE, Lookups
 from celadon.kube.well_known_values import (
     DEFAULT_STORAGE_CLASS,
     INGRESS_CLASS,

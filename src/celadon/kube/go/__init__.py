@@ -5,14 +5,20 @@ Each module answers for one package of Go: `json_reader` and `go_json_scanner` f
 (`net/url`), `go_media_type` (`mime`); `go_types` names types as Go's complaints do.
 """
 
-from celadon.kube.go.go_json_scanner import TOO_DEEP, JsonSyntaxError
-from celadon.kube.go.go_media_type import media_type_complaint, parse_media_type
-from celadon.kube.go.go_strconv import parse_bool, parse_int
-from celadon.kube.go.go_text import escaped_html, json_text, quote, trim_space
+from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
+from celadon.kube.go.go_text import (
+    escaped_html,
+    json_text,
+    media_type_complaint,
+    parse_bool,
+    parse_int,
+    parse_media_type,
+    quote,
+    trim_space,
+)
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
-from celadon.kube.go.json_reader import Document, merged_members, read_json
 
 __all__ = [
     "TOO_DEEP",

@@ -15,12 +15,11 @@ from celadon.kube.expression_limits import (
     RUNTIME_COST_BUDGET,
 )
 from celadon.kube.library.authz import Authorizer
-from celadon.kube.library.networks.cidr import CIDR
-from celadon.kube.library.networks.ip import IP
-from celadon.kube.library.patch_values import PatchObject, PatchOperation, unwrapped
+from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
+from celadon.kube.library.networks import CIDR, IP
 from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
 from celadon.kube.library.releases import environment, first_releases, parse_version, previous_minor
-from celadon.kube.library.value_types import AUTHORIZER, RESOURCE_CHECK
+from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 
 __all__ = [
     "AUTHORIZER",

@@ -21,9 +21,9 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import add, compare, equal, is_comparable
-from celadon.kube.library.costs import call_costs
+from celadon.kube.library import costs
 from celadon.kube.library.signatures import method
-from celadon.kube.quantities.quantity import MAX_INT64, MIN_INT64
+from celadon.kube.quantity import MAX_INT64, MIN_INT64
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
 _COMPARABLE: Final[dict[str, types.Type]] = {
@@ -177,7 +177,7 @@ _IS_SORTED: Final = Function(
         )
         for name, element in _COMPARABLE.items()
     ),
-    cost=call_costs.WALK,
+    cost=costs.WALK,
 )
 _SUM: Final = Function(
     "sum",
@@ -192,7 +192,7 @@ _SUM: Final = Function(
         )
         for name, zero in _ZEROS.items()
     ),
-    cost=call_costs.WALK,
+    cost=costs.WALK,
 )
 _EXTREMES: Final = tuple(
     Function(
@@ -208,7 +208,7 @@ _EXTREMES: Final = tuple(
             )
             for name, element in _COMPARABLE.items()
         ),
-        cost=call_costs.WALK,
+        cost=costs.WALK,
     )
     for function_name, impl, adjective, example in (
         ("max", _max, "greatest", "3"),
@@ -230,7 +230,7 @@ LIBRARY: Final = Library(
             _index_of,
             "Where an element is first; -1 if nowhere.",
             ("[1, 2, 2, 3].indexOf(2)", "1"),
-            cost=call_costs.WALK,
+            cost=costs.WALK,
         ),
         method(
             "lastIndexOf",
@@ -240,7 +240,7 @@ LIBRARY: Final = Library(
             _last_index_of,
             "Where an element is last; -1 if nowhere.",
             ("[1, 2, 2, 3].lastIndexOf(2)", "2"),
-            cost=call_costs.WALK,
+            cost=costs.WALK,
         ),
     ),
 )

@@ -20,12 +20,11 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import Remembered
-from celadon.kube.library import value_types
-from celadon.kube.library.costs import call_costs
+from celadon.kube.library import costs, signatures
 from celadon.kube.library.signatures import function, method
-from celadon.kube.quantities.quantity import Format, Quantity, QuantityError, from_int, parse
+from celadon.kube.quantity import Format, Quantity, QuantityError, from_int, parse
 
-_QUANTITY: Final = value_types.QUANTITY
+_QUANTITY: Final = signatures.QUANTITY
 
 
 class AnyQuantity(Opaque):
@@ -241,7 +240,7 @@ LIBRARY: Final = Library(
             _quantity,
             "The quantity a text stands for; an error if it is none.",
             ("quantity('1.5Gi').isGreaterThan(quantity('1G'))", "true"),
-            cost=call_costs.FIRST,
+            cost=costs.FIRST,
             growth=growth.single,
         ),
         function(
@@ -253,7 +252,7 @@ LIBRARY: Final = Library(
             "Whether a text is a quantity that `quantity` takes.",
             ("isQuantity('1.3Gi')", "true"),
             ("isQuantity('200K')", "false"),
-            cost=call_costs.FIRST,
+            cost=costs.FIRST,
         ),
         function(
             "sign",

@@ -30,16 +30,16 @@ from celadon.cel.libraries import (
 from celadon.kube.errors import MalformedText
 from celadon.kube.library import (
     authz,
-    json_patch_keys,
+    json_patches,
     named_formats,
-    patch_types,
+    networks,
     quantity_functions,
     regex_find,
     semver_functions,
+    urls,
 )
 from celadon.kube.library import list_aggregates as kube_lists
-from celadon.kube.library.costs.language_costs import charged
-from celadon.kube.library.networks import cidr, ip, urls
+from celadon.kube.library.costs import charged
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -101,7 +101,7 @@ BLOCKS: Final = (
             ast_validators.MATCHES,
         ),
     ),
-    Block((1, 30), libraries=(ip.LIBRARY, cidr.LIBRARY)),
+    Block((1, 30), libraries=(networks.IP_LIBRARY, networks.CIDR_LIBRARY)),
     Block(
         (1, 31),
         libraries=(named_formats.LIBRARY, authz.SELECTORS_LIBRARY),
@@ -164,11 +164,11 @@ def environment(
     if has_bindings:
         libraries.append(bindings.library(0))
     if has_patch_types:
-        libraries.append(json_patch_keys.LIBRARY)
+        libraries.append(json_patches.LIBRARY)
     return Environment(
         standard=_STANDARD,
         libraries=libraries,
         validators=[validator for block in blocks for validator in block.validators],
         switches=Switches(**switches),
-        family=patch_types.find_type if has_patch_types else None,
+        family=json_patches.find_type if has_patch_types else None,
     )

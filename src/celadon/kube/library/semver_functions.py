@@ -10,12 +10,11 @@ from typing import Final
 
 from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
 from celadon.cel.value_functions import Remembered
-from celadon.kube.library import value_types
-from celadon.kube.library.costs import call_costs
+from celadon.kube.library import costs, signatures
 from celadon.kube.library.signatures import method
 from celadon.kube.semver import SemverError, Version, normalize, parse
 
-_SEMVER: Final = value_types.SEMVER
+_SEMVER: Final = signatures.SEMVER
 
 
 class Semver(Opaque):
@@ -187,7 +186,7 @@ LIBRARY: Final = Library(
                     growth=growth.single,
                 ),
             ),
-            cost=call_costs.FIRST,
+            cost=costs.FIRST,
         ),
         Function(
             "isSemver",
@@ -209,7 +208,7 @@ LIBRARY: Final = Library(
                     examples=(("isSemver('v1.0', true)", "true"),),
                 ),
             ),
-            cost=call_costs.FIRST,
+            cost=costs.FIRST,
         ),
         *_METHODS,
     ),

@@ -13,18 +13,18 @@ Read `envelope` first, then `message_table` (the fields of every kind, out of `d
 from celadon.kube.protobuf.envelope import (
     MAGIC,
     MEDIA_TYPE,
+    STREAM_MEDIA_TYPE,
     Envelope,
     decode,
     encode,
+    encode_event,
     has_message,
     open_envelope,
     read_message,
 )
 from celadon.kube.protobuf.message_order import in_message_order
 from celadon.kube.protobuf.message_table import MessageField, kinds, message_fields, message_of
-from celadon.kube.protobuf.watch_frames import STREAM_MEDIA_TYPE, encode_event
-from celadon.kube.protobuf.wire.wire_errors import NoMessageError, ProtobufError
-from celadon.kube.protobuf.wire.wire_format import sized, tag, varint
+from celadon.kube.protobuf.wire import NoMessageError, ProtobufError, sized, tag, varint
 
 __all__ = [
     "MAGIC",

@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from celadon.kube.go.go_json_scanner import TOO_DEEP
-from celadon.kube.names import (
-    ApiVersionError,
-    GroupVersionKind,
-    parse_api_version,
-)
+from celadon.kube.go.go_json import TOO_DEEP
+from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.protobuf.message_reader import message_reader
 from celadon.kube.protobuf.message_table import message_of
 from celadon.kube.protobuf.message_writer import message_writer
-from celadon.kube.protobuf.wire.wire_errors import (
+from celadon.kube.protobuf.wire import (
     EMPTY_BODY,
     EMPTY_DATA,
+    LENGTH,
     NO_PREFIX,
     NoMessageError,
     ProtobufError,
     missing_type,
+    read_payloads,
+    read_text,
+    sized,
+    tag,
+    text_bytes,
 )
-from celadon.kube.protobuf.wire.wire_format import LENGTH, read_payloads, sized, tag
-from celadon.kube.protobuf.wire.wire_texts import read_text, text_bytes
 from celadon.records import dataclass
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
@@ -128,3 +128,31 @@ def encode(obj: Mapping[str, Any]) -> bytes:
     meta = _FIRST + sized(text_bytes(api_version, "apiVersion"))
     meta += _SECOND + sized(text_bytes(kind, "kind"))
     return b"".join((MAGIC, _FIRST, sized(meta), _SECOND, sized(raw), _NO_CONTENT_TYPE))
+
+
+# --- Watch frames ------------------------------------------------------------
+#
+# Watch streams: frames with an event each (`application/vnd.kubernetes.protobuf;stream=watch`).
+#
+# A frame is four bytes of length, most significant first, and a bare `WatchEvent` of meta.v1;
+# only the object in it is in an envelope. As k8s.io/apimachinery `pkg/util/framer` and the raw
+# serializer of `pkg/runtime/serializer/protobuf`.
+
+
+STREAM_MEDIA_TYPE: Final = MEDIA_TYPE + ";stream=watch"
+"""What a watch is sent as, one frame after the other."""
+
+_HEADER: Final = 4
+_WATCH_FRAMES_FIRST, _WATCH_FRAMES_SECOND = tag(1, LENGTH), tag(2, LENGTH)
+
+
+def encode_event(type_: str, obj: Mapping[str, Any]) -> bytes:
+    """One frame. `type_` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. Raises ProtobufError."""
+    extension = _WATCH_FRAMES_FIRST + sized(encode(obj))
+    event = (
+        _WATCH_FRAMES_FIRST
+        + sized(text_bytes(type_, "type"))
+        + _WATCH_FRAMES_SECOND
+        + sized(extension)
+    )
+    return len(event).to_bytes(_HEADER, "big") + event

@@ -11,10 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.protobuf.json_shapes import JSON_SHAPES
-from celadon.kube.protobuf.message_table import MessageField, message_fields, message_of
-from celadon.kube.protobuf.wire.payloads import PAYLOADS
-from celadon.kube.protobuf.wire.wire_scalars import SCALARS
+from celadon.kube.protobuf.message_table import (
+    JSON_SHAPES,
+    MessageField,
+    message_fields,
+    message_of,
+)
+from celadon.kube.protobuf.wire import PAYLOADS, SCALARS
 
 Order = Callable[[Any], Any]
 _Way = tuple[tuple[str, Order | None], ...]

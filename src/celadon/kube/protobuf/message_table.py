@@ -12,11 +12,12 @@ The lines of a message are parsed when the message is first asked for.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs
+from celadon.kube.protobuf.wire import misfit
+from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
 META: Final = "meta.v1"
@@ -54,7 +55,7 @@ class MessageField:
 
 @functools.cache
 def _lines() -> Mapping[str, str]:
-    lines: Mapping[str, str] = packs.load("messages")["messages"]
+    lines: Mapping[str, str] = schema_packs.load("messages")["messages"]
     return lines
 
 
@@ -63,7 +64,7 @@ def kinds() -> Mapping[GroupVersionKind, str]:
     """The kinds of the table, and the names of their messages."""
     named = {
         GroupVersionKind(*name.split("/")): message
-        for name, message in packs.load("messages")["kinds"].items()
+        for name, message in schema_packs.load("messages")["kinds"].items()
     }
     options = {
         _META_VERSION._replace(kind=kind): f"{META}.{kind}" for kind in IN_EVERY_GROUP_VERSION
@@ -96,3 +97,71 @@ def _field(line: str, package: str) -> MessageField:
     if type_[0].isupper():
         type_ = f"{package}.{type_}"
     return MessageField(int(number), name, type_, optional, repeated, mapped)
+
+
+# --- Json shapes -------------------------------------------------------------
+#
+# Messages whose JSON is no object with their fields: what Go's own `MarshalJSON` makes of them.
+#
+# A list that Go has to wrap (`ExtraValue`, `Verbs`) is a plain list in JSON. The alternatives
+# of a JSON schema (a schema or a list, or a boolean) are the alternative that is set.
+
+
+@dataclass(frozen=True, slots=True)
+class JsonShape:
+    """`fields_of` takes the JSON value and the name of its field, for complaints; `value_of` the
+    fields that were read, and gives None where JSON has null."""
+
+    fields_of: Callable[[Any, str], dict[str, Any]]
+    value_of: Callable[[dict[str, Any]], Any]
+
+
+def _wrapped(value: object, field: str) -> dict[str, Any]:
+    if not isinstance(value, list):
+        raise misfit(field, "list")
+    return {"items": value}
+
+
+def _unwrapped(fields: dict[str, Any]) -> Any:
+    return fields.get("items", [])
+
+
+def _schema_or_list(value: object, field: str) -> dict[str, Any]:
+    return {"jSONSchemas": value} if isinstance(value, list) else _schema(value, field)
+
+
+def _schema_or_bool(value: object, field: str) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"allows": value}
+    return {"allows": True, **_schema(value, field)}
+
+
+def _schema_or_strings(value: object, field: str) -> dict[str, Any]:
+    return {"property": value} if isinstance(value, list) else _schema(value, field)
+
+
+def _schema(value: object, field: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise misfit(field, "JSON schema")
+    return {"schema": value}
+
+
+_WRAPPED_LIST: Final = JsonShape(_wrapped, _unwrapped)
+_EXTENSIONS: Final = "apiextensions.v1.JSONSchemaPropsOr"
+
+JSON_SHAPES: Final[Mapping[str, JsonShape]] = {
+    _EXTENSIONS + "Array": JsonShape(
+        _schema_or_list, lambda fields: fields.get("jSONSchemas") or fields.get("schema")
+    ),
+    _EXTENSIONS + "Bool": JsonShape(
+        _schema_or_bool, lambda fields: fields.get("schema", fields.get("allows", False))
+    ),
+    _EXTENSIONS + "StringArray": JsonShape(
+        _schema_or_strings, lambda fields: fields.get("property") or fields.get("schema")
+    ),
+    "authentication.v1.ExtraValue": _WRAPPED_LIST,
+    "authorization.v1.ExtraValue": _WRAPPED_LIST,
+    "certificates.v1.ExtraValue": _WRAPPED_LIST,
+    "meta.v1.Verbs": _WRAPPED_LIST,
+}
+"""Under the names of the messages."""

@@ -12,13 +12,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from celadon.kube.protobuf.json_shapes import JSON_SHAPES
-from celadon.kube.protobuf.message_table import MessageField, message_fields
-from celadon.kube.protobuf.wire.payloads import PAYLOADS
-from celadon.kube.protobuf.wire.wire_errors import misfit
-from celadon.kube.protobuf.wire.wire_format import LENGTH, sized, tag
-from celadon.kube.protobuf.wire.wire_scalars import SCALARS
-from celadon.kube.protobuf.wire.wire_texts import text_bytes
+from celadon.kube.protobuf.message_table import JSON_SHAPES, MessageField, message_fields
+from celadon.kube.protobuf.wire import LENGTH, PAYLOADS, SCALARS, misfit, sized, tag, text_bytes
 
 Write = Callable[[Any], bytes]
 """A JSON value that is not null to the bytes of a field, its tag included."""

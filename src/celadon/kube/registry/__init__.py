@@ -7,7 +7,7 @@ warnings), `request_options`; `patching` has the kinds of patches.
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
-`celadon.serve.rest.object_writes`, the commands judge by it.
+`celadon.apiserver.handlers.write`, the commands judge by it.
 """
 
 from celadon.kube.registry import create, delete, patch, request_bodies, request_options, update

@@ -23,9 +23,8 @@ from typing import Any, Final
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import compiled
-from celadon.kube.defaulting.dropped_fields import drop_empties
-from celadon.kube.defaulting.lasting_defaults import outlasts_creation
-from celadon.kube.go.go_strconv import parse_uint
+from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creation
+from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import draft_of

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_json import Document, as_read
 from celadon.kube.go.go_text import json_text
-from celadon.kube.go.json_reader import Document
-from celadon.kube.go.untyped_numbers import as_read
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry import request_bodies
@@ -40,7 +39,7 @@ from celadon.kube.status import StatusError
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.kube.custom.custom_kinds import CustomKind
+    from celadon.kube.crd.custom_kinds import CustomKind
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
     GroupKind("policy", "Eviction"): ("v1beta1",),

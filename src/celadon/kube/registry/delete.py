@@ -20,10 +20,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from celadon.kube import metadata, status
-from celadon.kube.go.go_strconv import parse_int
-from celadon.kube.go.json_reader import Document
-from celadon.kube.json_copies import fresh
-from celadon.kube.json_types import JsonObject
+from celadon.kube.go.go_json import Document
+from celadon.kube.go.go_text import parse_int
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies, request_options
 from celadon.kube.registry.request_options import flag

@@ -14,18 +14,19 @@ import functools
 from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.catalogue.resources import known_resources
-from celadon.kube.defaulting.default_triggers import Triggers, triggers
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import (
     SharingRules,
+    Triggers,
     compiled,
     enabled_gates,
     sharing_rules,
+    triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
     EmptyValue,

@@ -16,10 +16,9 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json_scanner import JsonSyntaxError
+from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.go.go_types import go_type
-from celadon.kube.go.json_reader import Document, read_json
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import request_bodies
@@ -40,7 +39,7 @@ from celadon.kube.registry.patching.strategic_merge import merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target, undeterminable
-from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.strict_fields import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from celadon.kube import status
 from celadon.kube.errors import MalformedText
-from celadon.kube.go.go_json_scanner import JsonSyntaxError
-from celadon.kube.go.json_reader import Document, read_json
+from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.status import StatusError

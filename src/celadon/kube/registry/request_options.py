@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, status
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_strconv import parse_uint
+from celadon.kube.go.go_text import parse_uint
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.status import StatusError
 from celadon.records import dataclass

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.authorization import Attributes, Ruling, User
-from celadon.kube.catalogue.lookups import Lookups
-from celadon.kube.catalogue.resources import Catalog, known_resources
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
@@ -25,8 +23,10 @@ from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
+from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
+from celadon.kube.validation.field_checks import gates_on
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     validate_meta_of_update,
@@ -38,13 +38,12 @@ from celadon.kube.validation.validated_kinds import (
     validate_subresource_update,
     validate_update,
 )
-from celadon.kube.validation.validation_gates import gates_on
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.kube.custom.custom_kinds import CustomKind
+    from celadon.kube.crd.custom_kinds import CustomKind
 
 Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 
@@ -176,7 +175,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 def definition_strategy() -> Strategy:
     """Of CustomResourceDefinitions."""
     # late: few objects are definitions.
-    from celadon.kube.custom.definitions import definition_validation
+    from celadon.kube.crd import definition_validation
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         return definition_validation.definition_errors(obj, surroundings.version)

@@ -16,18 +16,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import metadata, status
-from celadon.kube.catalogue.resources import SCALE, Resource
-from celadon.kube.catalogue.scale_paths import ScalePaths
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.json_copies import fresh
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.draft import Draft, stored_form
+from celadon.kube.resources.api_resources import SCALE, Resource, ScalePaths
 from celadon.kube.status import StatusError
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.kube.custom.custom_kinds import CustomKind
+    from celadon.kube.crd.custom_kinds import CustomKind
 
 BUILT_IN: Final = ScalePaths()
 """Where the counts of built-in kinds are."""

@@ -22,14 +22,12 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
-from celadon.kube.defaulting.dropped_fields import drop_unused
+from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused
 from celadon.kube.defaulting.field_functions import count_templates
-from celadon.kube.defaulting.kind_updates import KIND_UPDATES
-from celadon.kube.defaulting.service_rules.service_updates import service_update
+from celadon.kube.defaulting.service_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_strconv import parse_uint
-from celadon.kube.json_copies import fresh
-from celadon.kube.json_types import JsonObject
+from celadon.kube.go.go_text import parse_uint
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import Draft

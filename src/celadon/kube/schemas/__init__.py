@@ -12,8 +12,16 @@ from celadon.kube.schemas.definition_schemas import (
     definition_schemas,
     published_schema,
 )
-from celadon.kube.schemas.escaping import escape
-from celadon.kube.schemas.pack_schemas import (
+from celadon.kube.schemas.schema_model import (
+    ABSENT,
+    META_PREFIX,
+    Schema,
+    ValidationRule,
+    ValueLimits,
+    escape,
+)
+from celadon.kube.schemas.schema_packs import (
+    REFERENCE_PREFIX,
     SchemaPack,
     built_in,
     component,
@@ -21,15 +29,7 @@ from celadon.kube.schemas.pack_schemas import (
     resolved,
     schema_for,
 )
-from celadon.kube.schemas.schema_model import (
-    ABSENT,
-    META_PREFIX,
-    Schema,
-    ValidationRule,
-    ValueLimits,
-)
-from celadon.kube.schemas.schema_packing import REFERENCE_PREFIX
-from celadon.kube.schemas.schema_packing import pack as pack_schemas
+from celadon.kube.schemas.schema_packs import pack as pack_schemas
 from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
 from celadon.kube.schemas.strict_fields import StrayField, strict_field_errors
 from celadon.kube.schemas.typed_objects import (

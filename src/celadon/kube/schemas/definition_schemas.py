@@ -16,7 +16,6 @@ from typing import Final
 
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     NO_LIMITS,
@@ -26,6 +25,7 @@ from celadon.kube.schemas.schema_model import (
     ValidationRule,
     ValueLimits,
 )
+from celadon.kube.schemas.schema_packs import resolved
 
 _TEXT: Final = Schema(type="string")
 _RESOURCE_FIELDS: Final = {

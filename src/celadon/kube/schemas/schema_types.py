@@ -24,9 +24,8 @@ from typing import Final
 from celadon.cel import types
 from celadon.cel.extend import ObjectType, Range
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
-from celadon.kube.schemas.escaping import escape
-from celadon.kube.schemas.pack_schemas import resolved
-from celadon.kube.schemas.schema_model import ABSENT, QUANTITY, Schema
+from celadon.kube.schemas.schema_model import ABSENT, QUANTITY, Schema, escape
+from celadon.kube.schemas.schema_packs import resolved
 from celadon.records import dataclass
 
 MAX_DEPTH: Final = 200

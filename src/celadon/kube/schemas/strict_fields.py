@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import quote
-from celadon.kube.go.json_reader import Document
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.typed_objects import SPECIAL, codec_for, struct_codec
 

@@ -23,12 +23,11 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
-from celadon.kube.go.go_json_scanner import TOO_DEEP
-from celadon.kube.json_copies import fresh
-from celadon.kube.json_types import JsonObject
+from celadon.kube.go.go_json import TOO_DEEP
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import packs, schema_model, typed_values
-from celadon.kube.schemas.pack_schemas import component_name
+from celadon.kube.schemas import schema_model, schema_packs, typed_values
+from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_values import (
     BYTES,
     DROPPED,
@@ -376,7 +375,7 @@ def _completion(node: object) -> _Complete | None:
     if not isinstance(node, dict):
         return None
     if "ref" in node:
-        entry = packs.load("schemas")[node["ref"]]
+        entry = schema_packs.load("schemas")[node["ref"]]
         if not entry.get("complete"):
             return None
         codec = struct_codec(node["ref"])
@@ -402,7 +401,7 @@ def _complete_each(inner: _Complete, container: Any, settled: Container[int]) ->
 @functools.cache
 def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
     """The codec of a component, by its OpenAPI name; KeyError when there is none."""
-    return StructCodec(name, packs.load("schemas")[name], reading)
+    return StructCodec(name, schema_packs.load("schemas")[name], reading)
 
 
 def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:

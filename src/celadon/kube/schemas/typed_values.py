@@ -14,12 +14,12 @@ from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ROOT, FieldPath, Step
-from celadon.kube.go.go_base64 import Base64Error, canonical_base64
+from celadon.kube.go.go_json import NumberText
+from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
-from celadon.kube.go.json_reader import NumberText
-from celadon.kube.quantities.quantity import QuantityError
-from celadon.kube.quantities.quantity import parse as parse_quantity
+from celadon.kube.quantity import QuantityError
+from celadon.kube.quantity import parse as parse_quantity
 from celadon.remembering import remembering
 
 Converter = Callable[[Any], Any]

@@ -7,20 +7,16 @@ table of what is validated how; then `field_checks` for the small checks that al
 of.
 """
 
-from celadon.kube.validation.cluster.webhook_locations import (
-    webhook_service_errors,
-    webhook_url_errors,
-)
-from celadon.kube.validation.field_checks import NEGATIVE
+from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
+from celadon.kube.validation.field_checks import NEGATIVE, ON_SINCE
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.validation.statuses.status_conditions import conditions
+from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import http_path
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
-from celadon.kube.validation.validation_gates import ON_SINCE
 
 __all__ = [
     "NEGATIVE",

@@ -27,9 +27,9 @@ from celadon.kube.validation.field_checks import (
     each,
     items,
     not_negative,
+    only_with,
 )
-from celadon.kube.validation.label_rules import labels
-from celadon.kube.validation.validation_gates import only_with
+from celadon.kube.validation.text_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 

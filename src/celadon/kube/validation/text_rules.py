@@ -6,10 +6,25 @@ As `name_rules`: each takes the value and returns the messages about it.
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from celadon.cel.value_functions import netaddr
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import dns1123_subdomain
+from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
+from celadon.kube.validation.field_checks import (
+    NO_ERRORS,
+    STRICT_ADDRESSES,
+    Errors,
+    each,
+    immutable,
+    items,
+    only_with,
+)
 from celadon.patterns import late_pattern
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -176,3 +191,164 @@ def network(value: str) -> netaddr.Prefix | None:
 def cidr(value: str) -> list[str]:
     """`10.0.0.0/8`, IPv4 or IPv6."""
     return [CIDR_MESSAGE] if network(value) is None else []
+
+
+# --- Label rules -------------------------------------------------------------
+#
+# Labels, and the selectors that choose by them.
+
+
+def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
+    """Keys and values of a map of labels; also of a node selector."""
+    for key, value in sorted((given or {}).items()):
+        messages = name_rules.qualified_name(key)
+        if messages:
+            yield from each(path, key, messages)
+        messages = name_rules.label_value(value)
+        if messages:
+            yield from each(path, value, messages)
+
+
+def label_name(path: FieldPath, key: str) -> Errors:
+    """A key of labels, as `ValidateLabelName`."""
+    return each(path, key, name_rules.qualified_name(key))
+
+
+def selector(path: FieldPath, given: JsonObject | None) -> Errors:
+    """A LabelSelector. None is fine here; who needs one says so."""
+    if given is None:
+        return
+    yield from labels(path.child("matchLabels"), given.get("matchLabels"))
+    for at, requirement in items(given, "matchExpressions", path):
+        yield from _requirement(at, requirement)
+
+
+def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
+    operator, values = requirement.get("operator") or "", requirement.get("values") or ()
+    if operator in {"In", "NotIn"}:
+        if not values:
+            detail = "must be specified when `operator` is 'In' or 'NotIn'"
+            yield fieldpath.required(path.child("values"), detail)
+    elif operator in {"Exists", "DoesNotExist"}:
+        if values:
+            detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield fieldpath.forbidden(path.child("values"), detail)
+    else:
+        at = path.child("operator")
+        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+    yield from label_name(path.child("key"), requirement.get("key") or "")
+    for at, value in items(requirement, "values", path):
+        yield from each(at, value, name_rules.label_value(value))
+
+
+def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | None) -> Errors:
+    """A selector that an update may not change."""
+    shown, was = (None if one is None else printed_selector(one) for one in (new, old))
+    return immutable(path, shown, was)
+
+
+def printed_selector(given: JsonObject) -> dict[str, Any]:
+    """A selector as an error shows it: Go's order, and nothing that is empty but keys and
+    operators."""
+    shown: dict[str, Any] = {}
+    if given.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(given["matchLabels"].items()))
+    if given.get("matchExpressions"):
+        shown["matchExpressions"] = [
+            {
+                "key": one.get("key") or "",
+                "operator": one.get("operator") or "",
+                **({"values": one["values"]} if one.get("values") else {}),
+            }
+            for one in given["matchExpressions"]
+        ]
+    return shown
+
+
+def understood(given: JsonObject | None) -> LabelSelector | None:
+    """The selector as it selects; None when it cannot be understood."""
+    try:
+        return label_selector(given)
+    except SelectorError:
+        return None
+
+
+def is_empty(given: Mapping[str, Any]) -> bool:
+    return not given.get("matchLabels") and not given.get("matchExpressions")
+
+
+# --- Address rules -----------------------------------------------------------
+#
+# IP addresses and ranges: what is one, and how it has to be written.
+#
+# Fields from before 1.33 take several ways of writing; some of these are refused only while the
+# gate `StrictIPCIDRValidation` is on, and never where the object had the same text before.
+# Younger fields take the canonical form alone. As k8s.io/apimachinery
+# `pkg/util/validation/ip.go`.
+
+
+def older_address(path: FieldPath, value: str, known: Collection[str] = ()) -> Errors:
+    """An address in a field that has long been there; `known` are those it had before."""
+    if value in known:
+        return NO_ERRORS
+    found = ip_address(value)
+    return each(path, value, found) if found else _strictly(path, value, _of_address(value))
+
+
+def older_range(path: FieldPath, value: str, known: Collection[str] = ()) -> Errors:
+    """The same of a range in CIDR notation."""
+    if value in known:
+        return NO_ERRORS
+    found = cidr(value)
+    return each(path, value, found) if found else _strictly(path, value, _of_range(value))
+
+
+def _strictly(path: FieldPath, value: str, messages: list[str]) -> Errors:
+    return only_with(STRICT_ADDRESSES, each(path, value, messages)) if messages else NO_ERRORS
+
+
+def _of_address(value: str) -> list[str]:
+    try:
+        strict = netaddr.parse_addr(value)
+    except netaddr.AddrError:
+        return ["must not have leading 0s"]
+    return ["must not be an IPv4-mapped IPv6 address"] if strict.is_v4_mapped else []
+
+
+def _of_range(value: str) -> list[str]:
+    try:
+        strict = netaddr.parse_prefix(value)
+    except netaddr.AddrError:
+        return ["must not have leading 0s in IP or prefix length"]
+    if strict.addr.is_v4_mapped:
+        return ["must not have an IPv4-mapped IPv6 address"]
+    if strict.masked() != strict:
+        return ["must not have bits set beyond the prefix length"]
+    return []
+
+
+def canonical_address(value: str) -> list[str]:
+    """An address as it should be written: in younger fields, and the name of an IPAddress."""
+    messages = ip_address(value) or _of_address(value)
+    strict = "" if messages else str(netaddr.parse_addr(value))
+    return messages or ([] if strict == value else [_CANONICAL.format(quote(strict))])
+
+
+def canonical_range(value: str) -> list[str]:
+    """A range as it should be written."""
+    messages = cidr(value) or _of_range(value)
+    strict = "" if messages else str(netaddr.parse_prefix(value))
+    return messages or ([] if strict == value else [_CANONICAL.format(quote(strict))])
+
+
+def interface_address(value: str) -> list[str]:
+    """An address with the length of its network, in canonical form; the bits behind stay."""
+    found = network(value)
+    if found is None:
+        return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
+    length = found.length - 96 if found.addr.is_v4_mapped else found.length
+    canonical = f"{unmapped(found.addr)}/{length}"
+    return [] if canonical == value else [_CANONICAL.format(quote(canonical))]
+
+
+_CANONICAL = "must be in canonical form ({})"

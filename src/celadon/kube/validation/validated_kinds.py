@@ -12,7 +12,7 @@ from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
-from celadon.kube.validation.field_checks import METADATA, Errors, each
+from celadon.kube.validation.field_checks import METADATA, Errors, default_gates, each, holding
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     Naming,
@@ -21,7 +21,6 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta,
     validate_object_meta_update,
 )
-from celadon.kube.validation.validation_gates import default_gates, holding
 from celadon.kube.validation.validation_rows import Revisit
 
 _USUAL: Final = default_gates()

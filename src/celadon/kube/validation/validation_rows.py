@@ -9,9 +9,8 @@ from typing import Final
 
 from celadon.kube import name_rules
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.field_checks import Errors
+from celadon.kube.validation.field_checks import RELAXED_SERVICE_NAMES, Errors
 from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.validation_gates import RELAXED_SERVICE_NAMES
 from celadon.records import dataclass
 
 Create = Callable[[JsonObject], Errors]

@@ -7,34 +7,343 @@ nowhere for a pod itself, `spec.template` and the like for templates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
-from celadon.kube.warnings.container_warnings import (
-    amount_warnings,
-    containers,
-    port_warnings,
-    variable_warnings,
-)
-from celadon.kube.warnings.deprecated_node_labels import (
-    DEPRECATED,
-    deprecated_key,
-    term_warnings,
-)
-from celadon.kube.warnings.fractional_bytes import claim_spec_warnings, fractional_bytes
-from celadon.kube.warnings.overlapping_paths import overlapping_paths
+from celadon.kube.quantity import Quantity, QuantityError, parse
 from celadon.kube.warnings.warned_addresses import address_warnings
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
+    CONTAINER_LISTS,
     PREFERRED_TERMS,
     REQUIRED_TERMS,
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Fractional bytes --------------------------------------------------------
+#
+# Amounts of memory and storage that are no whole number of bytes.
+#
+# As k8s.io/kubernetes `pkg/api/{pod/warnings,persistentvolumeclaim/util}.go`.
+
+
+_WHOLE: Final = late_pattern(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
+"""Most amounts, which are seen to be whole without being read."""
+
+
+def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> Iterator[str]:
+    """Of one resource in a list of them; `path` is that of the list."""
+    text = (amounts or {}).get(name)
+    if text is None or _WHOLE.fullmatch(str(text)):
+        return
+    try:
+        found = parse(str(text))
+    except QuantityError:
+        return
+    if _thousandths(found) % 1000:
+        yield (
+            f"{path.key(name)}: fractional byte value {quote(str(found))} is invalid, must be an "
+            "integer"
+        )
+
+
+def _thousandths(found: Quantity) -> int:
+    return int(found.round_up(-3).as_decimal() * 1000)
+
+
+def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
+    """Of the spec of a PersistentVolumeClaim, wherever there is one."""
+    resources, at = spec.get("resources") or {}, path.child("resources")
+    for field in ("requests", "limits"):
+        yield from fractional_bytes(resources.get(field), "storage", at.child(field))
+
+
+# --- Container warnings ------------------------------------------------------
+#
+# What an API server remarks about the containers of a pod: variables, ports, amounts.
+#
+# Containers are visited as k8s.io/kubernetes `pkg/apis/core/pods/helpers.go` does: those for
+# initialization first, then the usual ones, then the ephemeral ones.
+
+
+Located = tuple[FieldPath, JsonObject]
+
+AMOUNTS: Final = (
+    ("limits", "memory"),
+    ("requests", "memory"),
+    ("limits", "ephemeral-storage"),
+    ("requests", "ephemeral-storage"),
+)
+
+
+def containers(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
+    """All containers of a pod; `path` is that of its spec."""
+    for field in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(field) or ()):
+            yield path.child(field).index(index), container
+
+
+def amount_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
+    """Fractions of bytes."""
+    resources, at = container.get("resources") or {}, path.child("resources")
+    for field, name in AMOUNTS:
+        amounts = resources.get(field)
+        if amounts and name in amounts:
+            yield from fractional_bytes(amounts, name, at.child(field))
+
+
+def variable_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
+    """Variables that come twice, unless the later one is made of the earlier."""
+    seen: set[str] = set()
+    for index, variable in enumerate(container.get("env") or ()):
+        name, value = variable.get("name", ""), variable.get("value") or ""
+        if name not in seen:
+            seen.add(name)
+            continue
+        reference = f"$({name})"
+        hides = reference not in value or value == reference
+        if hides or variable.get("valueFrom") is not None:
+            yield (
+                f"{path.child('env').index(index)}: hides previous definition of {quote(name)}, "
+                "which may be dropped when using apply"
+            )
+
+
+def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
+    """Ports of all containers that get into each other's way; then their names."""
+    ports = list(_ports(spec, path))
+    yield from _clashes(ports)
+    yield from _repeated_names(ports)
+
+
+def _clashes(ports: Iterable[Located]) -> Iterator[str]:
+    known: dict[tuple[int, str], list[Located]] = {}
+    for at, port in ports:
+        if port.get("hostIP") and not port.get("hostPort"):
+            yield f"{at}: hostIP set without hostPort: {_printed(port)}"
+        key = port.get("containerPort", 0), port.get("protocol", "")
+        others = known.setdefault(key, [])
+        for where, other in others:
+            what = _conflict(port, other)
+            if what:
+                yield f"{at}: {what} port definition with {where}"
+        others.append((at, port))
+
+
+def _repeated_names(ports: Iterable[Located]) -> Iterator[str]:
+    """Names of ports that more than one container has."""
+    known: dict[str, FieldPath] = {}
+    for at, port in ports:
+        name = port.get("name")
+        if not name:
+            continue
+        other = known.setdefault(name, at)
+        if other is not at:
+            yield (
+                f"{at}: duplicate port name {quote(name)} with {other}, services and probes that "
+                f"select ports by name will use {other}"
+            )
+
+
+def _ports(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
+    for at, container in containers(spec, path):
+        for index, port in enumerate(container.get("ports") or ()):
+            yield at.child("ports").index(index), port
+
+
+def _conflict(port: JsonObject, other: JsonObject) -> str:
+    """Of two ports with the same number and protocol; empty where both can be."""
+    address, others_address = port.get("hostIP") or "", other.get("hostIP") or ""
+    number, others_number = port.get("hostPort") or 0, other.get("hostPort") or 0
+    if (address, number) == (others_address, others_number):
+        return "duplicate"
+    if not number or not others_number:
+        return "overlapping"
+    if number == others_number and bool(address) != bool(others_address):
+        return "dangerously ambiguous"
+    return ""
+
+
+def _printed(port: JsonObject) -> str:
+    """As Go's `%+v` prints a port."""
+    return (
+        f"{{Name:{port.get('name', '')} HostPort:{port.get('hostPort', 0)} "
+        f"ContainerPort:{port.get('containerPort', 0)} Protocol:{port.get('protocol', '')} "
+        f"HostIP:{port.get('hostIP', '')}}}"
+    )
+
+
+# --- Deprecated node labels --------------------------------------------------
+#
+# Labels of nodes that have been replaced, where selectors still ask for them.
+#
+# As k8s.io/kubernetes `pkg/api/node/util.go`.
+
+
+DEPRECATED: Final = {
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    "failure-domain.beta.kubernetes.io/region": (
+        'deprecated since v1.17; use "topology.kubernetes.io/region" instead'
+    ),
+    "failure-domain.beta.kubernetes.io/zone": (
+        'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
+    ),
+    "beta.kubernetes.io/instance-type": (
+        'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'
+    ),
+}
+"""What is said of each."""
+
+
+def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
+    """Of a field whose value is the name of a label."""
+    if key in DEPRECATED:
+        yield f"{path}: {key} is {DEPRECATED[key]}"
+
+
+def term_warnings(
+    term: JsonObject, path: FieldPath, *, check_values: bool = False
+) -> Iterator[str]:
+    """Of a NodeSelectorTerm; with `check_values`, also of values that no label can have."""
+    for index, expression in enumerate(term.get("matchExpressions") or ()):
+        at = path.child("matchExpressions").index(index)
+        yield from deprecated_key(at.child("key"), expression.get("key", ""))
+        if not check_values:
+            continue
+        for number, value in enumerate(expression.get("values") or ()):
+            for why in name_rules.label_value(value):
+                yield f"{at.child('values').index(number)}: {value} is invalid, {why}"
+
+
+def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[str]:
+    """Of a LabelSelector that chooses nodes."""
+    if selector is None:
+        return
+    for index, expression in enumerate(selector.get("matchExpressions") or ()):
+        at = path.child("matchExpressions").index(index)
+        yield from deprecated_key(at.child("key"), expression.get("key", ""))
+    for key in sorted(selector.get("matchLabels") or ()):
+        if key in DEPRECATED:
+            yield f"{path.child('matchLabels').child(key)}: {DEPRECATED[key]}"
+
+
+# --- Overlapping paths -------------------------------------------------------
+#
+# Files of one volume that would lie over each other.
+#
+# A volume made of a ConfigMap, a Secret or the downward API, or of several of them, puts items
+# at paths: the same path twice, or one below another. As k8s.io/kubernetes
+# `pkg/api/pod/warnings.go`, `warningsForOverlappingVirtualPaths`.
+
+
+_CERTIFICATE_PATHS: Final = (
+    ("certificateChainPath", "PodCertificate chain"),
+    ("keyPath", "PodCertificate key"),
+    ("credentialBundlePath", "PodCertificate credential bundle"),
+)
+_SOURCES: Final = (
+    "secret",
+    "downwardAPI",
+    "configMap",
+    "serviceAccountToken",
+    "clusterTrustBundle",
+    "podCertificate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path, and where it comes from if that is not clear."""
+
+    path: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"{quote(self.path)} ({self.source})" if self.source else quote(self.path)
+
+
+def overlapping_paths(volumes: Iterable[JsonObject]) -> Iterator[str]:
+    """Of all volumes of a pod, in their order."""
+    for volume in volumes:
+        yield from _of_volume(volume, volume.get("name", ""))
+
+
+def _of_volume(volume: JsonObject, name: str) -> Iterator[str]:
+    maps, secret = volume.get("configMap"), volume.get("secret")
+    if maps is not None:
+        source = f"ConfigMap {quote(maps.get('name', ''))}"
+        yield from _overlaps(_items(maps), name, source)
+    if secret is not None:
+        source = f"Secret {quote(secret.get('secretName', ''))}"
+        yield from _overlaps(_items(secret), name, source)
+    if volume.get("downwardAPI") is not None:
+        yield from _overlaps(_items(volume["downwardAPI"]), name, "DownwardAPI")
+    if volume.get("projected") is not None:
+        yield from _of_projected(volume["projected"], name)
+
+
+def _items(source: JsonObject, named: str = "") -> list[_Place]:
+    return [_Place(item.get("path", ""), named) for item in source.get("items") or ()]
+
+
+def _of_projected(projected: JsonObject, name: str) -> Iterator[str]:
+    places: list[_Place] = []
+    for source in projected.get("sources") or ():
+        if any(source.get(kind) is not None for kind in _SOURCES):
+            added = _projected_places(source)
+            yield from _overlaps(added, name, "Projected", places)
+        else:
+            yield f"volume {quote(name)} (Projected) has no sources provided"
+
+
+def _projected_places(source: JsonObject) -> list[_Place]:
+    maps, secret = source.get("configMap"), source.get("secret")
+    if maps is not None and maps.get("items"):
+        return _items(maps, f"ConfigMap {quote(maps.get('name', ''))}")
+    if secret is not None and secret.get("items"):
+        return _items(secret, f"Secret {quote(secret.get('name', ''))}")
+    if source.get("downwardAPI") is not None and source["downwardAPI"].get("items"):
+        return _items(source["downwardAPI"], "DownwardAPI")
+    token, bundle = source.get("serviceAccountToken"), source.get("clusterTrustBundle")
+    if token is not None:
+        return [_Place(token.get("path", ""), "ServiceAccountToken")]
+    if bundle is not None:
+        named = bundle.get("name") or bundle.get("signerName") or ""
+        return [_Place(bundle.get("path", ""), f"ClusterTrustBundle {quote(named)}")]
+    certificate = source.get("podCertificate") or {}
+    return [
+        _Place(certificate[field], what)
+        for field, what in _CERTIFICATE_PATHS
+        if certificate.get(field)
+    ]
+
+
+def _overlaps(
+    added: Iterable[_Place], volume: str, source: str, places: list[_Place] | None = None
+) -> Iterator[str]:
+    """`places` are those that were there before; it gets the new ones, too."""
+    places = [] if places is None else places
+    for one in added:
+        place = _Place(one.path.rstrip("/"), one.source)
+        for other in places:
+            if _meet(place.path, other.path):
+                yield f"volume {quote(volume)} ({source}): overlapping paths: {place} with {other}"
+        places.append(place)
+
+
+def _meet(one: str, other: str) -> bool:
+    if not one or not other:
+        return False
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
 
 DEPRECATED_ANNOTATIONS: Final = {
     "scheduler.alpha.kubernetes.io/critical-pod": (

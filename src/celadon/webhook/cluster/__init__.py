@@ -6,12 +6,13 @@ current), then `registered_policies` (those of one type, and their bindings), `c
 `denial_events` writes Events.
 """
 
-from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
 from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,
     ClusterRefusal,
     ClusterUnreachable,
+    cluster_catalog,
+    discover,
     items,
 )
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings

@@ -10,32 +10,251 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, Generic, TypeVar
 
-from celadon.admission import Engine
-from celadon.admission.mutating import MutatingEngine
+from celadon.admission import Engine, PolicyEngine
+from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
     MUTATING_POLICY_KIND,
     POLICY_KIND,
+    MutatingAdmissionPolicy,
+    RegistrationError,
+    RememberedDecoding,
+    ValidatingAdmissionPolicy,
+    decode_object,
+    validate_create,
+    validate_object_meta,
 )
-from celadon.kube import GroupVersionKind
-from celadon.kube.catalogue import Catalog, Resource, is_established
-from celadon.kube.custom import CustomKind, RememberedKinds
-from celadon.kube.well_known_values import NAMESPACES
+from celadon.apiserver.operation import LIFE, say, warn
+from celadon.goyaml import UnreadableError, read_yaml
+from celadon.kube import (
+    ApiVersionError,
+    GroupKind,
+    GroupVersionKind,
+    JsonObject,
+    metadata,
+    parse_api_version,
+    status,
+)
+from celadon.kube.crd import CustomKind, RememberedKinds
+from celadon.kube.registry import request_bodies
+from celadon.kube.resources import Catalog, Resource, is_established
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACES
 from celadon.records import dataclass
-from celadon.serve.operation import LIFE, say, warn
-from celadon.webhook.cluster.api_discovery import cluster_catalog, discover
-from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer
-from celadon.webhook.cluster.cluster_caches import ClusterCaches
-from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterError
-from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
-from celadon.webhook.cluster.config_map_policies import ConfigMapPolicies
-from celadon.webhook.cluster.registered_policies import RegisteredPolicies
-from celadon.webhook.cluster.watched_collection import WatchedCollection
-from celadon.webhook.deciding.rulebook import MutationRules, Rulebook, SourceState
+from celadon.webhook.cluster.cluster_client import (
+    ClusterClient,
+    ClusterError,
+    cluster_catalog,
+    discover,
+)
+from celadon.webhook.cluster.cluster_world import AskedAuthorizer, ClusterView, ClusterWorld
+from celadon.webhook.cluster.watched_collection import ClusterCaches, WatchedCollection
+from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
+
+# --- Config map policies -----------------------------------------------------
+#
+# Policies and bindings in ConfigMaps, for clusters that are too old to know the kinds.
+#
+# A ConfigMap with the label `celadon.dev/policies` in the webhook's own namespace holds files:
+# each of its values is YAML or JSON with any number of documents. What else is in them is a
+# problem, and so is a file that cannot be read, or a policy that an API server with the kind
+# would not take: nobody else has looked at it. Then the ConfigMap counts as it last was without
+# problems; if it never was, what is good in it counts. Only the webhook's own namespace is
+# looked at: whoever may write there decides for the whole cluster.
+
+
+Documents = Mapping[str, Sequence[JsonObject]]
+"""By kind, in order; each of KINDS is there."""
+
+KINDS: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+"""What may be in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    revision: str
+    documents: Documents
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ConfigMapPolicies:
+    """Remembers what each ConfigMap last could be read as. `version` is the release whose policies
+    they are."""
+
+    version: str
+    _known: dict[str, _Known] = field(default_factory=dict)
+
+    def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
+        """Of all of them; of two documents with one name, that of the first ConfigMap (by name)
+        counts, and the other one is a problem."""
+        found = {metadata.name(one): self._read(one) for one in config_maps}
+        self._known = {name: found[name] for name in sorted(found)}
+        return {
+            kind: [doc for one in self._known.values() for doc in one.documents[kind]]
+            for kind in KINDS
+        }
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the newest version of something is not in use, each with its place."""
+        return tuple(text for one in self._known.values() for text in one.problems)
+
+    def _read(self, config_map: JsonObject) -> _Known:
+        name = metadata.name(config_map)
+        revision = str(metadata.metadata(config_map).get("resourceVersion") or "")
+        before = self._known.get(name)
+        if before is not None and before.revision == revision:
+            return before
+        documents, problems = _documents(name, config_map.get("data") or {}, self.version)
+        if problems and before is not None:
+            documents = before.documents
+        return _Known(revision, documents, tuple(problems))
+
+
+def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, list[str]]:
+    found: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
+    problems: list[str] = []
+    for file in sorted(files):
+        place = f"configmap `{name}`, `{file}`"
+        try:
+            for line, value in read_yaml(str(files[file])):
+                if value is None:
+                    continue
+                kind = _kind(value)
+                known = kind in found
+                wrong = (
+                    _refusal(value, kind, version) if known else "neither a policy nor a binding"
+                )
+                if wrong:
+                    problems.append(f"{place}, line {line}: {wrong}")
+                else:
+                    found[kind].append(value)
+        except UnreadableError as error:
+            problems.append(f"{place}, line {error.line}: {error.message}")
+    return found, problems
+
+
+def _refusal(value: JsonObject, kind: str, version: str) -> str:
+    """Why an API server would not take it; empty if it would."""
+    served = str(value["apiVersion"]).partition("/")[2]
+    try:
+        decoded = decode_object(value, kind, served)
+    except RegistrationError as error:
+        return str(error)
+    if decoded.unknown_fields:
+        return request_bodies.strict_decoding_error([one.text for one in decoded.unknown_fields])
+    obj = decoded.value
+    errors = [*validate_object_meta(obj.metadata), *validate_create(obj, version)]
+    if not errors:
+        return ""
+    about = GroupKind(ADMISSION_REGISTRATION, kind)
+    return str(status.invalid(about, metadata.name(value), errors).status.message)
+
+
+def _kind(value: object) -> str:
+    """Empty for what is no object of the group, or has no name."""
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return ""
+    group = str(value.get("apiVersion")).partition("/")[0]
+    named = bool(value["metadata"].get("name"))
+    return str(value.get("kind")) if group == ADMISSION_REGISTRATION and named else ""
+
+
+# --- Registered policies -----------------------------------------------------
+#
+# The policies of one type (validating or mutating) and their bindings, as they are in a
+# cluster.
+#
+# They come from the cluster's own kind and from ConfigMaps; what has one name twice counts
+# once.
+
+
+E = TypeVar("E", bound=PolicyEngine)
+
+
+class RegisteredPolicies(Generic[E]):
+    """`engine` has none of them; `kinds` are the kinds of a policy and of a binding."""
+
+    def __init__(
+        self,
+        engine: E,
+        kinds: tuple[str, str],
+        policies: WatchedCollection,
+        bindings: WatchedCollection,
+    ) -> None:
+        self.engine = engine
+        self.policies: Sequence[ValidatingAdmissionPolicy | MutatingAdmissionPolicy] = ()
+        self.bindings: Sequence[Any] = ()
+        self._parts = tuple(
+            (kind, cached, _decoding(kind))
+            for kind, cached in zip(kinds, (policies, bindings), strict=True)
+        )
+        self._doubles: tuple[str, ...] = ()
+
+    def read(self, written: Documents) -> None:
+        """What is in the caches now, and in ConfigMaps; `engine` stays what it was."""
+        found: list[list[Any]] = []
+        doubles: list[str] = []
+        for kind, cached, decoding in self._parts:
+            objects, problems = _first_of_each(cached, written.get(kind, ()))
+            found.append(decoding.values(objects))
+            doubles += problems
+        self.policies, self.bindings = found
+        self._doubles = tuple(doubles)
+
+    def compile(self) -> None:
+        """Make the engine of what was read. It takes a while."""
+        self.engine = self.engine.replaced(self.policies, self.bindings).prepare()
+
+    def param_kinds(self) -> Iterator[GroupVersionKind]:
+        """That the policies name."""
+        for policy in self.policies:
+            kind = policy.spec.param_kind
+            if kind is None:
+                continue
+            try:
+                version = parse_api_version(kind.api_version)
+            except ApiVersionError:
+                continue
+            yield GroupVersionKind(*version, kind.kind)
+
+    def problems(self) -> Iterator[str]:
+        """Which objects cannot be used, and why."""
+        for kind, _, decoding in self._parts:
+            for name, text in decoding.problems.items():
+                yield f"{kind} `{name}`: {text}"
+        yield from self._doubles
+
+
+def _decoding(kind: str) -> RememberedDecoding[Any]:
+    return RememberedDecoding(lambda obj: decode_object(obj, kind, _version(obj)).value)
+
+
+def _first_of_each(
+    kind: Iterable[JsonObject], written: Iterable[JsonObject]
+) -> tuple[list[JsonObject], list[str]]:
+    """The objects of the cluster's own kind, then those in ConfigMaps whose names are still free;
+    and what is wrong with the others."""
+    found: dict[str, JsonObject] = {}
+    problems = []
+    for objects, place in ((kind, "the cluster"), (written, "a configmap")):
+        for obj in objects:
+            name = metadata.name(obj)
+            if name in found:
+                problems.append(f"`{name}` in {place} is not used: there is another one before it")
+            else:
+                found[name] = obj
+    return list(found.values()), problems
+
+
+def _version(obj: JsonObject) -> str:
+    return str(obj.get("apiVersion") or "").rpartition("/")[2] or "v1"
+
 
 DISCOVERY_SECONDS: Final = 60.0
 """Between two looks at what the cluster serves; it is also looked at when a definition changes."""

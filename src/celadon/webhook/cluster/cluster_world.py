@@ -9,7 +9,10 @@ configuration says.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
 
 from celadon.admission import convert
 from celadon.kube import (
@@ -18,20 +21,152 @@ from celadon.kube import (
     GroupVersionKind,
     GroupVersionResource,
     JsonObject,
+    Ruling,
     well_known_values,
 )
-from celadon.kube.catalogue import Catalog
+from celadon.kube.resources import Catalog
+from celadon.kube.selectors import Operator
 from celadon.records import dataclass
-from celadon.webhook.cluster.asked_authorizer import AskedAuthorizer
-from celadon.webhook.cluster.cluster_caches import NAMESPACES, ClusterCaches
 from celadon.webhook.cluster.cluster_client import (
     NOT_FOUND,
     ClusterClient,
     ClusterError,
     ClusterRefusal,
 )
-from celadon.webhook.cluster.watched_collection import WatchedCollection
-from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
+from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
+from celadon.webhook.deciding import Unanswerable, Unanswered
+
+# --- Asked authorizer --------------------------------------------------------
+#
+# The cluster's authorizer, asked by SubjectAccessReviews, and what it said lately.
+#
+# An answer is good for ten seconds; so many are remembered, the oldest are forgotten first.
+# Reviews that want to know the same thing at the same time ask once. What the authorizer cannot
+# be asked is an answer, too: an error, as it is for policies inside of an API server. It is not
+# remembered. As k8s.io/apiserver `plugin/pkg/authorizer/webhook`.
+
+
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+ASK_SECONDS: Final = 5.0
+"""How long an answer may take."""
+GOOD_SECONDS: Final = 10.0
+MOST_ANSWERS: Final = 4096
+
+
+class AskedAuthorizer:
+    """`clock` is monotonic. `asked` counts the questions that were sent."""
+
+    def __init__(self, client: ClusterClient, clock: Callable[[], float]) -> None:
+        self._client = client
+        self._clock = clock
+        self._answers: OrderedDict[Hashable, tuple[float, Answer]] = OrderedDict()
+        self._asking: dict[Hashable, asyncio.Future[Answer]] = {}
+        self.asked = 0
+
+    def known(self, attributes: Attributes) -> Answer | None:
+        """What was said lately; None if nobody asked."""
+        found = self._answers.get(attributes.identity)
+        if found is None or found[0] <= self._clock():
+            return None
+        return found[1]
+
+    async def ask(self, attributes: Attributes) -> Answer:
+        """Never raises for what becomes of the question."""
+        identity = attributes.identity
+        asking = self._asking.get(identity)
+        if asking is None:
+            asking = asyncio.ensure_future(self._ask(attributes))
+            self._asking[identity] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(identity, None))
+        return await asyncio.shield(asking)  # others may wait for it, too
+
+    async def _ask(self, attributes: Attributes) -> Answer:
+        self.asked += 1
+        try:
+            found = await self._client.request(
+                "POST", REVIEWS, access_review(attributes), seconds=ASK_SECONDS
+            )
+        except ClusterError as error:
+            return Ruling.NO_OPINION, "", str(error)
+        answer = answer_of(found)
+        self._answers[attributes.identity] = (self._clock() + GOOD_SECONDS, answer)
+        self._answers.move_to_end(attributes.identity)
+        if len(self._answers) > MOST_ANSWERS:
+            self._answers.popitem(last=False)
+        return answer
+
+
+def answer_of(review: JsonObject) -> Answer:
+    """The answer in a review's status."""
+    status = review.get("status") or {}
+    ruling = Ruling.NO_OPINION
+    if status.get("allowed") is True:
+        ruling = Ruling.ALLOW
+    elif status.get("denied") is True:
+        ruling = Ruling.DENY
+    return ruling, status.get("reason") or "", status.get("evaluationError") or None
+
+
+def access_review(asked: Attributes) -> dict[str, Any]:
+    """The question as an object."""
+    user = asked.user
+    spec: dict[str, Any] = {
+        "user": user.name,
+        "groups": list(user.groups),
+        "uid": user.uid,
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    if asked.resource_request:
+        spec["resourceAttributes"] = _resource_attributes(asked)
+    else:
+        spec["nonResourceAttributes"] = {"path": asked.path, "verb": asked.verb}
+    return {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {key: value for key, value in spec.items() if value},
+    }
+
+
+def _resource_attributes(asked: Attributes) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "verb": asked.verb,
+        "group": asked.group,
+        "version": asked.version,
+        "resource": asked.resource,
+        "subresource": asked.subresource,
+        "namespace": asked.namespace,
+        "name": asked.name,
+    }
+    if asked.field_selector is not None and not asked.field_selector_error:
+        terms = [
+            _term(one.field, "NotIn" if one.negated else "In", [one.value])
+            for one in asked.field_selector.terms
+        ]
+        given["fieldSelector"] = {"requirements": terms} if terms else None
+    if asked.label_selector is not None and not asked.label_selector_error:
+        terms = [
+            _term(one.key, _OPERATORS[one.operator], one.values)
+            for one in asked.label_selector.requirements
+            if one.operator in _OPERATORS
+        ]
+        given["labelSelector"] = {"requirements": terms} if terms else None
+    return {key: value for key, value in given.items() if value}
+
+
+_OPERATORS: Final = {
+    Operator.IN: "In",
+    Operator.EQUALS: "In",
+    Operator.DOUBLE_EQUALS: "In",
+    Operator.NOT_IN: "NotIn",
+    Operator.NOT_EQUALS: "NotIn",
+    Operator.EXISTS: "Exists",
+    Operator.DOES_NOT_EXIST: "DoesNotExist",
+}
+"""As a LabelSelectorRequirement of meta/v1 names them; the others have no name there."""
+
+
+def _term(key: str, operator: str, values: Any) -> dict[str, Any]:  # noqa: ANN401 - texts
+    return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,16 @@ from typing import Any, Final
 from uuid import uuid4
 
 from celadon.admission import Operation, Request, Verdict
+from celadon.apiserver.operation import LIFE, Description, Family, ReadCounter, say, warn
 from celadon.kube import metadata, name_rules
 from celadon.records import dataclass
-from celadon.serve.operation import LIFE, Description, Family, ReadCounter, say, warn
 from celadon.webhook.cluster.cluster_client import (
     NOT_FOUND,
     ClusterClient,
     ClusterError,
     ClusterRefusal,
 )
-from celadon.webhook.service.secret_texts import redacted, secret_texts
+from celadon.webhook.service.decision_log import redacted, secret_texts
 
 REASON: Final = "PolicyDenied"
 COMPONENT: Final = "celadon-webhook"

@@ -6,10 +6,15 @@ returns). `trial_client` asks handlers without a network.
 """
 
 from celadon.admission import Operation
-from celadon.webhook.handlers.decorated_handlers import Handler, mutate, validate
-from celadon.webhook.handlers.denials import Denied
-from celadon.webhook.handlers.handler_requests import NoObject, Request
-from celadon.webhook.handlers.handler_rules import Targets
+from celadon.webhook.handlers.decorated_handlers import (
+    Denied,
+    Handler,
+    NoObject,
+    Request,
+    Targets,
+    mutate,
+    validate,
+)
 from celadon.webhook.handlers.trial_client import Answer, TestClient
 from celadon.webhook.handlers.webhook_app import Webhook
 

@@ -9,12 +9,282 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, TypedDict, Unpack
 
+from celadon import admission
+from celadon.admission import Operation
+from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
+from celadon.kube.resources import api_groups, known_resources
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.webhook.handlers.denials import Denied
-from celadon.webhook.handlers.handler_requests import Object, Request
-from celadon.webhook.handlers.handler_rules import WRITES, Targets, rules_of
+
+# --- Denials -----------------------------------------------------------------
+#
+# No, and why: what a handler raises or returns to refuse a request.
+
+
+REASONS: Final[Mapping[int, str]] = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    413: "RequestEntityTooLarge",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+}
+"""What clients of the API read from a Status besides its code."""
+LEAST_CODE: Final = 400
+MOST_CODE: Final = 599
+
+
+class Denied(Exception):
+    """The request is refused with this message.
+
+    `code` is the HTTP status that the client of the API gets, 400 to 599; `reason` is that of the
+    Status, by the code unless it is given; `details` are its details, as in the API (`causes`,
+    `retryAfterSeconds`, ...).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: int = 403,
+        reason: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        if not LEAST_CODE <= code <= MOST_CODE:
+            raise ValueError(f"a denial has a code from {LEAST_CODE} to {MOST_CODE}, not {code}")
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.reason = reason or REASONS.get(code, "")
+        self.details = details
+
+    def status(self) -> dict[str, Any]:
+        """The Status of a response."""
+        found: dict[str, Any] = {"status": "Failure", "message": self.message, "code": self.code}
+        if self.reason:
+            found["reason"] = self.reason
+        if self.details:
+            found["details"] = dict(self.details)
+        return found
+
+
+# --- Handler requests --------------------------------------------------------
+#
+# What a handler is asked: one write in the cluster, with everything a review says about it.
+#
+# Handlers see one version of a kind, that of their rules: an API server converts objects for
+# them.
+
+
+Object = dict[str, Any]
+"""A Kubernetes object as JSON: `object["metadata"]["name"]`."""
+
+
+class NoObject(LookupError):
+    """`Request.object` of a request that has none."""
+
+
+@dataclass(slots=True)
+class Request:
+    """One request that an API server asks about.
+
+    A mutating handler changes `object`, or returns another. `old_object` is what is stored now:
+    None for CREATE and CONNECT. `kind` and `resource` are those of the objects here,
+    `request_kind` and `request_resource` those that the client used. `name` is empty where the
+    API server is still to make one up, `namespace` for cluster-scoped objects.
+    """
+
+    uid: str
+    operation: Operation
+    kind: GroupVersionKind
+    resource: GroupVersionResource
+    sub_resource: str
+    name: str
+    namespace: str
+    old_object: Object | None
+    user: User
+    dry_run: bool
+    options: Object
+    request_kind: GroupVersionKind
+    request_resource: GroupVersionResource
+    request_sub_resource: str
+    given: Object | None = None
+    """`object`, where a request need not have one."""
+    warnings: list[str] = field(default_factory=list)
+    """What the client is shown, whatever the answer: `warn` adds to it."""
+    audit_annotations: dict[str, str] = field(default_factory=dict)
+    """What goes into the audit log under the name of the webhook: `annotate` adds to it."""
+
+    @property
+    def object(self) -> Object:
+        """The object as it is to be; of CONNECT the options of the connection. Raises NoObject
+        for DELETE."""
+        if self.given is None:
+            text = f"{self.operation.value} has no object, see `old_object`"
+            raise NoObject(text)
+        return self.given
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Those of the object, or of the one that is deleted."""
+        return self._metadata().get("labels") or {}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Those of the object, or of the one that is deleted."""
+        return self._metadata().get("annotations") or {}
+
+    def warn(self, text: str) -> None:
+        """Let the client be shown a warning. Short ones: 120 characters are fine, after 256 the
+        API server may cut."""
+        self.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Let the audit log have a value under `<webhook>/<key>`. ValueError for a key that the
+        API server would drop."""
+        wrong = name_rules.qualified_name(key)
+        if wrong or "/" in key:
+            why = wrong[0] if wrong else "must not contain a slash"
+            raise ValueError(f"`{key}` is no key of an audit annotation: {why}")
+        self.audit_annotations[key] = value
+
+    def _metadata(self) -> Mapping[str, Any]:
+        shown = self.old_object if self.given is None else self.given
+        return (shown or {}).get("metadata") or {}
+
+
+def handler_request(asked: admission.Request) -> Request:
+    """The request of a review; the objects stay those of its document."""
+    return Request(
+        uid=asked.uid,
+        operation=asked.operation,
+        kind=asked.kind,
+        resource=asked.resource,
+        sub_resource=asked.subresource,
+        name=asked.name,
+        namespace=asked.namespace,
+        old_object=None if asked.old_object is None else dict(asked.old_object),
+        user=asked.user,
+        dry_run=asked.dry_run,
+        options=dict(asked.options or {}),
+        request_kind=asked.original_kind,
+        request_resource=asked.original_resource,
+        request_sub_resource=asked.original_subresource,
+        given=None if asked.object is None else dict(asked.object),
+    )
+
+
+# --- Handler rules -----------------------------------------------------------
+#
+# Which requests a handler is for: what a webhook says in its configuration, checked when the
+# handler is defined.
+#
+#     targets("deployments.apps", "pods/exec")     built-in kinds: the version is known
+#     targets("widgets.v1.example.com")            others: RESOURCE.VERSION.GROUP, as for kubectl
+#     targets("*", groups=["apps"], versions=["*"])
+#
+# A handler sees one version of a kind unless it asks for several: with `matchPolicy:
+# Equivalent` the API server converts what comes in another.
+
+
+WRITES: Final = ("CREATE", "UPDATE")
+_VERSION: Final = late_pattern(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
+_ANY: Final = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What of a webhook's configuration is about requests. Selectors are LabelSelectors as in the
+    API; `match_conditions` are CEL expressions by name."""
+
+    rules: tuple[Mapping[str, Any], ...]
+    namespace_selector: Mapping[str, Any] = field(default_factory=dict)
+    object_selector: Mapping[str, Any] = field(default_factory=dict)
+    match_conditions: Mapping[str, str] = field(default_factory=dict)
+    match_policy: str = "Equivalent"
+
+
+def rules_of(
+    resources: Sequence[str],
+    operations: Iterable[str] = WRITES,
+    groups: Sequence[str] = (),
+    versions: Sequence[str] = (),
+    scope: str = "*",
+) -> tuple[Mapping[str, Any], ...]:
+    """A rule for all resources of one group and version. ValueError for a resource of which the
+    group and the version are not known."""
+    if not resources:
+        raise ValueError("say which resources, e.g. 'deployments.apps'")
+    wanted = [one.upper() for one in operations]
+    together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for text in resources:
+        where, name = _place(text, tuple(groups), tuple(versions))
+        together.setdefault(where, []).append(name)
+    return tuple(
+        {
+            "operations": wanted,
+            "apiGroups": list(group),
+            "apiVersions": list(version),
+            "resources": names,
+            "scope": scope,
+        }
+        for (group, version), names in together.items()
+    )
+
+
+def _place(
+    text: str, groups: tuple[str, ...], versions: tuple[str, ...]
+) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], str]:
+    """Groups and versions, and the resource with its subresource."""
+    full, slash, subresource = text.partition("/")
+    name, _, rest = full.partition(".")
+    name += slash + subresource
+    if groups:
+        if rest:
+            raise ValueError(f"`{text}` names a group, and so does `groups`")
+        return (groups, versions or _ANY), name
+    version, _, group = rest.partition(".")
+    if _VERSION.fullmatch(version):
+        return ((group,), (version,)), name
+    known = versions or _known_version(name.partition("/")[0], rest)
+    if not known:
+        raise ValueError(_unknown(text, name, rest, slash + subresource))
+    return ((rest,), known), name
+
+
+def _unknown(text: str, name: str, group: str, below: str) -> str:
+    if not group:
+        return f"no resource `{text}`: say its group, e.g. '{text}.example.com', or `groups`"
+    plain = name.partition("/")[0]
+    return f"no version of `{text}` is known: write '{plain}.v1.{group}{below}', or `versions`"
+
+
+@functools.cache
+def _preferred() -> Mapping[str, str]:
+    """The version of each group that discovery shows first."""
+    return {group.name: group.preferred for group in api_groups()}
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_version(name: str, group: str) -> tuple[str, ...]:
+    """The version of a built-in resource that clients use; empty if it is not known."""
+    found = [
+        resource.gvr.version
+        for resource in known_resources()
+        if resource.gvr.group == group and resource.gvr.resource == name
+    ]
+    preferred = _preferred().get(group, "v1")
+    if preferred in found:
+        return (preferred,)
+    return tuple(found[:1])
+
 
 Verdict = bool | Denied | None
 """What a validating function returns: false or a denial refuses; nothing is true."""

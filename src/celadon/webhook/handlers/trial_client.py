@@ -27,14 +27,13 @@ from celadon.admission.webhooks import (
     WebhookNotes,
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
-from celadon.kube.catalogue import guessed_resource
 from celadon.kube.registry import Draft
+from celadon.kube.resources import guessed_resource
 from celadon.records import dataclass
 from celadon.webhook.handlers.decorated_handlers import Handler
 from celadon.webhook.handlers.generated_configurations import decoded
-from celadon.webhook.handlers.review_handling import handled
-from celadon.webhook.handlers.webhook_app import ANYWHERE, Webhook
-from celadon.webhook.reviews.incoming_reviews import decode_review
+from celadon.webhook.handlers.webhook_app import ANYWHERE, Webhook, handled
+from celadon.webhook.reviews import decode_review
 
 T = TypeVar("T")
 _NAMESPACES: Final = ("", "namespaces")

@@ -15,37 +15,201 @@ one that takes longer than the API server waits.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, Final, Unpack
 from urllib.parse import parse_qs
 
+from celadon.admission.webhooks import REVIEW_KIND
 from celadon.cel.value_functions import parse_duration
+from celadon.kube.registry import patch_between
 from celadon.webhook.handlers import decorated_handlers
-from celadon.webhook.handlers.asgi_messages import (
-    Disconnected,
-    Receive,
-    Scope,
-    Send,
-    Unacceptable,
-    answer,
-    header,
-    lifespan,
-    path_of,
-    read_body,
-    refusal,
-)
 from celadon.webhook.handlers.decorated_handlers import (
     About,
     AboutMutating,
+    Denied,
     Handler,
     Mutating,
+    Request,
     Validating,
+    handler_request,
 )
 from celadon.webhook.handlers.generated_configurations import client_config, configuration
-from celadon.webhook.handlers.review_handling import handled
-from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
+from celadon.webhook.reviews import Review, ReviewError, decode_review
+
+# --- Asgi messages -----------------------------------------------------------
+#
+# The little of ASGI that answering reviews needs: a body up to a limit, an answer in JSON.
+
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+MOST_BYTES: Final = 7 * 1024 * 1024
+"""Of a review: an object of 3 MiB, twice, and what is around them (controller-runtime's limit)."""
+
+
+class Unacceptable(Exception):
+    """An answer that is no review: `code` is its HTTP status."""
+
+    def __init__(self, code: int, text: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(text)
+        self.code = code
+        self.headers = headers
+
+
+class Disconnected(Exception):
+    """Whoever asked has gone."""
+
+
+def path_of(scope: Scope) -> str:
+    """The path below the place where the application is mounted."""
+    path: str = scope.get("path", "")
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(root) else path
+
+
+def header(scope: Scope, name: bytes) -> str:
+    """The first of a name, in lower case; empty if there is none."""
+    found = (value for key, value in scope.get("headers", ()) if key.lower() == name)
+    return next(found, b"").decode("latin-1")
+
+
+async def read_body(receive: Receive) -> bytes:
+    """All of the body. Raises Unacceptable 413, Disconnected."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        part = message.get("body", b"")
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Unacceptable(413, f"request entity is too large; limit is {MOST_BYTES} bytes")
+        parts.append(part)
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def answer(
+    send: Send, code: int, value: object, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    """A value as JSON."""
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+    length = (b"content-length", str(len(body)).encode())
+    start = [(b"content-type", b"application/json"), length, *headers]
+    await send({"type": "http.response.start", "status": code, "headers": start})
+    await send({"type": "http.response.body", "body": body})
+
+
+def refusal(code: int, text: str) -> dict[str, Any]:
+    """A Status that says why there is no review: API servers show its message."""
+    head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return {**head, "message": text, "code": code}
+
+
+async def lifespan(receive: Receive, send: Send) -> None:
+    """Nothing to begin, nothing to end."""
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+# --- Review handling ---------------------------------------------------------
+#
+# A review through a handler: what the function returns or raises becomes the answer.
+
+
+async def handled(handler: Handler, review: Review) -> dict[str, Any]:
+    """The review that answers. Raises what the function raises, but for denials. Functions that
+    are not async run in a thread."""
+    request = handler_request(review.request)
+    before = _copied(request.given) if handler.mutating else None
+    try:
+        result = await _called(handler, request)
+    except Denied as denial:
+        result = denial
+    response: dict[str, Any] = {"uid": request.uid, "allowed": True}
+    if handler.mutating:
+        _change(handler, response, request, before, result)
+    else:
+        _judge(handler, response, result)
+    if request.warnings:
+        response["warnings"] = [str(warning) for warning in request.warnings]
+    if request.audit_annotations:
+        response["auditAnnotations"] = dict(request.audit_annotations)
+    return {"kind": REVIEW_KIND, "apiVersion": review.api_version, "response": response}
+
+
+async def _called(handler: Handler, request: Request) -> Any:  # noqa: ANN401 - checked later
+    if handler.is_async:
+        return await handler.function(request)
+    return await asyncio.to_thread(handler.function, request)
+
+
+def _judge(handler: Handler, response: dict[str, Any], result: object) -> None:
+    if result is False:
+        result = Denied(handler.complaint or f"refused by {handler.name}")
+    if isinstance(result, Denied):
+        _deny(response, result)
+    elif result is not None and result is not True:
+        raise TypeError(
+            f"handler `{handler.name}` returned {type(result).__name__}: a validating function "
+            "returns true, false, a denial, or nothing"
+        )
+
+
+def _change(
+    handler: Handler,
+    response: dict[str, Any],
+    request: Request,
+    before: dict[str, Any] | None,
+    result: object,
+) -> None:
+    if isinstance(result, Denied):
+        _deny(response, result)
+        return
+    if result is not None and not isinstance(result, dict):
+        raise TypeError(
+            f"handler `{handler.name}` returned {type(result).__name__}: a mutating function "
+            "returns an object, a denial, or nothing"
+        )
+    after = request.given if result is None else result
+    if before is None or after is None:
+        if result is not None:
+            raise TypeError(
+                f"handler `{handler.name}` returned an object for {request.operation.value}, "
+                "which has none"
+            )
+        return
+    patch = patch_between(before, _copied(after))
+    if patch:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
+
+
+def _deny(response: dict[str, Any], denial: Denied) -> None:
+    response["allowed"] = False
+    response["status"] = denial.status()
+
+
+def _copied(obj: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """As JSON has it: tuples are lists, keys are texts. Raises TypeError, ValueError for what is
+    none."""
+    if obj is None:
+        return None
+    found: dict[str, Any] = json.loads(json.dumps(obj, allow_nan=False))
+    return found
+
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})

@@ -4,12 +4,13 @@ Read first `review_handler` (bytes to bytes), `review_queue` (who waits, who is 
 `webhook_process` (how it all comes together). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.webhook.service.file_certificate import (
+from celadon.webhook.service.webhook_process import (
     ServedCertificate,
+    Webhook,
     certificate_of,
+    run_webhook,
     write_trusted,
 )
-from celadon.webhook.service.webhook_process import Webhook, run_webhook
 from celadon.webhook.service.webhook_settings import (
     Certificate,
     DecisionLogSettings,

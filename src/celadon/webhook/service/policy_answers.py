@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from celadon.serve import HttpAnswer, HttpRequest, plain_text
-from celadon.serve.operation import Family
-from celadon.webhook.deciding.rulebook import PolicySource, described
+from celadon.apiserver import HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver.operation import Family
+from celadon.webhook.deciding import PolicySource, described
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.readiness import PAGES
-from celadon.webhook.service.review_handler import REVIEW_PATHS, ReviewHandler
-from celadon.webhook.service.review_queue import ReviewQueue
+from celadon.webhook.service.review_handler import REVIEW_PATHS, ReviewHandler, ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from celadon.webhook.service.webhook_settings import WebhookSettings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from celadon.serve import HttpAnswer, HttpRequest, plain_text
-from celadon.serve.operation import CONTENT_TYPE, exposition
-from celadon.webhook.service.answering import Answering
+from celadon.apiserver import HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver.operation import CONTENT_TYPE, exposition
+from celadon.webhook.service.review_handler import Answering
 from celadon.webhook.service.webhook_settings import WebhookSettings
 
 PAGES: Final = ("/healthz", "/livez", "/readyz", "/metrics")

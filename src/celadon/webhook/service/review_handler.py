@@ -8,23 +8,96 @@ this server is an HTTP error (docs/decisions/0019-webhook-answers.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from time import perf_counter
-from typing import Final, TypeAlias
+from typing import Any, Final, NoReturn, Protocol, TypeAlias
+
+import msgspec
 
 from celadon.admission import Request, Verdict
+from celadon.apiserver import JSON, HttpAnswer, HttpRequest, PromptHandler, plain_text
+from celadon.apiserver.operation import Family
+from celadon.cel.value_functions import parse_duration
 from celadon.kube import JsonObject
-from celadon.serve import JSON, HttpAnswer, HttpRequest, plain_text
-from celadon.webhook.deciding.audit_only import without_denial
-from celadon.webhook.deciding.decider import Decider
-from celadon.webhook.deciding.mutator import Mutator
-from celadon.webhook.deciding.rulebook import Rulebook, described
-from celadon.webhook.deciding.unanswered import Unanswerable, Unanswered
-from celadon.webhook.reviews.incoming_reviews import Review, ReviewError, decode_review
-from celadon.webhook.reviews.review_answers import answer_review
+from celadon.records import dataclass
+from celadon.webhook.deciding import (
+    Decider,
+    Mutator,
+    Rulebook,
+    Unanswerable,
+    Unanswered,
+    described,
+    without_denial,
+)
+from celadon.webhook.reviews import Review, ReviewError, answer_review, decode_review
 from celadon.webhook.service.decision_log import DecisionLog
-from celadon.webhook.service.review_bytes import UnreadableJson, answer_bytes_of, read_document
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
+
+# --- Review bytes ------------------------------------------------------------
+#
+# JSON of reviews: bytes to a document, an answer to bytes.
+#
+# msgspec reads what Go writes in a third of the time of `json.loads`, and refuses what only
+# Python would take (`NaN`); lone surrogates, which it refuses as well, are left to
+# `json.loads`.
+
+
+_DECODER: Final = msgspec.json.Decoder()
+_ENCODER: Final = msgspec.json.Encoder()
+_INFINITY: Final = float("inf")
+
+
+class UnreadableJson(Exception):
+    """Not JSON, or not in UTF-8; `str()` says why."""
+
+
+def read_document(body: bytes) -> Any:  # noqa: ANN401 - any JSON
+    """Raises UnreadableJson; RecursionError for what is nested too deeply."""
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _read_slowly(body)
+
+
+def _read_slowly(body: bytes) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        text = body.decode()
+        return json.loads(text, parse_constant=_refuse, parse_float=_float, parse_int=_int)
+    except UnicodeDecodeError:
+        raise UnreadableJson("not in UTF-8") from None
+    except ValueError as error:
+        raise UnreadableJson(str(error)) from None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"`{name}` is no JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (_INFINITY, -_INFINITY):
+        raise ValueError(f"`{text[:20]}` is out of range")
+    return number
+
+
+def _int(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # more digits than Python takes
+        raise ValueError(f"`{text[:20]}...` is out of range") from None
+
+
+def answer_bytes_of(document: dict[str, Any]) -> bytes:
+    """What is sent."""
+    try:
+        return _ENCODER.encode(document)
+    except UnicodeEncodeError:  # a lone surrogate: repeated from the review
+        return json.dumps(document, separators=(",", ":")).encode()
+
 
 VALIDATE: Final = "/validate"
 MUTATE: Final = "/mutate"
@@ -169,3 +242,177 @@ def _is_json(request: HttpRequest) -> bool:
         if name == "content-type":
             return value == JSON or value.partition(";")[0].strip().lower() == JSON
     return False
+
+
+# --- Answering ---------------------------------------------------------------
+#
+# What a webhook process puts on the network: policies, or an application.
+
+
+class Answering(Protocol):
+    """Answers whatever is none of the webhook's own pages. Belongs to the running loop."""
+
+    @property
+    def prompt(self) -> PromptHandler | None:
+        """Is offered each request before all others; None where nothing is answered promptly."""
+        ...
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        """What nobody has taken."""
+        ...
+
+    def checks(self) -> Iterable[tuple[bool, str]]:
+        """What `/readyz` shows: whether it is well, and a line about it."""
+        ...
+
+    def families(self) -> Iterable[Family]:
+        """What `/metrics` shows."""
+        ...
+
+    async def run(self) -> None:
+        """Goes on as long as the webhook does, until it is cancelled."""
+        ...
+
+    def look(self) -> None:
+        """Called every few seconds, for files that others move."""
+        ...
+
+
+# --- Review queue ------------------------------------------------------------
+#
+# Reviews wait their turn, and not for ever.
+#
+# Deciding keeps the processor busy, so reviews are decided one after the other. The queue is
+# what makes an overload visible: when it is full, who comes next is sent away at once (HTTP
+# 429, without `Retry-After`, which would make an API server ask ten times); who has waited
+# until its caller has gone is not decided any more (504). Everybody else is served as usual,
+# however many come.
+#
+# A review that has to ask others (`Unanswered`) goes on in a task of its own, up to its
+# deadline.
+
+
+AT_ONCE: Final = 8
+"""Reviews that are decided before the network is looked at again."""
+
+MARGIN_SECONDS: Final = 0.2
+"""An answer should come so long before its caller goes away."""
+
+_MOST_TARGETS: Final = 100
+"""What is remembered of paths and queries; clients can invent any number."""
+
+_LOG: Final = logging.getLogger("celadon.webhook")
+
+Reply: TypeAlias = Callable[[HttpAnswer], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A path of reviews, and how long the caller waits."""
+
+    path: str
+    seconds: float
+
+
+def seconds_to_answer(request: HttpRequest, most: float) -> float:
+    """How long the caller waits, by `?timeout=`; `most` if it waits longer, or does not say."""
+    given = parse_duration(request.first("timeout"))
+    return most if given is None or given.nanoseconds <= 0 else min(given.nanoseconds / 1e9, most)
+
+
+class ReviewQueue:
+    """`limit` reviews may wait or be decided at once, 0 is any number; `seconds` are for those
+    whose caller does not say. Belongs to the running loop."""
+
+    def __init__(self, handler: ReviewHandler, limit: int, seconds: float) -> None:
+        self._handler = handler
+        self._limit = limit
+        self._seconds = seconds
+        self._waiting: deque[tuple[HttpRequest, Target, Reply, float]] = deque()
+        self._asking: set[asyncio.Task[None]] = set()
+        self._targets: dict[str, Target | None] = {}
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def in_flight(self) -> int:
+        """Reviews without an answer."""
+        return len(self._waiting) + len(self._asking)
+
+    def offer(self, request: HttpRequest, reply: Reply) -> bool:
+        """Takes reviews, nothing else."""
+        target = self._target(request)
+        if target is None:
+            return False
+        if self._limit and self.in_flight >= self._limit:
+            text = "too many reviews at once, please try again later"
+            reply(self._handler.refuse(target.path, 429, text, "busy"))
+            return True
+        if not self._waiting:
+            self._loop.call_soon(self._work)
+        self._waiting.append((request, target, reply, perf_counter()))
+        return True
+
+    def _target(self, request: HttpRequest) -> Target | None:
+        if request.method != "POST":
+            return None
+        try:
+            return self._targets[request.target]
+        except KeyError:
+            found = self._read_target(request)
+            if len(self._targets) < _MOST_TARGETS:
+                self._targets[request.target] = found
+            return found
+
+    def _read_target(self, request: HttpRequest) -> Target | None:
+        if request.path not in REVIEW_PATHS:
+            return None
+        return Target(request.path, seconds_to_answer(request, self._seconds))
+
+    def _work(self) -> None:
+        """Decide some. INVARIANT (scheduled): a call is scheduled exactly while some wait."""
+        waiting = self._waiting
+        try:
+            for _ in range(min(len(waiting), AT_ONCE)):
+                self._decide(*waiting[0])
+                waiting.popleft()
+        except BaseException:
+            waiting.popleft()
+            raise
+        finally:
+            if waiting:
+                self._loop.call_soon(self._work)
+
+    def _decide(self, request: HttpRequest, target: Target, reply: Reply, arrived: float) -> None:
+        left = arrived + target.seconds - perf_counter()
+        if left <= 0:
+            reply(self._late(target))
+            return
+        try:
+            answer = self._handler.begin(request, target.path, arrived)
+        except Exception as error:  # noqa: BLE001  the outer edge: one review must not end the server
+            answer = self._broken(target, error)
+        if isinstance(answer, HttpAnswer):
+            reply(answer)
+            return
+        task = self._loop.create_task(self._ask(answer, target, reply, left))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, answer: Later, target: Target, reply: Reply, left: float) -> None:
+        margin = min(MARGIN_SECONDS, left / 10)
+        try:
+            async with asyncio.timeout(left - margin):
+                found = await answer
+        except TimeoutError:
+            found = self._late(target)
+        except Exception as error:  # noqa: BLE001  the outer edge, as above
+            found = self._broken(target, error)
+        reply(found)
+
+    def _late(self, target: Target) -> HttpAnswer:
+        text = f"the review was not decided within {target.seconds:g}s"
+        return self._handler.refuse(target.path, 504, text, "deadline")
+
+    def _broken(self, target: Target, error: Exception) -> HttpAnswer:
+        _LOG.error("%s: this is a bug in celadon", target.path, exc_info=error)
+        return self._handler.refuse(target.path, 500, "Internal Server Error", "broken")

@@ -14,26 +14,35 @@ import logging
 import random
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import uvloop
+from cryptography import x509
 
-from celadon.serve.operation import LIFE, say
-from celadon.serve.transport import (
+from celadon.apiserver.http import (
+    Address,
     ConnectionLimits,
+    CredentialsFolder,
     HttpServer,
+    ServerTls,
     StartError,
+    TlsSettings,
     allow_many_connections,
     open_listener,
+    server_tls,
     settle_memory,
 )
-from celadon.webhook.deciding.rulebook import PolicySource
-from celadon.webhook.service.answering import Answering
+from celadon.apiserver.operation import LIFE, say
+from celadon.webhook.deciding import PolicySource
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.policy_answers import PolicyAnswers
 from celadon.webhook.service.readiness import OwnPages
+from celadon.webhook.service.review_handler import Answering
 from celadon.webhook.service.webhook_settings import WebhookSettings
 
 _LOG: Final = logging.getLogger("celadon.webhook")
@@ -149,3 +158,68 @@ class Webhook:
             if self._settings.certificate is not None:
                 self._settings.certificate.reload()
             self._answering.look()
+
+
+# --- File certificate --------------------------------------------------------
+#
+# TLS with a certificate from files, read again when they change, or with one made for the day.
+
+
+class ServedCertificate:
+    """A `Certificate`; `pem` gives the one in use."""
+
+    def __init__(self, tls: ServerTls, pem: Callable[[], bytes]) -> None:
+        self._tls = tls
+        self._pem = pem
+        self._expires = _end_of(pem())
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """Chooses the newest certificate for each handshake."""
+        return self._tls.context
+
+    @property
+    def trusted(self) -> bytes:
+        """What clients should trust: the `caBundle`, PEM."""
+        return self._tls.trusted
+
+    def reload(self) -> bool:
+        """Whether files have changed, and are in use now."""
+        changed = self._tls.reload()
+        if changed:
+            self._expires = _end_of(self._pem())
+        return changed
+
+    def expires(self) -> float:
+        """In Unix time."""
+        return self._expires
+
+
+def certificate_of(settings: TlsSettings, listen: Address) -> ServedCertificate | None:
+    """None for plain HTTP. Raises StartError."""
+    kept = CredentialsFolder(None)
+    now = datetime.now(UTC)
+    try:
+        tls = server_tls(settings, listen, kept, now)
+        if tls is None:
+            return None
+        given = settings.certificate
+        if given is not None:
+            return ServedCertificate(tls, given.read_bytes)
+        names = () if listen.is_wildcard else (listen.host,)
+        pair = kept.server(names, now)
+        return ServedCertificate(tls, lambda: pair.certificate)
+    except OSError as error:
+        raise StartError(f"`{error.filename}`: {error.strerror}") from error
+
+
+def _end_of(pem: bytes) -> float:
+    return x509.load_pem_x509_certificate(pem).not_valid_after_utc.timestamp()
+
+
+def write_trusted(certificate: ServedCertificate, path: Path) -> None:
+    """The authority for clients that are to trust a made certificate. Raises StartError."""
+    try:
+        path.write_bytes(certificate.trusted)
+    except OSError as error:
+        raise StartError(f"`{path}`: {error.strerror}") from error

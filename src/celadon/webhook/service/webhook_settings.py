@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from celadon.admission import Request, Verdict
+from celadon.apiserver.http import Address
+from celadon.apiserver.operation import Family
 from celadon.records import dataclass
-from celadon.serve.operation import Family
-from celadon.serve.transport import Address
 
 MOST_BYTES: Final = 7 << 20
 """Of a body: two objects of 3 MiB and what is around them (as controller-runtime)."""

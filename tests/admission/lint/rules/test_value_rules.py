@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.model.findings import Replacement
+from celadon.admission.lint.findings import Replacement
 from tests.admission.lint.linting import (
     about,
     about_rules,

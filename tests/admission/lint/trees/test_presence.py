@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.model.access_facts import ITEM
+from celadon.admission.lint.subjects import ITEM
 from celadon.admission.lint.trees.presence import (
     field_schema,
     is_demanded_of_rule,

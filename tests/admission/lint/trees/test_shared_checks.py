@@ -10,7 +10,7 @@ from celadon.admission.expressions.declared_types import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.trees.shared_checks import SharedChecks, SharedTypes
+from celadon.admission.lint.trees.actual_types import SharedChecks, SharedTypes
 from celadon.cel import Environment, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment

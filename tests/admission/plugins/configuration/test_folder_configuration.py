@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.plugins.configuration.folder_configuration import (
+from celadon.admission.plugins.configuration import (
+    BadConfiguration,
     check_folder,
     mutating_folder,
+    plugin_settings,
     validating_folder,
 )
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.plugins.configuration.image_configuration import image_policy
+from celadon.admission.plugins.configuration import BadConfiguration, image_policy, plugin_settings
 from celadon.admission.plugins.plugin_settings import ImagePolicySettings
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration
-from celadon.admission.plugins.configuration.security_configuration import security_settings
-from celadon.admission.plugins.pod_security.security_levels import LevelVersion
+from celadon.admission.plugins.configuration import BadConfiguration, security_settings
+from celadon.admission.plugins.security_levels import LevelVersion
 
 API = {
     "apiVersion": "pod-security.admission.config.k8s.io/v1",

@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.plugins.configuration.webhook_configuration import webhook_settings
+from celadon.admission.plugins.configuration import (
+    BadConfiguration,
+    plugin_settings,
+    webhook_settings,
+)
 from celadon.admission.plugins.plugin_settings import WebhookSettings
 
 V1 = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "WebhookAdmissionConfiguration"}

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_plugins.pod_references import (
-    config_map_names,
-    containers,
-    secret_names,
-)
+from celadon.admission.plugins.pod_plugins import config_map_names, containers, secret_names
 
 
 def volume(**source: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_security import baseline_checks as checks
-from celadon.admission.plugins.pod_security.violation_texts import Check
+from celadon.admission.plugins import pod_security_standards as checks
+from celadon.admission.plugins.pod_security_standards import Check
 
 
 def spec(*containers: dict[str, Any], **members: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_security import restricted_checks as checks
-from celadon.admission.plugins.pod_security.violation_texts import Check
+from celadon.admission.plugins import pod_security_standards as checks
+from celadon.admission.plugins.pod_security_standards import Check
 from celadon.kube.schemas import component
 from tests.admission.plugins.pod_security.test_baseline_checks import spec
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins import Opinion, PluginChain, PluginSettings
-from celadon.admission.plugins.pod_security.security_levels import LevelVersion, SecurityPolicy
-from celadon.admission.plugins.pod_security.security_settings import SecuritySettings
+from celadon.admission.plugins.pod_security import SecuritySettings
+from celadon.admission.plugins.security_levels import LevelVersion, SecurityPolicy
 from tests.admission.plugins.asking import asked, obj, pod, world
 
 BASELINE = SecurityPolicy(LevelVersion("baseline"))

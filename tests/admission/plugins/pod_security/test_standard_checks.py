@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_security.security_levels import LevelVersion
-from celadon.admission.plugins.pod_security.standard_checks import CHECKS, NEWEST, violations
+from celadon.admission.plugins.pod_security_standards import CHECKS, NEWEST, violations
+from celadon.admission.plugins.security_levels import LevelVersion
 
 
 def found(level: str, minor: int | None, **spec: Any) -> list[str]:

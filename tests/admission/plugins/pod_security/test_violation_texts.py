@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.plugins.pod_security.violation_texts import (
-    Violation,
-    named,
-    one_or_more,
-    setters,
-)
+from celadon.admission.plugins.pod_security_standards import Violation, named, one_or_more, setters
 
 
 def test_violations() -> None:

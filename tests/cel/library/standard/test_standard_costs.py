@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import types
+from celadon.cel.cost import MAX_UINT64, CostRule, Range, Sized
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library.standard import standard_costs as costs
-from celadon.cel.pricing.cost_rules import MAX_UINT64, CostRule, Range, Sized
+from celadon.cel.library import standard_costs as costs
 from celadon.cel.syntax import Ident
 from celadon.cel.types import Type
 

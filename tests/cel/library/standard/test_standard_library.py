@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library.standard import operators, standard_library
-from celadon.cel.values.times.timestamps import Duration
+from celadon.cel.library import operators, standard
+from celadon.cel.values.timestamps import Duration
 
-FUNCTIONS = {function.name: function for function in standard_library.LIBRARY.functions}
+FUNCTIONS = {function.name: function for function in standard.LIBRARY.functions}
 
 
 def _ids(name: str) -> str:
@@ -42,7 +42,7 @@ def test_all_functions_are_there() -> None:
         "getDayOfWeek getDayOfYear getFullYear getHours getMilliseconds getMinutes getMonth "
         "getSeconds int matches size startsWith string timestamp type uint"
     )
-    assert " ".join(sorted(t.name for t in standard_library.LIBRARY.types)) == (
+    assert " ".join(sorted(t.name for t in standard.LIBRARY.types)) == (
         "bool bytes double google.protobuf.Duration google.protobuf.Timestamp int list map "
         "null_type string type uint"
     )
@@ -51,14 +51,14 @@ def test_all_functions_are_there() -> None:
 @pytest.mark.parametrize(
     ("function", "text", "argument", "result"),
     [
-        (standard_library.contains, "hello", "ell", True),
-        (standard_library.contains, "hello", "", True),
-        (standard_library.starts_with, "hello", "he", True),
-        (standard_library.starts_with, "hello", "el", False),
-        (standard_library.ends_with, "hello", "lo", True),
-        (standard_library.matches, "hello", "^h.*o$", True),
-        (standard_library.matches, "hello\n", "o$", False),
-        (standard_library.matches, "hello", "x", False),
+        (standard.contains, "hello", "ell", True),
+        (standard.contains, "hello", "", True),
+        (standard.starts_with, "hello", "he", True),
+        (standard.starts_with, "hello", "el", False),
+        (standard.ends_with, "hello", "lo", True),
+        (standard.matches, "hello", "^h.*o$", True),
+        (standard.matches, "hello\n", "o$", False),
+        (standard.matches, "hello", "x", False),
     ],
 )
 def test_on_strings(
@@ -70,14 +70,14 @@ def test_on_strings(
 @pytest.mark.parametrize(
     ("function", "args", "message"),
     [
-        (standard_library.contains, (1, "a"), "no such overload"),
-        (standard_library.contains, ("a", 1), "no such overload"),
-        (standard_library.starts_with, (["a"], "a"), "no such overload"),
-        (standard_library.ends_with, ("a", None), "no such overload"),
-        (standard_library.matches, ("a", 1), "no such overload"),
-        (standard_library.matches, (1, "a"), "no such overload: matches"),
-        (standard_library.matches, (Duration(0), "a"), "no such overload"),
-        (standard_library.matches, ("a", "("), "error parsing regexp: missing closing ): `(`"),
+        (standard.contains, (1, "a"), "no such overload"),
+        (standard.contains, ("a", 1), "no such overload"),
+        (standard.starts_with, (["a"], "a"), "no such overload"),
+        (standard.ends_with, ("a", None), "no such overload"),
+        (standard.matches, ("a", 1), "no such overload"),
+        (standard.matches, (1, "a"), "no such overload: matches"),
+        (standard.matches, (Duration(0), "a"), "no such overload"),
+        (standard.matches, ("a", "("), "error parsing regexp: missing closing ): `(`"),
         (operators.logical_not, (1,), "no such overload"),
         (operators.logical_not, (None,), "no such overload"),
     ],

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.recovery.grammar import GRAMMAR
-from celadon.cel.parsing.recovery.grammar_network import (
+from celadon.cel.parsing.recovery.grammar import (
     CEL_NETWORK,
     END,
+    GRAMMAR,
     ChoiceStep,
     Network,
     StateKind,

@@ -10,9 +10,9 @@ import json
 
 import pytest
 
-from celadon.cel.parsing.parse_limits import ParseLimits
-from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.source import Source
+from celadon.cel.errors import Source
+from celadon.cel.parsing.descent import ParseLimits, ParseOptions
+from celadon.cel.parsing.parser import parse
 from tests.cel.trees import EVERYTHING, errors
 from tests.paths import shared
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.pricing.cost_rules import MAX_UINT64, UNKNOWN, Range, Sized
+from celadon.cel.cost import MAX_UINT64, UNKNOWN, Range, Sized
 from celadon.cel.syntax import Expr, Ident, Literal
 from celadon.cel.types import INT, STRING, list_of
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.library.authz import Authorizer
-from celadon.kube.library.costs.call_costs import WALK, walk_cost
-from celadon.kube.library.costs.language_costs import COSTS
+from celadon.kube.library.costs import COSTS, WALK, walk_cost
 from tests.kube.library.evaluation import cost, estimate
 
 #: A tenth of 2**64 - 1, as cel-go's doubles have it.

@@ -19,7 +19,7 @@ from celadon.kube.registry.patching.merge_strategies import (
     retains_keys,
     shape_of,
 )
-from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.schemas.schema_packs import schema_for
 
 DEPLOYMENT = schema_for(GroupVersionKind("apps", "v1", "Deployment"))
 

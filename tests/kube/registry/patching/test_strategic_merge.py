@@ -13,8 +13,8 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patches import apply_merge_patch
 from celadon.kube.registry.patching.strategic_merge import merge_into
-from celadon.kube.schemas.pack_schemas import schema_for
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_packs import schema_for
 
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))
 SERVICE = schema_for(GroupVersionKind("", "v1", "Service"))

@@ -14,7 +14,7 @@ from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patches import apply_merge_patch
 from celadon.kube.registry.patching.strategic_merge import merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
-from celadon.kube.schemas.pack_schemas import schema_for
+from celadon.kube.schemas.schema_packs import schema_for
 
 DEPLOYMENT = schema_for(GroupVersionKind("apps", "v1", "Deployment"))
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.validation_gates import RELAXED_SERVICE_NAMES
+from celadon.kube.validation.field_checks import RELAXED_SERVICE_NAMES
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.kube.schemas import packs
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.validation.pods.internal_pod_types import (
     OF_POD,
@@ -74,7 +74,7 @@ def test_every_field_of_v1_has_its_place() -> None:
         if here != there:
             wrong[name] = here ^ there
     assert not wrong
-    assert reached() == set(packs.load("internals"))
+    assert reached() == set(schema_packs.load("internals"))
 
 
 def test_types_follow_from_those_of_v1() -> None:

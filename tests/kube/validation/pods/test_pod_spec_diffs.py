@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff, volume_source_diff
+from celadon.kube.validation.pods.pod_specs import pod_spec_diff, volume_source_diff
 
 CONTAINER = {"name": "c", "image": "i"}
 

@@ -10,9 +10,9 @@ from celadon.kube import name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import SELINUX_MOUNT, holding
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.validated_kinds import validate_create
-from celadon.kube.validation.validation_gates import SELINUX_MOUNT, holding
 from tests.kube.validation.objects import complaints, container, pod, update_complaints
 
 LABEL = name_rules.dns1123_label("A_")[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.statuses.job_statuses import job_status
+from celadon.kube.validation.statuses import job_status
 
 Json = dict[str, Any]
 START, LATER = "2024-01-01T00:00:00Z", "2024-01-01T01:00:00Z"

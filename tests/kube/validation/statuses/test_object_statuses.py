@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.statuses import object_statuses
+from celadon.kube.validation import statuses
 from celadon.kube.validation.validation_rows import Update
 
 Json = dict[str, Any]
@@ -19,9 +19,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
 @pytest.mark.parametrize(
     ("rule", "value", "expected"),
     [
-        (object_statuses.namespace_status, {"status": {"phase": "Active"}}, []),
+        (statuses.namespace_status, {"status": {"phase": "Active"}}, []),
         (
-            object_statuses.namespace_status,
+            statuses.namespace_status,
             {"status": {"phase": "Terminating"}},
             [
                 'status.Phase: Invalid value: "Terminating": may only be \'Active\' if '
@@ -29,7 +29,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.namespace_status,
+            statuses.namespace_status,
             {"metadata": {"deletionTimestamp": "x"}, "status": {"phase": "Active"}},
             [
                 'status.Phase: Invalid value: "Active": may only be \'Terminating\' if '
@@ -37,7 +37,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.quota_status,
+            statuses.quota_status,
             {"status": {"hard": {"pods": "1.5"}, "used": {"cpu": "-1"}}},
             [
                 'status.hard[pods]: Invalid value: "1500m": must be an integer',
@@ -45,7 +45,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.claim_status,
+            statuses.claim_status,
             {"spec": {}, "status": {"capacity": {"storage": "-1"}}},
             [
                 "Spec.accessModes: Required value",
@@ -53,7 +53,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.claim_status,
+            statuses.claim_status,
             {"spec": {"accessModes": ["ReadWriteOnce"]}, "status": {
                 "allocatedResourceStatuses": {"storage": "Done", "cpu": "NodeResizePending"},
                 "allocatedResources": {"memory": "1", "storage": "-1", "a.b/c": "1"}}},
@@ -69,9 +69,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
                 "quantity",
             ],
         ),
-        (object_statuses.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
+        (statuses.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
         (
-            object_statuses.service_status,
+            statuses.service_status,
             reached({"ip": "10.0.0.1"}, kind="ClusterIP"),
             [
                 "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is "
@@ -79,7 +79,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.service_status,
+            statuses.service_status,
             reached({"ip": "x"}, {"ipMode": "VIP"}, {"ip": "10.0.0.1", "ipMode": "x"},
                     {"hostname": "10.0.0.1"}),
             [
@@ -96,7 +96,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            object_statuses.ingress_status,
+            statuses.ingress_status,
             reached({"ip": "x", "hostname": "a.example.com"}),
             [
                 'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP '
@@ -111,4 +111,4 @@ def test_complaints(rule: Update, value: Json, expected: list[str]) -> None:
 
 def test_addresses_that_were_there_may_stay() -> None:
     value = reached({"ip": "x"})
-    assert list(object_statuses.ingress_status(value, value)) == []
+    assert list(statuses.ingress_status(value, value)) == []

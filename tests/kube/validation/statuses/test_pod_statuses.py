@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.statuses.pod_statuses import pod_status
+from celadon.kube.validation.pods.pod_updates import pod_status
 
 Json = dict[str, Any]
 DONE = {"terminated": {"exitCode": 0}}

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.statuses import workload_statuses
+from celadon.kube.validation import statuses
 from celadon.kube.validation.validation_rows import Update
 
 Json = dict[str, Any]
-DEPLOYMENT = workload_statuses.deployment_status
-REPLICA_SET = workload_statuses.replica_set_status
-STATEFUL_SET = workload_statuses.stateful_set_status
-DAEMON_SET = workload_statuses.daemon_set_status
+DEPLOYMENT = statuses.deployment_status
+REPLICA_SET = statuses.replica_set_status
+STATEFUL_SET = statuses.stateful_set_status
+DAEMON_SET = statuses.daemon_set_status
 FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
 
 
@@ -44,7 +44,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
                 "status.replicas",
             ],
         ),
-        (workload_statuses.replication_controller_status, FULL, {}, []),
+        (statuses.replication_controller_status, FULL, {}, []),
         (
             STATEFUL_SET,
             {"replicas": 1, "availableReplicas": 1, "collisionCount": 0},
@@ -62,13 +62,13 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
             ["status.numberReady: Invalid value: -1: must be greater than or equal to 0"],
         ),
         (
-            workload_statuses.autoscaler_status,
+            statuses.autoscaler_status,
             {"desiredReplicas": -1},
             {},
             ["status.desiredReplicas: Invalid value: -1: must be greater than or equal to 0"],
         ),
         (
-            workload_statuses.budget_status,
+            statuses.budget_status,
             {"expectedPods": -1, "conditions": [{"type": "A", "status": "True", "reason": "R"}]},
             {},
             [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.storage.storage_claims import claim_update
+from celadon.kube.validation.storage import claim_update
 from tests.kube.validation.objects import admitted, obj, update_complaints
 
 Json = dict[str, Any]

@@ -10,13 +10,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from celadon.admission.lint.model.findings import Removal, Severity, Spot
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.rule_reports import Report
-from celadon.admission.lint.model.subjects import BindingCase, Bundle
+from celadon.admission.lint.findings import Removal, Severity, Spot
+from celadon.admission.lint.lint_rule import Report, Rule
+from celadon.admission.lint.subjects import BindingCase, Bundle
 from celadon.admission.registration.registration_types import DENY, WARN, ParamKind, ParamRef
 from celadon.kube import FieldPath, metadata
-from celadon.kube.selection import SelectorError, label_selector
+from celadon.kube.selectors import SelectorError, label_selector
 
 
 def _unbound(bundle: Bundle) -> Iterator[Report]:

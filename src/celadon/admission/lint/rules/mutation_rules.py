@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final
 
-from celadon.admission.lint.model.findings import Severity
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.mutating_subjects import MutatingCase, Path, Written
-from celadon.admission.lint.model.rule_reports import Report, at_node
-from celadon.admission.lint.model.subjects import Bundle
-from celadon.admission.lint.trees.trial_mutations import trials
-from celadon.admission.lint.trees.written_fields import ROOT
+from celadon.admission.lint.findings import Severity
+from celadon.admission.lint.lint_rule import Report, Rule, at_node
+from celadon.admission.lint.subjects import Bundle, MutatingCase, MutationPath, Written
+from celadon.admission.lint.trees.trial_mutations import ROOT, trials
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
 from celadon.kube import GroupVersionKind
-from celadon.kube.apply import MergeType, merge_type
+from celadon.kube.fieldmanager import MergeType, merge_type
 
-_SERVER_OWNED: Final[Mapping[Path, str]] = {
+_SERVER_OWNED: Final[Mapping[MutationPath, str]] = {
     ("metadata", "uid"): "the server gives it; on update the request is refused",
     ("metadata", "resourceVersion"): "a request with another one is refused",
     ("metadata", "namespace"): "a request in another namespace is refused",
@@ -28,7 +25,7 @@ _SERVER_OWNED: Final[Mapping[Path, str]] = {
     ("apiVersion",): "it is overwritten, or the object becomes another one",
     ("kind",): "it is overwritten, or the object becomes another one",
 }
-_IMMUTABLE: Final[Mapping[str, tuple[Path, ...]]] = {
+_IMMUTABLE: Final[Mapping[str, tuple[MutationPath, ...]]] = {
     "DaemonSet": (("spec", "selector"),),
     "Deployment": (("spec", "selector"),),
     "Job": (("spec", "selector"), ("spec", "template"), ("spec", "completionMode")),
@@ -71,7 +68,7 @@ def _problem(bundle: Bundle, case: MutatingCase, one: Written) -> tuple[str, str
     return None
 
 
-def _at(bundle: Bundle, kind: GroupVersionKind, path: Path) -> MergeType | str | None:
+def _at(bundle: Bundle, kind: GroupVersionKind, path: MutationPath) -> MergeType | str | None:
     """The type of a field; a text names the one that is not there, None says that nobody knows."""
     type_ = merge_type(kind, bundle.custom.get(kind))
     for i, name in enumerate(path):
@@ -143,7 +140,7 @@ def _refused(bundle: Bundle) -> Iterator[Report]:
                 yield _report(case, one, f"`{'.'.join(one.path)}` is not for policies: {why}")
 
 
-def _immutability(case: MutatingCase, path: Path) -> str:
+def _immutability(case: MutatingCase, path: MutationPath) -> str:
     for kind in case.kinds:
         for fixed in _IMMUTABLE.get(kind.kind, ()):
             if path[: len(fixed)] == fixed:
@@ -196,7 +193,7 @@ def _undone(bundle: Bundle) -> Iterator[Report]:
                     )
 
 
-def _below(path: Path, parent: Path) -> bool:
+def _below(path: MutationPath, parent: MutationPath) -> bool:
     return path[: len(parent)] == parent
 
 

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Final
 
-from celadon.admission.lint.model.access_facts import ITEM, Access, Path, Reading
-from celadon.admission.lint.model.findings import Severity, Spot
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.policy_expressions import Role, names_of
-from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, shown
-from celadon.admission.lint.model.subjects import Bundle, Case, PolicyCase, RuleCase
+from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, shown
+from celadon.admission.lint.policy_expressions import Role, names_of
+from celadon.admission.lint.subjects import (
+    ITEM,
+    Access,
+    Bundle,
+    Case,
+    Path,
+    PolicyCase,
+    Reading,
+    RuleCase,
+)
 from celadon.admission.lint.trees.outcomes import RULE_VARIABLES
 from celadon.admission.lint.trees.presence import (
     field_schema,
@@ -21,7 +28,7 @@ from celadon.admission.lint.trees.presence import (
 )
 from celadon.cel.syntax import Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind
-from celadon.kube.custom import OLD_SELF
+from celadon.kube.crd import OLD_SELF
 
 _MOST_KINDS: Final = 10
 """Kinds that are asked whether a field may be absent; a policy about more is about all."""

@@ -6,11 +6,10 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from celadon.admission.lint.model.findings import Severity, Spot
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.policy_expressions import PolicyExpression
-from celadon.admission.lint.model.rule_reports import Report, at_offset
-from celadon.admission.lint.model.subjects import Bundle, PolicyCase
+from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.lint_rule import Report, Rule, at_offset
+from celadon.admission.lint.policy_expressions import PolicyExpression
+from celadon.admission.lint.subjects import Bundle, PolicyCase
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import Issue
 from celadon.cel.syntax import (

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.model.access_facts import Path, Reading
-from celadon.admission.lint.model.findings import Replacement, Severity, Spot
-from celadon.admission.lint.model.lint_rule import Rule
-from celadon.admission.lint.model.matched_kinds import OPERATIONS
-from celadon.admission.lint.model.policy_expressions import PolicyExpression
-from celadon.admission.lint.model.rule_reports import Report, at_access, at_node, at_offset, shown
-from celadon.admission.lint.model.subjects import Bundle, Case, PolicyCase, RuleCase
+from celadon.admission.lint.findings import Replacement, Severity, Spot
+from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, at_offset, shown
+from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.rules.type_rules import is_comparison
+from celadon.admission.lint.subjects import (
+    OPERATIONS,
+    Bundle,
+    Case,
+    Path,
+    PolicyCase,
+    Reading,
+    RuleCase,
+)
 from celadon.admission.lint.trees.outcomes import OPERATION
 from celadon.admission.lint.trees.presence import field_schema, node_of_rule
 from celadon.cel import types
@@ -29,7 +34,7 @@ from celadon.cel.syntax import (
     Select,
     walk,
 )
-from celadon.kube.custom import SELF
+from celadon.kube.crd import SELF
 from celadon.kube.schemas import escape
 
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")

@@ -16,8 +16,8 @@ from functools import reduce
 from itertools import accumulate
 from typing import Final
 
-from celadon.admission.lint.model.access_facts import ITEM, NOTHING, Access, Facts, Path, Reading
-from celadon.admission.lint.model.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.subjects import ITEM, NOTHING, Access, Facts, Path, Reading
 from celadon.admission.lint.trees.outcomes import Names
 from celadon.cel.syntax import (
     CONDITIONAL,
@@ -33,7 +33,7 @@ from celadon.cel.syntax import (
     children,
 )
 from celadon.kube import FieldPath
-from celadon.kube.custom import OLD_SELF, SELF
+from celadon.kube.crd import OLD_SELF, SELF
 
 MAX_STEPS: Final = 20_000
 """Nodes of one expression that are looked at, counting variables as often as they are used."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Final, NamedTuple
 
-from celadon.admission.lint.model.access_facts import ITEM, NOTHING, Facts, Path, there
-from celadon.admission.lint.model.matched_kinds import OPERATIONS
-from celadon.admission.lint.model.policy_expressions import PolicyExpression
+from celadon.admission.lint.policy_expressions import PolicyExpression
+from celadon.admission.lint.subjects import ITEM, NOTHING, OPERATIONS, Facts, Path, there
 from celadon.cel.syntax import (
     INDEX,
     OPT_INDEX,
@@ -26,7 +25,7 @@ from celadon.cel.syntax import (
     MapLiteral,
     Select,
 )
-from celadon.kube.custom import OLD_SELF, SELF
+from celadon.kube.crd import OLD_SELF, SELF
 
 RULE_VARIABLES: Final = frozenset({SELF, OLD_SELF})
 """Those of rules in definitions."""

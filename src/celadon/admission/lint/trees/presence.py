@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from celadon.admission.lint.model.access_facts import ITEM, Path
+from celadon.admission.lint.subjects import ITEM, Path
 from celadon.kube import GroupVersionKind
 from celadon.kube.registry import create
 from celadon.kube.schemas import (

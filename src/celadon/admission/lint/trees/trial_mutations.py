@@ -11,19 +11,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.admission.lint.model.mutating_subjects import MutatingCase
-from celadon.admission.lint.model.policy_expressions import PolicyExpression
-from celadon.admission.lint.model.subjects import Bundle
-from celadon.admission.mutating.mutating_engine import MutatingEngine, PolicyRounds
+from celadon.admission.lint.policy_expressions import PolicyExpression
+from celadon.admission.lint.subjects import Bundle, MutatingCase, MutationPath, Written
+from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
 from celadon.admission.registration.registration_types import (
     BindingSpec,
     MutatingAdmissionPolicyBinding,
 )
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.world import ObjectWorld
-from celadon.cel.syntax import Expr
+from celadon.cel.syntax import Comprehension, Expr, ListLiteral, Literal, MapLiteral, Struct, walk
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
-from celadon.kube.apply import MutatedKinds
+from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
 from celadon.patterns import late_pattern
@@ -135,3 +134,70 @@ def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -
     if not again:
         return None
     return Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))
+
+
+# --- Written fields ----------------------------------------------------------
+#
+# What the expression of a mutation writes, as far as its text says.
+#
+# Objects are followed through literals, the branches of conditions, lists and what `map` makes
+# of the items of a list. Of JSON patches only paths that are constants are known.
+
+
+ROOT: Final = "Object"
+PATCH: Final = "JSONPatch"
+
+
+def written_fields(expression: PolicyExpression) -> Iterator[Written]:
+    """Everything that is known to be written, in the order of the text."""
+    if expression.checked is None:
+        return
+    for node in walk(expression.checked.ast.root):
+        if isinstance(node, Struct) and node.type_name == ROOT:
+            yield from _fields(expression, node, ())
+        elif isinstance(node, Struct) and node.type_name == PATCH:
+            found = _operation(expression, node)
+            if found is not None:
+                yield found
+
+
+def _fields(expression: PolicyExpression, node: Struct, path: MutationPath) -> Iterator[Written]:
+    for field in node.fields:
+        here = (*path, field.name)
+        inner = list(_structs(field.value))
+        name = inner[0].type_name if inner else ""
+        yield Written(expression, here, field.value, field.value, type_name=name)
+        for struct in inner:
+            yield from _fields(expression, struct, here)
+        if isinstance(field.value, MapLiteral):
+            for entry in field.value.entries:
+                if isinstance(entry.key, Literal):
+                    yield Written(
+                        expression, (*here, str(entry.key.value)), entry.value, entry.value
+                    )
+
+
+def _structs(value: Expr) -> Iterator[Struct]:
+    """The objects that a value is, or that are its items."""
+    match value:
+        case Struct():
+            yield value
+        case ListLiteral():
+            for element in value.elements:
+                yield from _structs(element)
+        case Comprehension():
+            yield from _structs(value.step)
+        case _:
+            for part in getattr(value, "args", ()):
+                yield from _structs(part)
+
+
+def _operation(expression: PolicyExpression, node: Struct) -> Written | None:
+    given = {field.name: field.value for field in node.fields}
+    op, path = given.get("op"), given.get("path")
+    if not isinstance(op, Literal) or not isinstance(path, Literal):
+        return None
+    steps = tuple(
+        part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
+    )
+    return Written(expression, steps, path, given.get("value"), str(op.value))

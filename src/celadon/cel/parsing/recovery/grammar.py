@@ -8,10 +8,13 @@ given as their operands followed by a loop of suffixes, each with the precedence
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.operator_table import PRODUCT, RELATION, SUM, signs
+from celadon.cel.parsing.lexer import PRODUCT, RELATION, SUM, signs
 from celadon.records import dataclass
 
 
@@ -237,3 +240,299 @@ GRAMMAR: dict[str, Definition] = {
     "optExpr": _plain(_QUESTION, Rule("expr", "e")),
     "literal": Definition(tuple(_literal(kind) for kind in tokens.LITERALS)),
 }
+
+
+# --- Grammar network ---------------------------------------------------------
+#
+# The grammar as a network of states, and what may come next in each of them.
+#
+# Every place between two elements of a rule is a state. Transitions consume a token, enter a
+# rule, or are free; some free ones need a precedence. The steps of a rule (what the parser
+# does, in order) are made together with the states, because the parser must know at any time in
+# which state it is.
+#
+# No rule of this grammar can match nothing. That keeps the sets simple.
+
+
+#: Stands in a set of kinds for "the rule may end here".
+END = "<end of rule>"
+
+Kinds: TypeAlias = frozenset[str]
+
+
+class StateKind(enum.Enum):
+    """What synchronisation needs to know of a state."""
+
+    BASIC = enum.auto()
+    #: The end of a rule. Its free transitions lead to wherever the rule is invoked.
+    STOP = enum.auto()
+    #: Before a choice or the first round of a loop.
+    ENTRY = enum.auto()
+    #: After a round of a loop.
+    LOOP_BACK = enum.auto()
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """`transitions` are in order of preference.
+
+    The entry of a suffix loop has `operand_returns`: the states to which the right operands of its
+    suffixes return.
+    """
+
+    number: int
+    rule: str
+    kind: StateKind
+    transitions: list[Transition] = field(default_factory=list)
+    is_suffix_loop: bool = False
+    operand_returns: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Consumes one of `kinds`, or enters `rule` (the target is where it returns), or is free.
+
+    `precedence` is what a free one needs, or what a rule is invoked with. `outermost` marks the
+    return from a rule that was invoked without precedence.
+    """
+
+    target: State
+    kinds: Kinds = frozenset()
+    rule: str = ""
+    precedence: int = 0
+    outermost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStep:
+    """Take a token of one of these kinds."""
+
+    state: State
+    kinds: Kinds
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """Parse another rule; only suffixes of at least this precedence belong to it."""
+
+    state: State
+    rule: str
+    label: str
+    precedence: int
+
+
+@dataclass(slots=True, eq=False)
+class ChoiceStep:
+    """Alternatives, repeated or not.
+
+    `state` is where the parser synchronises first, `loop_state` where it does after each round.
+    `decision` is the state whose transitions are the alternatives, the last of which leaves if the
+    choice is repeated. `look` has the kinds that start each of them if one token of lookahead
+    always decides; it is None if the decision needs prediction. With `wraps_left`, a branch makes a
+    new node of which the node so far becomes the left part.
+    """
+
+    repeat: str
+    state: State
+    decision: State
+    loop_state: State
+    branches: tuple[tuple[Step, ...], ...]
+    names: tuple[str, ...]
+    wraps_left: bool = False
+    look: tuple[Kinds, ...] | None = None
+
+
+Step: TypeAlias = MatchStep | CallStep | ChoiceStep
+
+
+class Network:
+    """All states of all rules, and the questions that parsing asks about them."""
+
+    def __init__(self, grammar: dict[str, Definition]) -> None:
+        self.states: list[State] = []
+        self.steps: dict[str, tuple[Step, ...]] = {}
+        #: The names of the nodes of rules with a single alternative (suffixes not counted).
+        self.sole_names: dict[str, str] = {}
+        self.starts: dict[str, State] = {name: self._state(name) for name in grammar}
+        self._stops = {name: self._state(name, StateKind.STOP) for name in grammar}
+        self._choices: list[ChoiceStep] = []
+        self._next_kinds: dict[int, Kinds] = {}
+        for name, definition in grammar.items():
+            self.steps[name] = self._rule(name, definition)
+        for choice in self._choices:
+            choice.look = self._lookahead(choice)
+
+    def next_kinds(self, state: State) -> Kinds:
+        """What may come next within the rule; has `END` if the rule may end here."""
+        kinds = self._next_kinds.get(state.number)
+        if kinds is None:
+            kinds = self._next_kinds[state.number] = self._reach(state, beyond=False)
+        return kinds
+
+    def _reach(self, start: State, *, beyond: bool) -> Kinds:
+        """`beyond` the end of the rule: whatever may follow it anywhere."""
+        found: set[str] = set()
+        seen = {start.number}
+        pending = [start]
+        while pending:
+            state = pending.pop()
+            if state.kind is StateKind.STOP and not beyond:
+                found.add(END)
+                continue
+            for transition in state.transitions:
+                found |= transition.kinds
+                target = self.starts[transition.rule] if transition.rule else transition.target
+                if not transition.kinds and target.number not in seen:
+                    seen.add(target.number)
+                    pending.append(target)
+        return frozenset(found)
+
+    def _lookahead(self, choice: ChoiceStep) -> tuple[Kinds, ...] | None:
+        """The kinds that start each alternative, if these sets are disjoint."""
+        if choice.wraps_left or choice.decision.is_suffix_loop:
+            return None
+        looks = tuple(self._reach(t.target, beyond=True) for t in choice.decision.transitions)
+        if sum(map(len, looks)) > len(frozenset().union(*looks)):
+            return None
+        return looks
+
+    def _state(self, rule: str, kind: StateKind = StateKind.BASIC) -> State:
+        state = State(len(self.states), rule, kind)
+        self.states.append(state)
+        return state
+
+    def _rule(self, name: str, definition: Definition) -> tuple[Step, ...]:
+        first, last, steps = self._alternatives(name, definition.alternatives)
+        _free(self.starts[name], first)
+        if definition.suffixes:
+            entry, end, loop = self._loop(name, definition.suffixes, is_suffix=True)
+            _free(last, entry)
+            last = end
+            steps = (*steps, loop)
+        _free(last, self._stops[name])
+        return steps
+
+    def _alternatives(
+        self, rule: str, alternatives: Sequence[Alternative]
+    ) -> tuple[State, State, tuple[Step, ...]]:
+        """Exactly one of the alternatives; only more than one is a choice."""
+        if len(alternatives) == 1:
+            self.sole_names[rule] = alternatives[0].name
+            return self._sequence(rule, alternatives[0].elements)
+        entry = self._state(rule, StateKind.ENTRY)
+        end = self._state(rule)
+        choice = self._choice("", rule, alternatives, (entry, entry, entry), end)
+        return entry, end, (choice,)
+
+    def _sequence(
+        self, rule: str, elements: Iterable[Element]
+    ) -> tuple[State, State, tuple[Step, ...]]:
+        first = last = self._state(rule)
+        steps: list[Step] = []
+        for element in elements:
+            before, after, made = self._element(rule, element)
+            _free(last, before)
+            last = after
+            steps.extend(made)
+        return first, last, tuple(steps)
+
+    def _element(self, rule: str, element: Element) -> tuple[State, State, tuple[Step, ...]]:
+        match element:
+            case Token():
+                before, after = self._state(rule), self._state(rule)
+                kinds = frozenset(element.kinds)
+                before.transitions.append(Transition(after, kinds))
+                return before, after, (MatchStep(before, kinds, element.label),)
+            case Rule():
+                return self._invocation(rule, element)
+            case Block() if element.repeat == "?":
+                entry, end = self._state(rule, StateKind.ENTRY), self._state(rule)
+                states = (entry, entry, entry)
+                choice = self._choice("?", rule, element.alternatives, states, end)
+                _free(entry, end)
+                return entry, end, (choice,)
+            case Block() if element.repeat == "*":
+                entry, end, choice = self._loop(rule, element.alternatives, is_suffix=False)
+                return entry, end, (choice,)
+            case Block():
+                return self._at_least_once(rule, element)
+
+    def _invocation(self, rule: str, element: Rule) -> tuple[State, State, tuple[Step, ...]]:
+        before, after = self._state(rule), self._state(rule)
+        step = CallStep(before, element.name, element.label, element.precedence)
+        before.transitions.append(
+            Transition(after, rule=element.name, precedence=element.precedence)
+        )
+        back = Transition(after, outermost=element.precedence == 0)
+        self._stops[element.name].transitions.append(back)
+        return before, after, (step,)
+
+    def _loop(
+        self, rule: str, alternatives: Sequence[Alternative], *, is_suffix: bool
+    ) -> tuple[State, State, ChoiceStep]:
+        entry = self._state(rule, StateKind.ENTRY)
+        entry.is_suffix_loop = is_suffix
+        block = self._state(rule, StateKind.ENTRY)
+        back = self._state(rule, StateKind.LOOP_BACK)
+        end = self._state(rule)
+        _free(entry, block)
+        _free(entry, end)
+        _free(back, entry)
+        body = self._choice(
+            "", rule, alternatives, (block, block, block), back, wraps_left=is_suffix
+        )
+        if is_suffix:
+            entry.operand_returns.update(
+                state.number for state in self._operand_returns(body, rule)
+            )
+        if len(alternatives) == 1:
+            loop = replace(body, repeat="*", state=entry, decision=entry, loop_state=back)
+        else:
+            loop = ChoiceStep("*", entry, entry, back, ((body,),), ("",))
+        self._choices.append(loop)
+        return entry, end, loop
+
+    def _operand_returns(self, body: ChoiceStep, rule: str) -> Iterable[State]:
+        for branch in body.branches:
+            last = branch[-1]
+            if isinstance(last, CallStep) and last.rule == rule:
+                yield last.state.transitions[0].target
+
+    def _at_least_once(self, rule: str, block: Block) -> tuple[State, State, tuple[Step, ...]]:
+        entry = self._state(rule, StateKind.ENTRY)
+        back = self._state(rule, StateKind.LOOP_BACK)
+        end = self._state(rule)
+        choice = self._choice("+", rule, block.alternatives, (entry, back, back), back)
+        _free(back, entry)
+        _free(back, end)
+        return entry, end, (choice,)
+
+    def _choice(
+        self,
+        repeat: str,
+        rule: str,
+        alternatives: Sequence[Alternative],
+        states: tuple[State, State, State],
+        end: State,
+        *,
+        wraps_left: bool = False,
+    ) -> ChoiceStep:
+        """`states` are those of the `ChoiceStep`; the branches start at the first of them."""
+        branches: list[tuple[Step, ...]] = []
+        for alternative in alternatives:
+            first, last, steps = self._sequence(rule, alternative.elements)
+            states[0].transitions.append(Transition(first, precedence=alternative.precedence))
+            _free(last, end)
+            branches.append(steps)
+        names = tuple(alternative.name for alternative in alternatives)
+        choice = ChoiceStep(repeat, *states, tuple(branches), names, wraps_left)
+        self._choices.append(choice)
+        return choice
+
+
+def _free(source: State, target: State) -> None:
+    source.transitions.append(Transition(target))
+
+
+CEL_NETWORK = Network(GRAMMAR)

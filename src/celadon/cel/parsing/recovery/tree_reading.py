@@ -14,16 +14,14 @@ from collections.abc import Callable, Generator
 from typing import TypeAlias
 
 from celadon.cel import syntax
-from celadon.cel.parsing import parse_limits as texts
+from celadon.cel.errors import NOWHERE
+from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.balancing import balance
-from celadon.cel.parsing.expansion import MacroError, Nodes, expand, find_macro
-from celadon.cel.parsing.literals import LiteralError, decode_literal
-from celadon.cel.parsing.operator_table import BINARY
-from celadon.cel.parsing.parse_options import ParseOptions
+from celadon.cel.parsing.descent import ParseOptions, balance
+from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
+from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
 from celadon.cel.parsing.recovery.machine import ParseNode, ParseStopped
 from celadon.cel.parsing.recovery.token_stream import Token
-from celadon.cel.source import NOWHERE
 from celadon.cel.syntax import (
     Call,
     Expr,

@@ -12,8 +12,8 @@ from typing import Final
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_text import plain_text, quote, type_text
 from celadon.kube.json_types import JsonObject
-from celadon.kube.schemas.pack_schemas import resolved
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_packs import resolved
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"

@@ -19,10 +19,9 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed la
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.go.go_json_scanner import TOO_DEEP
+from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.go.json_reader import Document, read_json
-from celadon.kube.json_copies import fresh
+from celadon.kube.json_types import fresh
 from celadon.patterns import late_pattern
 
 COPY_LIMIT: Final = 3 * 1024 * 1024

@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from celadon.kube.go.go_json_scanner import TOO_DEEP
+from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.go.go_text import plain_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.registry.patching.merge_strategies import (

@@ -7,10 +7,10 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantities.resource_amounts import parse
+from celadon.kube.quantity import parse_amounts
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import Errors, each, items, qualified_name, required_name
-from celadon.kube.validation.windows_pods import containers_of
+from celadon.kube.validation.pods.windows_pods import containers_of
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (
@@ -199,7 +199,7 @@ def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) ->
         yield fieldpath.required(path.child("resource"))
     elif resource not in RESOURCE_FIELDS and not resource.startswith(HUGE_PAGE_FIELDS):
         yield fieldpath.not_supported(path.child("resource"), resource, RESOURCE_FIELDS)
-    divisor = parse(given.get("divisor") or "0")
+    divisor = parse_amounts(given.get("divisor") or "0")
     if divisor.sign == 0:
         return
     allowed, shown, kind = _divisors(resource)

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.json_types import JsonObject
-from celadon.kube.schemas import packs
-from celadon.kube.validation.label_rules import printed_selector
+from celadon.kube.schemas import schema_packs
+from celadon.kube.validation.text_rules import printed_selector
 
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields that a pod has in `v1` and its security context inside."""
@@ -35,7 +35,7 @@ class Field(NamedTuple):
 @functools.cache
 def fields_of(type_: str) -> tuple[Field, ...]:
     """The members of a type, in order."""
-    return tuple(Field(*text.split()) for text in packs.load("internals")[type_].split(";"))
+    return tuple(Field(*text.split()) for text in schema_packs.load("internals")[type_].split(";"))
 
 
 def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.address_rules import older_address
 from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
@@ -21,29 +23,27 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     required_choice,
 )
-from celadon.kube.validation.label_rules import labels
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pod_annotations import pod_annotations, profiles_match
-from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
-from celadon.kube.validation.pods.pod_containers import (
+from celadon.kube.validation.pods.containers import (
     Surroundings,
     containers,
     restarts_for_good,
     trimmed_image,
 )
-from celadon.kube.validation.pods.resource_lists import (
-    pod_requirements,
-    requirements,
-)
+from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
+from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
+from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.validation.windows_pods import (
+from celadon.kube.validation.pods.windows_pods import (
     containers_of,
     for_linux,
     for_windows,
     host_processes,
 )
+from celadon.kube.validation.text_rules import labels, older_address
 from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -365,3 +365,63 @@ def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
     if spec.get("activeDeadlineSeconds") is not None:
         at = path.child("spec", "activeDeadlineSeconds")
         yield fieldpath.forbidden(at, f"activeDeadlineSeconds in {owner} is not Supported")
+
+
+# --- Pod spec diffs ----------------------------------------------------------
+#
+# The difference of two specs of pods or claims, as an API server prints it.
+#
+# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line.
+
+
+_HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_HEADERS: Final = 2
+"""Lines with the names of the files, which there are none of."""
+
+
+def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
+    """Hunks with three lines around each change; empty if nothing changes."""
+    return _diff(internal_pod_spec(old), internal_pod_spec(new))
+
+
+def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of specs of PersistentVolumeClaims."""
+    return _diff(
+        internal_value(old, "core.v1.PersistentVolumeClaimSpec"),
+        internal_value(new, "core.v1.PersistentVolumeClaimSpec"),
+    )
+
+
+def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of what PersistentVolumes are made of; empty if that is the same."""
+    return _diff(
+        internal_value(old, "core.v1.PersistentVolumeSpec"),
+        internal_value(new, "core.v1.PersistentVolumeSpec"),
+    )
+
+
+def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of ephemeral containers."""
+    return _diff(
+        internal_value(old, "core.v1.EphemeralContainer"),
+        internal_value(new, "core.v1.EphemeralContainer"),
+    )
+
+
+def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
+    """The same of conditions of requests for certificates."""
+    before, after = (
+        [internal_value(one, "certificates.v1.CertificateSigningRequestCondition") for one in each]
+        or None
+        for each in (old, new)
+    )
+    return _diff(before, after)
+
+
+def _diff(old: object, new: object) -> str:
+    return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
+
+
+def _lines(value: object) -> list[str]:
+    text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
+    return [f"{line}\n" for line in text.split("\n")]

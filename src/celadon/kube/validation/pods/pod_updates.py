@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
 
-from celadon.kube import fieldpath
+from celadon.kube import fieldpath, metadata
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import QOS_RESOURCES, qos_class
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import SPEC, Errors, in_range, items
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    SPEC,
+    Errors,
+    dns_label,
+    dns_subdomain,
+    each,
+    in_range,
+    items,
+    qualified_name,
+)
 from celadon.kube.validation.pod_annotations import annotation_changes
+from celadon.kube.validation.pods.containers import trimmed_image
 from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
-from celadon.kube.validation.pods.pod_containers import trimmed_image
-from celadon.kube.validation.pods.pod_spec_diffs import pod_spec_diff
-from celadon.kube.validation.pods.pod_specs import pod_in_general
+from celadon.kube.validation.pods.pod_specs import (
+    ephemeral_container_diff,
+    pod_in_general,
+    pod_spec_diff,
+)
 from celadon.kube.validation.pods.scheduling import tolerations
-from celadon.kube.well_known_values import REQUIRED_TERMS
+from celadon.kube.validation.pods.windows_pods import NOT_ON_WINDOWS
+from celadon.kube.validation.text_rules import older_address
+from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
 
 CHANGEABLE: Final = (
     "`spec.containers[*].image`",
@@ -163,3 +182,433 @@ def _only_adds(term: JsonObject, old: JsonObject) -> bool:
         return False
     pairs = ((term.get(field) or [], old.get(field) or []) for field in fields)
     return all(new[: len(was)] == was for new, was in pairs)
+
+
+# --- Pod subresources --------------------------------------------------------
+#
+# Writes to parts of a running pod: containers to debug it with, and other amounts for it.
+#
+# As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodEphemeralContainersUpdate` and
+# `ValidatePodResize`.
+
+
+ONLY_AMOUNTS: Final = "only cpu and memory resources are mutable"
+_NOWHERE: Final = FieldPath("")
+_RESOURCES: Final = SPEC.child("resources")
+
+
+def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write through `pods/ephemeralcontainers`: containers come, and stay what they are."""
+    if MIRROR_POD in metadata.annotations(old):
+        yield fieldpath.forbidden(_NOWHERE, "static pods do not support ephemeral containers")
+        return
+    yield from pod_in_general(obj, old)
+    yield from annotation_changes(obj, old)
+    at = SPEC.child("ephemeralContainers")
+    given = {one.get("name"): one for one in _ephemeral(obj)}
+    for one in _ephemeral(old):
+        name = one.get("name") or ""
+        new = given.get(name)
+        intro = f"existing ephemeral containers {quote(name)} may not be"
+        if new is None:
+            yield fieldpath.forbidden(at, f"{intro} removed\n")
+        elif new != one:
+            difference = ephemeral_container_diff(one, new)
+            yield fieldpath.forbidden(at, f"{intro} changed\n{difference}")
+
+
+def _ephemeral(obj: JsonObject) -> list[JsonObject]:
+    found: list[JsonObject] = (obj.get("spec") or {}).get("ephemeralContainers") or []
+    return found
+
+
+def resize(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write through `pods/resize`: cpu and memory change, and not what class a pod is of."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if MIRROR_POD in metadata.annotations(old):
+        yield fieldpath.forbidden(_NOWHERE, "static pods cannot be resized")
+        return
+    if (before.get("os") or {}).get("name") == "windows":
+        yield fieldpath.forbidden(_NOWHERE, "windows pods cannot be resized")
+        return
+    yield from pod_in_general(obj, old)
+    yield from annotation_changes(obj, old)
+    yield from _class(obj, old)
+    errors = [*_pod_amounts(spec, before), *_claims(old)]
+    for field in ("initContainers", "containers"):
+        errors += _container_amounts(spec, before, field)
+    for field in ("containers", "initContainers"):
+        errors += _only_amounts(spec, before, field)
+    yield from errors
+    fixed = _with_old_amounts(spec, before)
+    if not errors and internal_pod_spec(fixed) != internal_pod_spec(before):
+        difference = pod_spec_diff(before, fixed)
+        yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS}\n{difference}")
+
+
+def _class(obj: JsonObject, old: JsonObject) -> Errors:
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    status = old.get("status") or {}
+    if (status.get("qosClass") or qos_class(before)) != qos_class(spec):
+        shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
+        why = "Pod QOS Class may not change as a result of resizing"
+        yield fieldpath.invalid(SPEC, shown, why)
+    running = (
+        one
+        for one in status.get("containerStatuses") or ()
+        if (one.get("state") or {}).get("running") is not None
+    )
+    first = next(running, None)
+    if first is not None and first.get("resources") is None:
+        yield fieldpath.forbidden(SPEC, "Pod running on node without support for resize")
+
+
+def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
+    given, was = spec.get("resources"), before.get("resources")
+    if not any((one or {}).get(part) for one in (given, was) for part in ("requests", "limits")):
+        return
+    if given is None:
+        yield fieldpath.forbidden(_RESOURCES, "pod-level resources cannot be removed")
+        return
+    for part in ("requests", "limits"):
+        if _lacks(given, was or {}, part):
+            why = f"pod-level resource {part} cannot be removed"
+            yield fieldpath.forbidden(_RESOURCES.child(part), why)
+    if _without_amounts(given) != _without_amounts(was or {}):
+        yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS} at pod-level")
+
+
+def _claims(old: JsonObject) -> Errors:
+    if (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
+        why = "pods with node allocatable resource claims cannot be resized"
+        yield fieldpath.forbidden(SPEC, why)
+
+
+def _lacks(given: JsonObject, was: JsonObject, part: str) -> bool:
+    return not set(was.get(part) or ()) <= set(given.get(part) or ())
+
+
+def _without_amounts(resources: JsonObject) -> dict[str, Any]:
+    """What of them stays: other resources, and the devices."""
+    kept = {
+        part: {
+            name: amount
+            for name, amount in (resources.get(part) or {}).items()
+            if name not in QOS_RESOURCES
+        }
+        for part in ("limits", "requests")
+    }
+    return {**kept, "claims": list(resources.get("claims") or ())}
+
+
+def _pairs(
+    spec: JsonObject, before: JsonObject, field: str
+) -> Iterator[tuple[FieldPath, JsonObject, JsonObject]]:
+    """Each container and what it was; a resize adds and removes none."""
+    pairs = zip(spec.get(field) or (), before.get(field) or (), strict=False)
+    for index, (container, was) in enumerate(pairs):
+        yield SPEC.child(field).index(index), container, was
+
+
+def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
+    for at, container, was in _pairs(spec, before, field):
+        given, had = (one.get("resources") or {} for one in (container, was))
+        for part in ("requests", "limits"):
+            if _lacks(given, had, part):
+                why = f"resource {part} cannot be removed"
+                yield fieldpath.forbidden(at.child("resources", part), why)
+
+
+def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
+    for at, container, was in _pairs(spec, before, field):
+        fixed = _with_old(container, was)
+        changed = internal_value(fixed, "core.v1.Container") != internal_value(
+            was, "core.v1.Container"
+        )
+        if field == "containers":
+            if changed:
+                yield fieldpath.forbidden(SPEC, ONLY_AMOUNTS)
+            continue
+        if changed:
+            why = "only cpu and memory resources for init or sidecar containers are mutable"
+            yield fieldpath.forbidden(at, why)
+        policies = container.get("resizePolicy") or ()
+        restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
+        if container != was and container.get("restartPolicy") != "Always" and restarts:
+            why = (
+                "non-sidecar init containers with a resize policy of RestartContainer cannot be "
+                "resized"
+            )
+            yield fieldpath.forbidden(at, why)
+
+
+def _with_old(container: JsonObject, was: JsonObject) -> dict[str, Any]:
+    """The new container with the old one's cpu and memory."""
+    given, had = (one.get("resources") or {} for one in (container, was))
+    if _without_amounts(given) == _without_amounts(had):
+        return {**container, "resources": had}
+    return dict(container)
+
+
+def _with_old_amounts(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
+    fixed = {**spec, "resources": before.get("resources")}
+    for field in ("containers", "initContainers"):
+        if spec.get(field):
+            fixed[field] = [_with_old(one, was) for _, one, was in _pairs(spec, before, field)]
+    return fixed
+
+
+# --- Pod statuses ------------------------------------------------------------
+#
+# What a kubelet says of a pod.
+#
+# As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodStatusUpdate`. Conditions are
+# complained about by the name that their type has inside.
+
+
+SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
+_STATUS: Final = FieldPath("status")
+CONTAINER_STATUSES: Final = (
+    "containerStatuses",
+    "initContainerStatuses",
+    "ephemeralContainerStatuses",
+)
+_ALLOCATING: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
+"""The containers that resources are allocated to, by where the status tells of them."""
+_HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
+_MAX_HEALTH_MESSAGE: Final = 1024
+_MAPPING: Final = ("containerName", "resourceName", "requestName")
+_CLAIM: Final = "claim:"
+ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
+
+
+def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with the status of a pod."""
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    spec = old.get("spec") or {}
+    yield from annotation_changes(obj, old)
+    yield from _conditions(status)
+    yield from _nominated_node(status, before, spec)
+    yield from _generation(_STATUS, status)
+    quality = status.get("qosClass") or ""
+    if quality != (before.get("qosClass") or ""):
+        yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
+    policy = spec.get("restartPolicy") or ""
+    sidecars = {
+        one.get("name")
+        for one in spec.get("initContainers") or ()
+        if one.get("restartPolicy") == "Always"
+    }
+    yield from _terminated(status, before, "containerStatuses", policy)
+    yield from _terminated(status, before, "initContainerStatuses", policy, sidecars)
+    yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
+    pod_spec = obj.get("spec") or {}
+    yield from _pod_statuses_claims(status, pod_spec)
+    if status.get("extendedResourceClaimStatus") is not None:
+        yield from _extended_claim(status["extendedResourceClaimStatus"], pod_spec)
+    for field in ("podIPs", "hostIPs"):
+        yield from _addresses(status, before, field)
+    system = (pod_spec.get("os") or {}).get("name", "linux")
+    for field in CONTAINER_STATUSES:
+        yield from _users(status, field, system)
+    for field, containers in _ALLOCATING.items():
+        yield from _allocated(status, field, pod_spec.get(containers) or ())
+    for at, one in items(status, "ephemeralContainerStatuses", _STATUS):
+        if one.get("allocatedResourcesStatus"):
+            why = "must not be specified in container status"
+            yield fieldpath.forbidden(at.child("allocatedResourcesStatus"), why)
+
+
+def _conditions(status: JsonObject) -> Errors:
+    for at, condition in items(status, "conditions", _STATUS):
+        yield from _generation(at, condition)
+        kind = condition.get("type") or ""
+        if kind not in SYSTEM_CONDITIONS:
+            yield from qualified_name(at.child("Type"), kind)
+
+
+def _generation(at: FieldPath, seen: JsonObject) -> Errors:
+    generation = seen.get("observedGeneration") or 0
+    if generation < 0:
+        why = "must be a non-negative integer"
+        yield fieldpath.invalid(at.child("observedGeneration"), generation, why)
+
+
+def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) -> Errors:
+    nominated, at = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
+    if not nominated or nominated == before.get("nominatedNodeName"):
+        return
+    yield from dns_subdomain(at, nominated)
+    if spec.get("nodeName"):
+        yield fieldpath.forbidden(at, "may not be set on pods that are already bound to a node")
+
+
+def _terminated(
+    status: JsonObject,
+    before: JsonObject,
+    field: str,
+    policy: str,
+    restarted: Collection[str | None] = (),
+) -> Errors:
+    """What will not be started again stays ended."""
+    if policy == "Always":
+        return
+    for index, old in enumerate(before.get(field) or ()):
+        ended = (old.get("state") or {}).get("terminated")
+        if ended is None or old.get("name") in restarted:
+            continue
+        if ended.get("exitCode") and policy == "OnFailure":
+            continue
+        for one in status.get(field) or ():
+            state = one.get("state") or {}
+            if one.get("name") == old.get("name") and state.get("terminated") is None:
+                at = _STATUS.child(field).index(index).child("state")
+                yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+
+
+def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
+    wanted = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    seen: set[str] = set()
+    for at, one in items(status, "resourceClaimStatuses", _STATUS):
+        name = one.get("name") or ""
+        if name not in wanted:
+            why = "must match the name of an entry in `spec.resourceClaims`"
+            yield fieldpath.invalid(at.child("name"), name, why)
+        if name in seen:
+            yield fieldpath.duplicate(at.child("name"), name)
+        seen.add(name)
+        if one.get("resourceClaimName") is not None:
+            yield from dns_subdomain(at.child("resourceClaimName"), one["resourceClaimName"])
+
+
+def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
+    """The claim that was made for extended resources of the pod's containers."""
+    at = _STATUS.child("extendedResourceClaimStatus")
+    containers = {
+        one.get("name") or "": one
+        for field in ("initContainers", "containers")
+        for one in spec.get(field) or ()
+    }
+    mappings = at.child("requestMappings")
+    if not claim.get("requestMappings"):
+        yield fieldpath.required(mappings, "at least one request mapping is required")
+    seen: set[tuple[str, ...]] = set()
+    for place, one in items(claim, "requestMappings", at):
+        named = {field: one.get(field) or "" for field in _MAPPING}
+        name, resource, request = named.values()
+        container = containers.get(name)
+        if container is None:
+            why = (
+                "must match the name of an entry in spec.initContainers.name or "
+                "spec.containers.name"
+            )
+            yield fieldpath.invalid(place.child("containerName"), name, why)
+        elif resource not in _requests(container):
+            why = (
+                "must match the extended resource name of an entry in "
+                "spec.initContainers.resources.requests or spec.containers.resources.requests"
+            )
+            yield fieldpath.invalid(place.child("resourceName"), resource, why)
+        yield from dns_label(at.child("requestName"), request)
+        if (name, resource, request) in seen:
+            for field, value in named.items():
+                yield fieldpath.duplicate(place.child(field), value)
+        seen.add((name, resource, request))
+    made = claim.get("resourceClaimName") or ""
+    if made:
+        yield from dns_subdomain(at.child("resourceClaimName"), made)
+    else:
+        yield fieldpath.required(at.child("resourceClaimName"))
+
+
+def _requests(container: JsonObject) -> Collection[str]:
+    requests: Collection[str] = (container.get("resources") or {}).get("requests") or ()
+    return requests
+
+
+def _users(status: JsonObject, field: str, system: str) -> Errors:
+    """Whom the processes of a container run as."""
+    for at, one in items(status, field, _STATUS):
+        user = (one.get("user") or {}).get("linux")
+        if user is None:
+            continue
+        place = at.child("user", "linux")
+        if system == "windows":
+            yield fieldpath.forbidden(place, NOT_ON_WINDOWS)
+        if system != "linux":
+            continue
+        for member in ("uid", "gid"):
+            number = user.get(member) or 0
+            yield from each(place.child(member), number, text_rules.user_or_group_id(number))
+        for group_at, group in items(user, "supplementalGroups", place):
+            yield from each(group_at, group, text_rules.user_or_group_id(group))
+
+
+def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
+    """How the devices of containers fare. The spec need not know a container."""
+    known = {one.get("name") or "": one for one in reversed([*containers])}
+    for at, one in items(status, field, _STATUS):
+        container = known.get(one.get("name") or "")
+        for place, resource in items(one, "allocatedResourcesStatus", at):
+            if container is not None:
+                yield from _allocated_name(place.child("name"), resource, container)
+            yield from _health(place, resource)
+
+
+def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
+    name: str = resource.get("name") or ""
+    if name.startswith(_CLAIM):
+        claims = (container.get("resources") or {}).get("claims") or ()
+        allowed: Collection[str] = {_claim_name(one) for one in claims}
+        why = (
+            "must match one of the container's resource claims in a format "
+            "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        )
+    else:
+        allowed = _requests(container)
+        why = "must match one of the container's resource requests"
+    if name not in allowed:
+        yield fieldpath.invalid(at, NamedText(name), why)
+
+
+def _claim_name(claim: JsonObject) -> str:
+    request = claim.get("request")
+    return f"{_CLAIM}{claim.get('name') or ''}{f'/{request}' if request else ''}"
+
+
+def _health(at: FieldPath, resource: JsonObject) -> Errors:
+    seen: set[str] = set()
+    for place, one in items(resource, "resources", at):
+        health = one.get("health") or ""
+        if health not in _HEALTH:
+            yield fieldpath.not_supported(place.child("health"), NamedText(health), _HEALTH)
+        message: Any = one.get("message")
+        if message == "":
+            yield fieldpath.required(place.child("message"), "must be non-empty if specified")
+        elif message is not None and len(message.encode()) > _MAX_HEALTH_MESSAGE:
+            yield fieldpath.too_long(place.child("message"), _MAX_HEALTH_MESSAGE)
+        device = one.get("resourceID") or ""
+        if device in seen:
+            yield fieldpath.duplicate(place.child("resourceID"), NamedText(device))
+        seen.add(device)
+
+
+def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+    known = [one.get("ip") or "" for one in before.get(field) or ()]
+    given = [one.get("ip") or "" for one in status.get(field) or ()]
+    at, first = _STATUS.child(field), status.get("hostIP") or ""
+    if field == "hostIPs" and given and given[0] != first:
+        yield fieldpath.invalid(at.index(0).child("ip"), given[0], "must be equal to `hostIP`")
+    for index, address in enumerate(given):
+        yield from older_address(at.index(index), address, known)
+    if len(given) < 2:
+        return
+    found = [text_rules.address(one) for one in given]
+    families = {one.is_v4 for one in found if one is not None}
+    if None not in found and (len(families) < 2 or len(given) > 2):
+        yield fieldpath.invalid(at, [{"IP": one} for one in given], ONE_PER_FAMILY)
+    seen = set[str]()
+    for index, address in enumerate(given):
+        if address in seen:
+            yield fieldpath.duplicate(at.index(index), {"IP": address})
+        seen.add(address)

@@ -9,8 +9,7 @@ from typing import Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantities.quantity import EXACT, Quantity, QuantityError
-from celadon.kube.quantities.resource_amounts import parse, pod_total
+from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse_amounts, pod_total
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
@@ -135,7 +134,7 @@ def quota_resource_name(path: FieldPath, name: str) -> Errors:
 
 def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
     """Not negative, and whole where there are no parts."""
-    amount = parse(text)
+    amount = parse_amounts(text)
     if amount.sign < 0:
         yield fieldpath.invalid(path, str(amount), NEGATIVE)
     if (name in COUNTED or is_extended(name)) and not _is_whole(amount):
@@ -144,7 +143,7 @@ def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
 
 def positive_quantity(path: FieldPath, text: str) -> Errors:
     """More than zero."""
-    amount = parse(text)
+    amount = parse_amounts(text)
     if amount.sign <= 0:
         yield fieldpath.invalid(path, str(amount), NOT_POSITIVE)
 
@@ -157,7 +156,7 @@ def _is_whole(amount: Quantity) -> bool:
 def _divides(name: str, amount: Quantity) -> bool:
     """Whether an amount of huge pages is a number of pages; none at all is one, too."""
     try:
-        size = parse(name.removeprefix(HUGE_PAGES))
+        size = parse_amounts(name.removeprefix(HUGE_PAGES))
     except QuantityError:
         return False
     if size.sign <= 0 or not _is_whole(size):
@@ -183,13 +182,13 @@ def requirements(
         at = path.child("limits").key(name)
         yield from name_rule(at, name)
         yield from quantity_value(at, name, text)
-        yield from _huge_pages(at, name, parse(text))
+        yield from _huge_pages(at, name, parse_amounts(text))
     for name, text in entries(given, "requests"):
         at = path.child("requests").key(name)
         yield from name_rule(at, name)
         yield from quantity_value(at, name, text)
         yield from _within_limit(path, name, text, limits.get(name))
-        yield from _huge_pages(at, name, parse(text))
+        yield from _huge_pages(at, name, parse_amounts(text))
     named = [*limits, *(given.get("requests") or {})]
     if any(map(is_huge_page, named)) and not POD_RESOURCES.intersection(named):
         yield fieldpath.forbidden(path, "HugePages require cpu or memory")
@@ -216,28 +215,28 @@ def _room_for_containers(path: FieldPath, spec: JsonObject, given: JsonObject) -
     requests, limits = given.get("requests") or {}, given.get("limits") or {}
     more = "must be greater than or equal to aggregate container"
     for name, total in sorted(pod_total(spec, "requests").items()):
-        if name in requests and total.compare(parse(requests[name])) > 0:
+        if name in requests and total.compare(parse_amounts(requests[name])) > 0:
             at = path.child("requests").key(name)
             yield fieldpath.invalid(at, requests[name], f"{more} requests of {total}")
     for name, total in sorted(pod_total(spec, "limits").items()):
-        if is_huge_page(name) and name in limits and total.compare(parse(limits[name])) > 0:
+        if is_huge_page(name) and name in limits and total.compare(parse_amounts(limits[name])) > 0:
             at = path.child("limits").key(name)
             yield fieldpath.invalid(at, limits[name], f"{more} limits of {total}")
     for at, container in items(spec, "containers", path):
         for name, text in entries(container.get("resources") or {}, "limits"):
-            if name in limits and parse(text).compare(parse(limits[name])) > 0:
+            if name in limits and parse_amounts(text).compare(parse_amounts(limits[name])) > 0:
                 detail = f"must be less than or equal to pod limits of {limits[name]}"
                 yield fieldpath.invalid(at.key(name).child("limits"), text, detail)
 
 
 def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:
-    request, at = parse(text), path.child("requests")
+    request, at = parse_amounts(text), path.child("requests")
     if limit is None:
         if not may_overcommit(name):
             detail = "Limit must be set for non overcommitable resources"
             yield fieldpath.required(path.child("limits"), detail)
         return
-    order = request.compare(parse(limit))
+    order = request.compare(parse_amounts(limit))
     if order != 0 and not may_overcommit(name):
         yield fieldpath.invalid(at, str(request), f"must be equal to {name} limit of {limit}")
     elif order > 0:

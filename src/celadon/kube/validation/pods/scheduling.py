@@ -17,7 +17,7 @@ from celadon.kube.validation.field_checks import (
     items,
     supported,
 )
-from celadon.kube.validation.label_rules import label_name, selector
+from celadon.kube.validation.text_rules import label_name, selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -8,10 +8,16 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, each, items, supported
+from celadon.kube.validation.field_checks import (
+    SELINUX_MOUNT,
+    Errors,
+    each,
+    items,
+    only_with,
+    supported,
+)
 from celadon.kube.validation.pods.volumes import descending_path
-from celadon.kube.validation.validation_gates import SELINUX_MOUNT, only_with
-from celadon.kube.validation.windows_pods import windows_options
+from celadon.kube.validation.pods.windows_pods import windows_options
 from celadon.patterns import late_pattern
 
 PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")

@@ -1,0 +1,274 @@
+"""Judging requests of which something is not known, as logs tell of them: `incomplete_requests`."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.admission.conversion import ConversionError
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import Expression
+from celadon.admission.hits import Hit, MatchError
+from celadon.admission.policies import params
+from celadon.admission.policies.compiled_policy import CompiledPolicy, CompiledValidation
+from celadon.admission.policies.evaluation import Evaluator, Finding, Phases
+from celadon.admission.policies.matching import (
+    Candidate,
+    Invocation,
+    MatchPlan,
+    Misconfigured,
+    Passed,
+    invocations,
+    policy_hit,
+)
+from celadon.admission.policies.validating import Engine, decision_of
+from celadon.admission.request import Request
+from celadon.admission.verdict import Action, Cause, Decision
+from celadon.admission.world import World
+from celadon.cel import AttributePattern, EvaluationError, Unknown
+from celadon.kube import JsonObject
+from celadon.records import dataclass
+
+__all__ = ["Missing", "PartialVerdict", "judged_partly"]
+
+
+# --- Incomplete requests -----------------------------------------------------
+#
+# What can be said about a request of which something is not known.
+#
+# Logs do not tell everything: the old object of an update, the groups of a user, or what roles
+# there were. A policy that does not look at what is missing is judged as ever; any other is
+# evaluated with what is missing unknown, and often it decides nevertheless (`object.x > 3 ||
+# oldObject.x > 3`). Where it does not, the policy is undecided, and nothing is guessed. Costs
+# are not counted where something is unknown.
+
+
+_Candidate = Candidate[CompiledPolicy]
+
+
+class Missing(enum.Enum):
+    """What may not be known, and the words that expressions which look at it have in them."""
+
+    OLD_OBJECT = ("oldObject",)
+    GROUPS = ("userInfo", "authorizer")
+    ROLES = ("authorizer",)
+
+    @property
+    def patterns(self) -> tuple[AttributePattern, ...]:
+        """The attributes that are unknown. What somebody may do depends on their groups, too."""
+        return _UNKNOWN[self]
+
+
+_AUTHORIZER: Final = AttributePattern("authorizer")
+_UNKNOWN: Final = {
+    Missing.OLD_OBJECT: (AttributePattern("oldObject"),),
+    Missing.GROUPS: (AttributePattern("request", ("userInfo", "groups")), _AUTHORIZER),
+    Missing.ROLES: (_AUTHORIZER,),
+}
+
+
+@dataclass(slots=True)
+class PartialVerdict:
+    """Decisions against the request, or errors that were ignored; the policies that looked at it;
+    and those of which it cannot be said what they say."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    matched: set[str] = field(default_factory=set)
+    undecided: set[str] = field(default_factory=set)
+
+
+def judged_partly(
+    engine: Engine, request: Request, world: World, missing: Iterable[Missing]
+) -> PartialVerdict:
+    """What all policies say. What is missing in the request is null or empty in it."""
+    context = RequestContext(request, world)
+    verdict = PartialVerdict()
+    lacks = tuple(missing)
+    for candidate in engine.candidates(request, world):
+        _PartialCase(candidate, context, lacks, verdict).judge()
+    return verdict
+
+
+class _PartialCase:
+    """One policy and one request."""
+
+    __slots__ = ("_candidate", "_context", "_missing", "_verdict")
+
+    def __init__(
+        self,
+        candidate: _Candidate,
+        context: RequestContext,
+        missing: tuple[Missing, ...],
+        verdict: PartialVerdict,
+    ) -> None:
+        self._candidate = candidate
+        self._context = context
+        self._missing = tuple(one for one in missing if _reads(candidate.compiled, one))
+        if Missing.OLD_OBJECT in missing and _selects_objects(candidate):
+            self._missing = (*self._missing, Missing.OLD_OBJECT)
+        self._verdict = verdict
+
+    def judge(self) -> None:
+        """Adds what the policy says to the verdict."""
+        candidate, verdict = self._candidate, self._verdict
+        name = candidate.compiled.name
+        hit = policy_hit(candidate, self._context)
+        if isinstance(hit, Misconfigured):
+            self._misconfigured(hit)
+            return
+        if hit is None:
+            if self._may_match(candidate.plan):
+                verdict.undecided.add(name)
+            return
+        for found in invocations(candidate, self._context):
+            if isinstance(found, Misconfigured):
+                self._misconfigured(found)
+            elif isinstance(found, Passed):
+                bound = next(b for b in candidate.bindings if b.binding.name == found.binding)
+                if self._may_match(bound.plan):
+                    verdict.undecided.add(name)
+            else:
+                verdict.matched.add(name)
+                try:
+                    self._invoke(found, hit)
+                except ConversionError:
+                    verdict.undecided.add(name)
+
+    def _may_match(self, plan: MatchPlan) -> bool:
+        """Whether something that does not match might, with an old object's labels."""
+        if Missing.OLD_OBJECT not in self._missing or plan.object_selector is None:
+            return False
+        request = self._context.request
+        try:
+            labels = self._context.namespace_labels()
+        except MatchError:
+            return True
+        namespaces = plan.namespace_selector
+        selector = None if namespaces is None else namespaces.selector
+        if selector is not None and labels is not None and not selector.matches(labels):
+            return False
+        return any(hit.names is None or request.name in hit.names for hit in plan.hits)
+
+    def _misconfigured(self, why: Misconfigured) -> None:
+        policy = self._candidate.compiled
+        self._verdict.matched.add(policy.name)
+        if not policy.ignores_failures:
+            self._verdict.decisions.append(
+                Decision(
+                    policy.name,
+                    why.binding,
+                    0,
+                    why.source,
+                    Action.DENY,
+                    why.text,
+                    cause=Cause.CONFIGURATION,
+                )
+            )
+
+    def _invoke(self, invocation: Invocation, hit: Hit) -> None:
+        policy, binding = self._candidate.compiled, invocation.bound.binding
+        reads = any(_reads(policy, one) for one in self._missing)
+        for given in invocation.params:
+            param = params.typed(given, self._candidate.source)
+            if reads:
+                findings = self._partial(hit, param)
+            else:
+                findings = list(Evaluator(self._context).evaluate(policy, hit, param).findings)
+            for finding in findings:
+                decision = decision_of(policy.name, binding, params.param_name(given), finding)
+                self._verdict.decisions.append(decision)
+
+    def _partial(self, hit: Hit, param: JsonObject | None) -> list[Finding]:
+        """Findings that hold whatever is missing; the policy is undecided if others may."""
+        policy, undecided = self._candidate.compiled, self._verdict.undecided
+        base = self._context.activation(hit)
+        phases = Phases(policy, hit, param, self._context, base, plain=True)
+        activation = phases.activation(authorizer=True)
+        known = _Known(activation, policy.variables, self._missing)
+        about = {**activation, "namespaceObject": None}
+        about["request"] = self._context.conditions_request(hit)
+        conditions = _Known(about, policy.variables, self._missing)
+        values = [conditions.value(one.expression) for one in policy.conditions]
+        if any(value is False for value in values):
+            return []
+        findings = list(self._validations(known))
+        certain = not any(isinstance(value, Unknown | EvaluationError) for value in values)
+        denies = any(one is not None and one.action is Action.DENY for one in findings)
+        open_ends = any(one is None for one in findings)
+        if (open_ends and not denies) or (not certain and (open_ends or denies)):
+            undecided.add(policy.name)
+        return [one for one in findings if one is not None] if certain else []
+
+    def _validations(self, known: _Known) -> Iterator[Finding | None]:
+        """What is against the request; None for what may be."""
+        policy = self._candidate.compiled
+        for index, validation in enumerate(policy.validations):
+            value = known.value(validation.expression)
+            source = validation.expression.source
+            if value.__class__ is Unknown:
+                yield None
+            elif isinstance(value, EvaluationError):
+                text = f"expression '{validation.expression.text}' resulted in error: {value}"
+                action = Action.ADMIT if policy.ignores_failures else Action.DENY
+                yield Finding(index, source, action, text, cause=Cause.ERROR)
+            elif value is not True:
+                text = _message(validation, known)
+                yield Finding(index, source, Action.DENY, text, validation.reason)
+
+
+class _Known:
+    """Variables of one phase with what is unknown among them."""
+
+    __slots__ = ("_activation", "_unknowns")
+
+    def __init__(
+        self,
+        activation: Mapping[str, Any],
+        variables: Mapping[str, Expression],
+        missing: Iterable[Missing],
+    ) -> None:
+        """A policy's variables name only those before them, so they are computed in their order."""
+        found: dict[str, Any] = {}
+        self._activation = {**activation, "variables": found}
+        self._unknowns = [pattern for one in missing for pattern in one.patterns]
+        for name, expression in variables.items():
+            value = self.value(expression)
+            if value.__class__ is Unknown:
+                self._unknowns.append(AttributePattern("variables", (name,)))
+            elif not isinstance(value, EvaluationError):
+                found[name] = value
+
+    def value(self, expression: Expression) -> Any:  # noqa: ANN401 - of CEL
+        """A value, Unknown, or an EvaluationError."""
+        if expression.program is None:
+            return EvaluationError(expression.detail)
+        try:
+            return expression.program.evaluate_partial(self._activation, self._unknowns)[0]
+        except EvaluationError as error:
+            return error
+
+
+def _message(validation: CompiledValidation, known: _Known) -> str:
+    if validation.message_expression is None:
+        return validation.default_message
+    value = known.value(validation.message_expression)
+    text = value.strip() if value.__class__ is str else ""
+    return text if text and "\n" not in text else validation.default_message
+
+
+def _selects_objects(candidate: _Candidate) -> bool:
+    plans = (candidate.plan, *(bound.plan for bound in candidate.bindings))
+    return any(plan.object_selector is not None for plan in plans)
+
+
+def _reads(policy: CompiledPolicy, missing: Missing) -> bool:
+    """Whether an expression may look at what is missing."""
+    expressions = (
+        *policy.variables.values(),
+        *(one.expression for one in policy.conditions),
+        *(one.expression for one in policy.validations),
+        *(one.message_expression for one in policy.validations if one.message_expression),
+    )
+    return any(word in one.text for one in expressions for word in missing.value)

@@ -1,0 +1,182 @@
+"""What a rule says: a finding, where it is, and how it can be fixed.
+
+A place is a document (its number in the input), the path of a field in it, and, for findings about
+a part of an expression, the offset in the field's text. Whoever read the documents knows the files
+and lines.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from celadon.admission.lint.policy_expressions import PolicyExpression
+from celadon.admission.registration.decoding import struct_of
+from celadon.cel import Issue
+from celadon.cel.syntax import Expr
+from celadon.kube import FieldPath, GroupVersionKind, fieldpath
+from celadon.kube.go import Document
+from celadon.kube.schemas import StrayField, strict_field_errors
+from celadon.records import dataclass
+
+
+class Severity(enum.Enum):
+    """How bad it is. Only errors fail a run, unless the user wants warnings to fail it, too."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """`offset` counts the characters of the field's text; None is the field as a whole."""
+
+    document: int
+    path: FieldPath = fieldpath.ROOT
+    offset: int | None = None
+
+    @property
+    def field(self) -> str:
+        """The path as the API server prints it; empty for the object itself."""
+        return self.path.text
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The characters from `spot.offset` up to `end` become `text`; `old` is what they are now."""
+
+    spot: Spot
+    old: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The list item at this field goes."""
+
+    spot: Spot
+
+
+Fix = Replacement | Removal
+"""What `celadon lint --fix` does to a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`code` is that of the rule. The message obeys the house's second law; `help` says what to do.
+    `fix` is there when the change is safe: it alters no decision but the one that is wrong."""
+
+    code: str
+    spot: Spot
+    message: str
+    help: str = ""
+    severity: Severity = Severity.WARNING
+    fix: Fix | None = None
+
+
+# --- Corrections -------------------------------------------------------------
+#
+# Misspelt fields, read as what was meant.
+#
+# A policy with `validation:` for `validations:` has one thing wrong with it, and would get half
+# a dozen findings for what follows from that, while what is wrong inside of the field would
+# stay unseen. So a field that its kind does not have, but one very much like it, is read as the
+# other one. Rules work on the corrected document; findings are about the one that was written.
+
+
+Steps = tuple[str | int, ...]
+
+_ROUNDS: Final = 10
+"""Misspelt fields inside misspelt fields."""
+
+
+class Renamed(NamedTuple):
+    """The field at `steps`, which are those in the corrected document, was written otherwise."""
+
+    steps: Steps
+    written: str
+
+
+class Corrected(NamedTuple):
+    """`unknown` are all fields that the kind does not have, where they were written."""
+
+    document: Mapping[str, Any]
+    unknown: tuple[StrayField, ...]
+    renamed: tuple[Renamed, ...]
+
+
+def corrected(document: Mapping[str, Any], kind: GroupVersionKind) -> Corrected:
+    """What a document of a registered kind was probably meant to be."""
+    structure = struct_of(kind.kind, kind.version)
+    found: dict[Steps, StrayField] = {}
+    renamed: list[Renamed] = []
+    for _ in range(_ROUNDS):
+        count = len(renamed)
+        for one in strict_field_errors(Document(document), structure):
+            at = as_written(one.steps, renamed)
+            found.setdefault(at, one._replace(steps=at))
+            meant = one.likely
+            if meant and meant not in _parent(document, one.steps):
+                document = _with_name(document, one.steps, meant)
+                renamed.append(Renamed((*one.steps[:-1], meant), str(one.steps[-1])))
+        if len(renamed) == count:
+            break
+    return Corrected(document, tuple(found.values()), tuple(renamed))
+
+
+def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
+    """A path in the corrected document as one in the document that was written."""
+    for one in reversed(renamed):
+        length = len(one.steps)
+        if steps[:length] == one.steps:
+            steps = (*steps[: length - 1], one.written, *steps[length:])
+    return steps
+
+
+def written_finding(finding: Finding, renamed: Sequence[Renamed]) -> Finding:
+    """A finding about the corrected document as one about that which was written."""
+    if not renamed:
+        return finding
+    fix = finding.fix
+    if isinstance(fix, Replacement | Removal):
+        fix = replace(fix, spot=_written_spot(fix.spot, renamed))
+    return replace(finding, spot=_written_spot(finding.spot, renamed), fix=fix)
+
+
+def _written_spot(spot: Spot, renamed: Sequence[Renamed]) -> Spot:
+    return replace(spot, path=FieldPath(*as_written(spot.path.steps, renamed)))
+
+
+def _parent(document: Any, steps: Steps) -> Mapping[str, Any]:  # noqa: ANN401 - any JSON
+    for step in steps[:-1]:
+        document = document[step]
+    found: Mapping[str, Any] = document
+    return found
+
+
+def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - any JSON
+    """A copy in which the field at a path is called otherwise."""
+    step, *below = steps
+    if not below:
+        return {name if key == step else key: item for key, item in value.items()}
+    made: Any = dict(value) if isinstance(value, Mapping) else list(value)
+    made[step] = _with_name(value[step], tuple(below), name)
+    return made
+
+
+# --- Type mistakes -----------------------------------------------------------
+#
+# What our type check finds (`actual_types`).
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One issue, with the kinds for which it is one."""
+
+    expression: PolicyExpression
+    issue: Issue
+    node: Expr | None
+    kinds: tuple[GroupVersionKind, ...]

@@ -1,0 +1,456 @@
+"""What is linted: policies, bindings and the rules of definitions, decoded and compiled once for
+all rules.
+
+A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
+a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
+which they are evaluated, each with its tree if it compiles.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeAlias
+
+from celadon.admission.lint.findings import Mistake, Renamed
+from celadon.admission.lint.policy_expressions import PolicyExpression, Role
+from celadon.admission.policies.typecheck import TypeProblem
+from celadon.admission.registration.decoding import RegistrationError
+from celadon.admission.registration.registration_types import (
+    BindingSpec,
+    MatchResources,
+    MutatingAdmissionPolicy,
+    PolicySpec,
+    RegistrationObject,
+    Rule,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    Validation,
+)
+from celadon.cel.syntax import Expr
+from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube.resources import Catalog, Resource
+from celadon.kube.schemas import (
+    Schema,
+    SchemaType,
+    StrayField,
+    ValidationRule,
+    View,
+    schema_for,
+    schema_type,
+)
+from celadon.records import dataclass
+
+# --- Matched kinds -----------------------------------------------------------
+#
+# Which kinds the rules of a policy are about, wildcards and subresources included.
+
+
+ALL: Final = "*"
+OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
+
+
+def operations_of(rules: Iterable[Rule]) -> frozenset[str]:
+    """The operations that any of the rules names."""
+    named = {operation for rule in rules for operation in rule.operations}
+    return OPERATIONS if ALL in named else OPERATIONS & named
+
+
+def covers(names: Iterable[str], name: str) -> bool:
+    return any(one in (ALL, name) for one in names)
+
+
+def matched_resources(rule: Rule, catalog: Catalog) -> list[tuple[Resource, str]]:
+    """The endpoints of a rule: resources and, where it asks for them, subresources."""
+    found = []
+    for resource in catalog:
+        if not resource.served or not covers(rule.api_groups, resource.gvr.group):
+            continue
+        if not covers(rule.api_versions, resource.gvr.version):
+            continue
+        names = ["", *(one.name for one in resource.subresources)]
+        found += [
+            (resource, name)
+            for name in names
+            if any(_matches(entry, resource.gvr.resource, name) for entry in rule.resources)
+        ]
+    return found
+
+
+def _matches(entry: str, resource: str, subresource: str) -> bool:
+    wanted, slash, below = entry.partition("/")
+    if wanted not in (ALL, resource):
+        return False
+    return below in (ALL, subresource) if slash else not subresource
+
+
+def matched_kinds(match: MatchResources | None, catalog: Catalog) -> tuple[GroupVersionKind, ...]:
+    """The kinds of all rules, each once, in the order of the catalog."""
+    found: dict[GroupVersionKind, None] = {}
+    for rule in () if match is None else match.resource_rules:
+        for resource, subresource in matched_resources(rule, catalog):
+            kind = resource.kind_of(subresource)
+            if kind is not None:
+                found[kind] = None
+    return tuple(found)
+
+
+# --- Access facts ------------------------------------------------------------
+#
+# What an expression has made sure of before it reads something, and what it reads.
+#
+# A path is a variable and the fields below it: `("object", "spec", "containers", ITEM,
+# "image")`.
+
+
+Path: TypeAlias = tuple[str, ...]
+
+ITEM: Final = "[]"
+"""In a path: some item of a list, some value of a map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`present` are paths that exist and are not null; `operations` those that are left."""
+
+    present: frozenset[Path] = frozenset()
+    operations: frozenset[str] = OPERATIONS
+
+    def and_(self, other: Facts) -> Facts:
+        """Both are known."""
+        if other == NOTHING:
+            return self
+        return Facts(self.present | other.present, self.operations & other.operations)
+
+    def or_(self, other: Facts) -> Facts:
+        """One of the two is known."""
+        return Facts(self.present & other.present, self.operations | other.operations)
+
+
+NOTHING: Final = Facts()
+
+
+def there(path: Path | None) -> Facts:
+    """A path and everything above it is there."""
+    if path is None:
+        return NOTHING
+    return Facts(frozenset(path[:length] for length in range(1, len(path) + 1)))
+
+
+class Reading(enum.Enum):
+    """How a field is read. `READ` fails if it is absent; `VALUE` takes it out of an optional, and
+    fails then, too."""
+
+    READ = enum.auto()
+    TEST = enum.auto()
+    OPTIONAL = enum.auto()
+    VALUE = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One field that is read, by which node of which expression. `within` is the expression that is
+    evaluated: not the same for what a variable reads."""
+
+    path: Path
+    reading: Reading
+    facts: Facts
+    node: Expr
+    expression: PolicyExpression
+    within: PolicyExpression
+
+    @property
+    def offset(self) -> int | None:
+        """Where it is in the text of the field."""
+        checked = self.expression.checked
+        found = None if checked is None else checked.ast.positions.get(self.node.id)
+        return None if found is None else found + self.expression.shift
+
+
+# --- Mutating subjects -------------------------------------------------------
+#
+# Mutating policies as the rules about them see them: compiled, with what they write.
+
+
+MutationPath = tuple[str, ...]
+"""The names on the way to a field; items of lists have no step of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A field that a configuration sets, or a path that a JSON patch is about (`op` says how).
+    `value` is None for an operation without one."""
+
+    expression: PolicyExpression
+    path: MutationPath
+    node: Expr
+    value: Expr | None
+    op: str = ""
+    type_name: str = ""
+    """Of an object that is constructed in the place of the field."""
+
+
+@dataclass(frozen=True)
+class MutatingCase:
+    """`kinds` are those that the rules of the policy match; `expressions` its mutations."""
+
+    document: int
+    policy: MutatingAdmissionPolicy
+    expressions: tuple[PolicyExpression, ...]
+    operations: frozenset[str]
+    kinds: tuple[GroupVersionKind, ...]
+    written: tuple[Written, ...]
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`version` is the cluster's; `others` are releases that have to run the policies, too.
+    `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+
+    version: str
+    others: tuple[str, ...] = ()
+    large_object: int = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One document of the group `admissionregistration.k8s.io`, of whatever kind. `value` is None
+    if it cannot be decoded; `failure` says why and where. `source` is corrected: the fields of
+    `renamed` were written otherwise."""
+
+    document: int
+    kind: GroupVersionKind
+    source: Mapping[str, Any]
+    value: RegistrationObject | None = None
+    failure: RegistrationError | None = None
+    unknown_fields: tuple[StrayField, ...] = ()
+    errors: tuple[FieldError, ...] = ()
+    renamed: tuple[Renamed, ...] = ()
+
+
+@dataclass(frozen=True)
+class PolicyCase:
+    """A validating policy. `kinds` are those its rules match, `accesses` all that it reads."""
+
+    document: int
+    policy: ValidatingAdmissionPolicy
+    expressions: tuple[PolicyExpression, ...]
+    accesses: tuple[Access, ...]
+    operations: frozenset[str]
+    kinds: tuple[GroupVersionKind, ...]
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    def spec(self) -> PolicySpec:
+        return self.policy.spec
+
+    @property
+    def sources(self) -> tuple[Validation, ...]:
+        """Its validations as they are written."""
+        return self.spec.validations
+
+    def of(self, *roles: Role) -> list[PolicyExpression]:
+        """Its expressions in these roles, in their order."""
+        return [one for one in self.expressions if one.role in roles]
+
+
+@dataclass(frozen=True)
+class RuleCase:
+    """The validation rules at one node of a definition's schema, and all that they read. `is_root`
+    if the node is the whole object."""
+
+    document: int
+    node: Schema
+    is_root: bool
+    expressions: tuple[PolicyExpression, ...]
+    accesses: tuple[Access, ...]
+
+    @property
+    def sources(self) -> tuple[ValidationRule, ...]:
+        """The rules as they are written."""
+        return self.node.rules
+
+
+Case = PolicyCase | RuleCase
+"""Expressions that are evaluated together."""
+
+
+@dataclass(frozen=True)
+class BindingCase:
+    """A validating binding."""
+
+    document: int
+    binding: ValidatingAdmissionPolicyBinding
+
+    @property
+    def name(self) -> str:
+        return self.binding.name
+
+    @property
+    def spec(self) -> BindingSpec:
+        return self.binding.spec
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """`others` are the remaining objects of the input: params, namespaces, definitions."""
+
+    settings: Settings
+    catalog: Catalog
+    registered: tuple[Registered, ...] = ()
+    policies: tuple[PolicyCase, ...] = ()
+    bindings: tuple[BindingCase, ...] = ()
+    mutating: tuple[MutatingCase, ...] = ()
+    others: Sequence[Mapping[str, Any]] = ()
+    custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
+    mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
+    """What our type check found."""
+    problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
+    """What the status controller's type check finds."""
+    definitions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    """CustomResourceDefinitions, with their numbers."""
+    rules: tuple[RuleCase, ...] = ()
+    """Those in the definitions."""
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Of validating policies and of definitions."""
+        return (*self.policies, *self.rules)
+
+    def schema(self, kind: GroupVersionKind) -> Schema | None:
+        """The schema of a kind, built in or defined in the input; None if nobody knows it."""
+        return schema_for(kind) or self.custom.get(kind)
+
+    @cached_property
+    def bound(self) -> Mapping[str, list[BindingCase]]:
+        """The bindings of each policy, by its name."""
+        found: dict[str, list[BindingCase]] = {}
+        for case in self.bindings:
+            found.setdefault(case.spec.policy_name, []).append(case)
+        return found
+
+    @cached_property
+    def policy_names(self) -> Mapping[str, PolicyCase]:
+        return {case.name: case for case in self.policies}
+
+
+# --- Types of kinds ----------------------------------------------------------
+#
+# The types of kinds as they are on data.
+
+
+_MOST: Final = 64
+"""Built-in kinds that are kept; what a large workspace has policies about."""
+
+
+class KindTypes:
+    """Of built-in kinds, and of custom ones by their schemas; each is made once."""
+
+    __slots__ = ("_custom", "_known")
+
+    def __init__(self, custom: Mapping[GroupVersionKind, Schema]) -> None:
+        self._custom = custom
+        self._known: dict[GroupVersionKind, SchemaType | None] = {}
+
+    def of(self, kind: GroupVersionKind) -> SchemaType | None:
+        """None if nobody knows the kind."""
+        if kind not in self._known:
+            self._known[kind] = _builtin_type(kind) or self._custom_type(kind)
+        return self._known[kind]
+
+    def _custom_type(self, kind: GroupVersionKind) -> SchemaType | None:
+        schema = self._custom.get(kind)
+        return None if schema is None else _made(schema, kind)
+
+
+@lru_cache(maxsize=_MOST)
+def _builtin_type(kind: GroupVersionKind) -> SchemaType | None:
+    """The same for all: built-in kinds never change."""
+    schema = schema_for(kind)
+    return None if schema is None else _made(schema, kind)
+
+
+def _made(schema: Schema, kind: GroupVersionKind) -> SchemaType:
+    return schema_type(schema, kind.kind, View.ACTUAL)
+
+
+# --- Lint memory -------------------------------------------------------------
+#
+# What one run of the linter leaves to the next: documents that are prepared already.
+#
+# An editor lints after every keystroke, and a keystroke changes one document. What is known of
+# a document depends on itself, the settings and the definitions among the documents, so it is
+# kept under its text as long as those stay what they are. Documents that a run does not have
+# any more are forgotten.
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is known of one registered document alone."""
+
+    registered: Registered
+    policy: PolicyCase | None = None
+    binding: BindingCase | None = None
+    mutating: MutatingCase | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    problems: tuple[TypeProblem, ...] = ()
+
+    def as_number(self, number: int) -> Prepared:
+        """The same document at another place of the input."""
+        if number == self.registered.document:
+            return self
+        return replace(
+            self,
+            registered=replace(self.registered, document=number),
+            policy=self.policy and replace(self.policy, document=number),
+            binding=self.binding and replace(self.binding, document=number),
+            mutating=self.mutating and replace(self.mutating, document=number),
+        )
+
+
+class LintMemory:
+    """Empty at first; to be given to every run."""
+
+    __slots__ = ("_conditions", "_known", "_rules", "_used")
+
+    def __init__(self) -> None:
+        self._conditions = ""
+        self._known: dict[str, Prepared] = {}
+        self._rules: tuple[RuleCase, ...] | None = None
+        self._used: dict[str, Prepared] = {}
+
+    def begin(self, conditions: Sequence[object]) -> None:
+        """A run under these conditions: the settings, and the definitions with their numbers."""
+        text = repr(conditions)
+        if text != self._conditions:
+            self._known = {}
+            self._rules = None
+            self._conditions = text
+        self._used = {}
+
+    def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
+        """What is known of a document, made if it is not."""
+        text = repr(document)
+        found = self._known.get(text)
+        found = make() if found is None else found.as_number(number)
+        self._used[text] = found
+        return found
+
+    def rules(self, make: Callable[[], tuple[RuleCase, ...]]) -> tuple[RuleCase, ...]:
+        """The rules in the definitions, made if they are not known."""
+        if self._rules is None:
+            self._rules = make()
+        return self._rules
+
+    def end(self) -> None:
+        """The run is over: what it did not need is forgotten."""
+        self._known = self._used

@@ -1,0 +1,429 @@
+"""What a configuration file says of the admission plugins (`--admission-control-config-file`).
+
+`admission_configuration` finds the part of each plugin; a module for each plugin that has one says
+what may stand there. What comes out, `PluginSettings`, is what the plugins themselves go by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_settings import (
+    EVENT_RATE_LIMIT,
+    IMAGE_POLICY,
+    EventLimit,
+    ImagePolicySettings,
+    PluginSettings,
+    WebhookSettings,
+)
+from celadon.admission.plugins.pod_security import SecuritySettings
+from celadon.admission.plugins.quota import LimitedResource
+from celadon.admission.plugins.security_levels import (
+    PRIVILEGED,
+    LevelVersion,
+    SecurityPolicy,
+    level_error,
+    minor_of,
+    version_error,
+)
+from celadon.admission.registration.strategy import GATE
+from celadon.cel.extend import Duration
+from celadon.cel.value_functions import go_duration
+from celadon.kube import FieldError, FieldPath, GroupResource, JsonObject, fieldpath, name_rules
+
+__all__ = ["BadConfiguration", "plugin_settings"]
+
+
+# --- Configuration errors ----------------------------------------------------
+#
+# How a configuration is refused: the server does not start with it.
+
+
+class BadConfiguration(ValueError):
+    """What is wrong, in one line; field errors are in the words of Kubernetes."""
+
+
+def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> JsonObject:
+    """Raises BadConfiguration for everything that is no such object."""
+    if not isinstance(document, dict):
+        raise BadConfiguration(f"no object of kind {kind}")
+    given = document.get("kind"), document.get("apiVersion")
+    if given[0] != kind or given[1] not in api_versions:
+        wanted = f"{kind} of {' or '.join(api_versions)}"
+        raise BadConfiguration(f"{wanted} is expected, not {given[0]} of {given[1]}")
+    return document
+
+
+def refuse(errors: Sequence[FieldError]) -> None:
+    """Raises BadConfiguration if there are any."""
+    if errors:
+        raise BadConfiguration(fieldpath.aggregate(errors))
+
+
+def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
+    """A list of objects that may be missing. Raises BadConfiguration for anything else."""
+    found = document.get(field) or ()
+    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) for one in found):
+        raise BadConfiguration(f"{field}: a list of objects is expected")
+    return found
+
+
+def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
+    """A list of texts that may be missing. Raises BadConfiguration for anything else."""
+    found = document.get(field) or ()
+    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+        raise BadConfiguration(f"{field}: a list of texts is expected")
+    return tuple(found)
+
+
+def text_in(document: JsonObject, field: str) -> str:
+    """A text that may be missing. Raises BadConfiguration for anything else."""
+    found = document.get(field)
+    if found is not None and not isinstance(found, str):
+        raise BadConfiguration(f"{field}: a text is expected")
+    return found or ""
+
+
+def refuse_unknown(document: JsonObject, known: Sequence[str]) -> None:
+    """As strict decoding does. Raises BadConfiguration for fields that are not known."""
+    fields = {"apiVersion", "kind", *known}
+    errors = [f'unknown field "{one}"' for one in document if one not in fields]
+    if errors:
+        raise BadConfiguration(f"strict decoding error: {', '.join(errors)}")
+
+
+# --- Event configuration -----------------------------------------------------
+#
+# The configuration of EventRateLimit.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/eventratelimit/apis/eventratelimit`, the texts of
+# its `validation` among it.
+
+
+EVENT_VERSIONS: Final = ("eventratelimit.admission.k8s.io/v1alpha1",)
+SERVER: Final = "Server"
+TYPES: Final = ("Namespace", SERVER, "SourceAndObject", "User")
+CACHE_SIZE: Final = 4096
+"""Keys whose buckets are kept where the configuration does not say."""
+
+
+def event_limits(document: object) -> tuple[EventLimit, ...]:
+    """At least one. Raises BadConfiguration."""
+    given = require_kind(document, "Configuration", EVENT_VERSIONS)
+    limits, path = objects_in(given, "limits"), FieldPath("limits")
+    errors: list[FieldError] = []
+    if not limits:
+        errors.append(fieldpath.invalid(path, [], "must not be empty"))
+    found = [_limit(one, path.index(place), errors) for place, one in enumerate(limits)]
+    refuse(errors)
+    return tuple(found)
+
+
+def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> EventLimit:
+    type_ = str(given.get("type") or "")
+    if type_ not in TYPES:
+        errors.append(fieldpath.not_supported(path.child("type"), type_, TYPES))
+    numbers = {name: _number(given, name) for name in ("burst", "qps", "cacheSize")}
+    for name in ("burst", "qps"):
+        if numbers[name] <= 0:
+            errors.append(fieldpath.invalid(path.child(name), numbers[name], "must be positive"))
+    kept = numbers["cacheSize"]
+    if type_ != SERVER and kept < 0:
+        errors.append(fieldpath.invalid(path.child("cacheSize"), kept, "must not be negative"))
+    return EventLimit(type_, numbers["qps"], numbers["burst"], kept or CACHE_SIZE)
+
+
+def _number(given: JsonObject, name: str) -> int:
+    value = given.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+# --- Folder configuration ----------------------------------------------------
+#
+# ValidatingAdmissionPolicyConfiguration and MutatingAdmissionPolicyConfiguration: the folder of
+# static policies.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/policy/config`, which decodes strictly; what is
+# asked of a folder is in its `pkg/admission/plugin/manifest/validation.go`.
+
+
+VERSION: Final = "apiserver.config.k8s.io/v1"
+KINDS: Final = ("ValidatingAdmissionPolicyConfiguration", "MutatingAdmissionPolicyConfiguration")
+STATIC_FOLDER: Final = "staticManifestsDir"
+
+FolderProblem = Callable[[str], str]
+"""Why a path that is absolute is that of no folder; empty if it is."""
+
+
+def validating_folder(document: object) -> str:
+    """Of a ValidatingAdmissionPolicyConfiguration, as it was given. Raises BadConfiguration."""
+    return _folder(document, KINDS[0])
+
+
+def mutating_folder(document: object) -> str:
+    """The same of a MutatingAdmissionPolicyConfiguration."""
+    return _folder(document, KINDS[1])
+
+
+def check_folder(folder: str, *, gated: bool, problem: FolderProblem) -> None:
+    """Raises BadConfiguration unless static manifests may be there; `gated` is whether the feature
+    gate is on."""
+    at = fieldpath.ROOT.child(STATIC_FOLDER)
+    if not gated:
+        why = f"{STATIC_FOLDER} requires the {GATE} feature gate to be enabled"
+        refuse([fieldpath.forbidden(at, why)])
+    if not folder.startswith("/"):
+        refuse([fieldpath.invalid(at, folder, "must be an absolute file path")])
+    why = problem(folder)
+    if why:
+        refuse([fieldpath.invalid(at, folder, why)])
+
+
+def _folder(document: object, kind: str) -> str:
+    found = document.get("kind") if isinstance(document, dict) else None
+    if found in KINDS and found != kind:
+        raise BadConfiguration(f"unexpected type: *policyconfig.{found}")
+    given = require_kind(document, kind, (VERSION,))
+    refuse_unknown(given, (STATIC_FOLDER,))
+    return text_in(given, STATIC_FOLDER)
+
+
+# --- Image configuration -----------------------------------------------------
+#
+# The configuration of ImagePolicyWebhook, which has neither a kind nor a version.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/imagepolicy/config.go`: -1 switches something off,
+# 0 is the default.
+
+
+FIELD: Final = "imagePolicy"
+SECOND: Final = 1_000_000_000
+"""In nanoseconds."""
+_OFF: Final = -1
+_MINUTES: Final = 60 * SECOND
+
+
+def image_policy(document: object) -> ImagePolicySettings:
+    """Raises BadConfiguration."""
+    given = document.get(FIELD) if isinstance(document, dict) else None
+    if not isinstance(given, dict):
+        raise BadConfiguration(f"no object `{FIELD}`")
+    path = text_in(given, "kubeConfigFile")
+    if not path:
+        raise BadConfiguration("kubeConfigFile: it is needed")
+    allowed = given.get("defaultAllow") or False
+    if not isinstance(allowed, bool):
+        raise BadConfiguration("defaultAllow: true or false is expected")
+    backoff = _seconds(given, "retryBackoff", SECOND // 1000, 1, 5 * _MINUTES, SECOND // 2)
+    allow = _seconds(given, "allowTTL", SECOND, SECOND, 30 * _MINUTES, 5 * _MINUTES)
+    deny = _seconds(given, "denyTTL", SECOND, SECOND, 30 * _MINUTES, 30 * SECOND)
+    return ImagePolicySettings(path, allow, deny, backoff, allowed)
+
+
+def _seconds(given: JsonObject, name: str, unit: int, least: int, most: int, usual: int) -> float:
+    """All but the result in nanoseconds."""
+    value = given.get(name) or 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadConfiguration(f"{name}: a whole number is expected")
+    if value == _OFF:
+        return 0.0
+    if value == 0:
+        return usual / SECOND
+    if not least < value * unit <= most:
+        low, high, got = (go_duration(Duration(one)) for one in (least, most, value * unit))
+        raise BadConfiguration(f"valid value is between {low} and {high}, got {got}")
+    return value * unit / SECOND
+
+
+# --- Quota configuration -----------------------------------------------------
+#
+# ResourceQuotaConfiguration: what nobody may use unless a quota allows for it.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/resourcequota/apis/resourcequota`.
+
+
+QUOTA_VERSIONS: Final = (
+    "apiserver.config.k8s.io/v1",
+    *(f"resourcequota.admission.k8s.io/{version}" for version in ("v1beta1", "v1alpha1")),
+)
+QUOTA_KINDS: Final = ("ResourceQuotaConfiguration", "Configuration")
+"""The second is its name in the older versions."""
+
+
+def limited_resources(document: object) -> tuple[LimitedResource, ...]:
+    """Raises BadConfiguration."""
+    is_old = isinstance(document, dict) and document.get("apiVersion") in QUOTA_VERSIONS[1:]
+    given = require_kind(document, QUOTA_KINDS[is_old], QUOTA_VERSIONS)
+    found, errors = [], []
+    for place, one in enumerate(objects_in(given, "limitedResources")):
+        resource = str(one.get("resource") or "")
+        if not resource:
+            path = FieldPath("limitedResources").index(place).child("resource")
+            errors.append(fieldpath.required(path, ""))
+        found.append(
+            LimitedResource(
+                GroupResource(str(one.get("apiGroup") or ""), resource),
+                texts_in(one, "matchContains"),
+                tuple(objects_in(one, "matchScopes")),
+            )
+        )
+    refuse(errors)
+    return tuple(found)
+
+
+# --- Security configuration --------------------------------------------------
+#
+# PodSecurityConfiguration: defaults and exemptions.
+#
+# As k8s.io/pod-security-admission `admission/api`; the texts are those of its `validation`.
+
+
+GROUP: Final = "pod-security.admission.config.k8s.io"
+SECURITY_VERSIONS: Final = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
+_NameRule = Callable[[str], list[str]]
+
+
+def security_settings(document: object) -> SecuritySettings:
+    """Raises BadConfiguration."""
+    given = require_kind(document, "PodSecurityConfiguration", SECURITY_VERSIONS)
+    defaults, exemptions = _part(given, "defaults"), _part(given, "exemptions")
+    errors: list[FieldError] = []
+    found = {mode: _level(defaults, mode, errors) for mode in ("enforce", "warn", "audit")}
+    namespaces = _names(exemptions, "namespaces", name_rules.dns1123_label, errors)
+    classes = _names(exemptions, "runtimeClasses", name_rules.dns1123_subdomain, errors)
+    users = _names(exemptions, "usernames", None, errors)
+    refuse(errors)
+    policy = SecurityPolicy(found["enforce"], found["audit"], found["warn"])
+    return SecuritySettings(policy, users, classes, namespaces)
+
+
+def _part(document: JsonObject, name: str) -> JsonObject:
+    found = document.get(name) or {}
+    if not isinstance(found, dict):
+        raise BadConfiguration(f"{name}: an object is expected")
+    return found
+
+
+def _level(defaults: JsonObject, mode: str, errors: list[FieldError]) -> LevelVersion:
+    level = str(defaults.get(mode) or PRIVILEGED)
+    version = str(defaults.get(f"{mode}-version") or "latest")
+    path = FieldPath("defaults")
+    for name, value, why in (
+        (mode, level, level_error(level)),
+        (f"{mode}-version", version, version_error(version)),
+    ):
+        if why:
+            errors.append(fieldpath.invalid(path.child(name), value, why))
+    return LevelVersion(level, minor_of(version))
+
+
+def _names(
+    exemptions: JsonObject, field: str, rule: _NameRule | None, errors: list[FieldError]
+) -> frozenset[str]:
+    seen: set[str] = set()
+    for place, name in enumerate(texts_in(exemptions, field)):
+        path = FieldPath("exemptions", field).index(place)
+        wrong = rule(name) if rule is not None else []
+        if rule is None and not name:
+            errors.append(fieldpath.required(path, ""))
+        elif wrong:
+            errors.append(fieldpath.invalid(path, name, ", ".join(wrong)))
+        elif name in seen:
+            errors.append(fieldpath.duplicate(path, name))
+        seen.add(name)
+    return frozenset(seen)
+
+
+# --- Webhook configuration ---------------------------------------------------
+#
+# WebhookAdmissionConfiguration: the kubeconfig that has the credentials for webhooks, and the
+# folder of static configurations.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/webhook/config`, which decodes strictly.
+
+
+WEBHOOK_KINDS: Final = {
+    "apiserver.config.k8s.io/v1": "WebhookAdmissionConfiguration",
+    "apiserver.config.k8s.io/v1alpha1": "WebhookAdmission",
+}
+KUBECONFIG: Final = "kubeConfigFile"
+
+
+def webhook_settings(document: object) -> WebhookSettings:
+    """Raises BadConfiguration. The folder is as it was given."""
+    version = document.get("apiVersion") if isinstance(document, dict) else None
+    kind = WEBHOOK_KINDS.get(str(version), "WebhookAdmissionConfiguration")
+    given = require_kind(document, kind, tuple(WEBHOOK_KINDS))
+    refuse_unknown(given, (KUBECONFIG, STATIC_FOLDER))
+    path = text_in(given, KUBECONFIG)
+    if path and not path.startswith("/"):
+        at = fieldpath.ROOT.child(KUBECONFIG)
+        refuse([fieldpath.invalid(at, path, "must be an absolute file path")])
+    return WebhookSettings(path, text_in(given, STATIC_FOLDER))
+
+
+# --- Admission configuration -------------------------------------------------
+#
+# AdmissionConfiguration: which part of a file, or which other file, is for which plugin.
+#
+# As k8s.io/apiserver `pkg/admission/config.go`: a plugin's part stands in its entry or in a
+# file that the entry names; of several entries for a plugin the first counts, and plugins that
+# nothing can be told to are passed over.
+
+
+VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
+    "PodSecurity": ("security", security_settings),
+    "ResourceQuota": ("limited_resources", limited_resources),
+    EVENT_RATE_LIMIT: ("event_limits", event_limits),
+    IMAGE_POLICY: ("image_policy", image_policy),
+    "MutatingAdmissionPolicy": ("mutating_policies", mutating_folder),
+    "MutatingAdmissionWebhook": ("mutating_webhooks", webhook_settings),
+    "ValidatingAdmissionPolicy": ("validating_policies", validating_folder),
+    "ValidatingAdmissionWebhook": ("validating_webhooks", webhook_settings),
+}
+"""By the names of plugins: the field of PluginSettings, and what makes it of a document."""
+
+
+def plugin_settings(
+    document: object,
+    read: Callable[[str], object],
+    folder_problem: FolderProblem = lambda _: "",
+    *,
+    gated: bool = False,
+) -> PluginSettings:
+    """`read` gives the document in a file that is named in this one; `gated` is whether there may
+    be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
+    given = require_kind(document, "AdmissionConfiguration", VERSIONS)
+    found: dict[str, Any] = {}
+    for entry in objects_in(given, "plugins"):
+        name = str(entry.get("name"))
+        if name not in _READERS or _READERS[name][0] in found:
+            continue
+        field, reader = _READERS[name]
+        with _configuration_of(name):
+            found[field] = reader(_admission_configuration_part(entry, read))
+    settings = PluginSettings(**found)
+    for name, folder in settings.static_folders.items():
+        with _configuration_of(name):
+            check_folder(folder, gated=gated, problem=folder_problem)
+    return settings
+
+
+@contextmanager
+def _configuration_of(name: str) -> Iterator[None]:
+    """Says which one is bad."""
+    try:
+        yield
+    except BadConfiguration as error:
+        raise BadConfiguration(f"configuration of {name}: {error}") from None
+
+
+def _admission_configuration_part(entry: JsonObject, read: Callable[[str], object]) -> object:
+    path = entry.get("path")
+    if isinstance(path, str) and path:
+        return read(path)
+    return entry.get("configuration")

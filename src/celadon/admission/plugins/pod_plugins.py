@@ -1,0 +1,492 @@
+"""What a pod refers to by name: secrets and config maps of its namespace.
+
+As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNames`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import (
+    FieldPath,
+    GroupResource,
+    JsonObject,
+    StatusError,
+    fieldpath,
+    metadata,
+    status,
+)
+from celadon.kube.defaulting import (
+    MIRROR_POD,
+    PRIORITY_CLASSES,
+    RUNTIME_CLASSES,
+    SYSTEM_PRIORITIES,
+    default_priority_class,
+)
+from celadon.kube.go import parse_bool, quote
+from celadon.kube.quantity import Quantity, parse_amounts, pod_needs, same_amount
+from celadon.kube.well_known_values import (
+    CONTAINER_LISTS,
+    MOUNTABLE_SECRETS,
+    NODES,
+    SERVICE_ACCOUNTS,
+)
+
+_SECRET_FIELDS: Final = (
+    ("azureFile", "secretName"),
+    ("secret", "secretName"),
+)
+"""Volume sources that hold the name itself."""
+_SECRET_REFERENCES: Final = (
+    ("cephfs", "secretRef"),
+    ("cinder", "secretRef"),
+    ("flexVolume", "secretRef"),
+    ("rbd", "secretRef"),
+    ("scaleIO", "secretRef"),
+    ("iscsi", "secretRef"),
+    ("storageos", "secretRef"),
+    ("csi", "nodePublishSecretRef"),
+)
+"""Volume sources that hold a reference with a name."""
+
+
+def containers(spec: JsonObject) -> Iterator[JsonObject]:
+    """Of all three kinds, in the order in which upstream visits them."""
+    for field in CONTAINER_LISTS:
+        yield from spec.get(field) or ()
+
+
+def secret_names(spec: JsonObject) -> Iterator[str]:
+    """Every secret that a pod names, with repetitions."""
+    for reference in spec.get("imagePullSecrets") or ():
+        yield reference.get("name", "")
+    yield from _named_in_containers(spec, "secretRef", "secretKeyRef")
+    for volume in spec.get("volumes") or ():
+        for source, field in _SECRET_FIELDS:
+            if volume.get(source) is not None:
+                yield volume[source].get(field, "")
+        for source, field in _SECRET_REFERENCES:
+            if (volume.get(source) or {}).get(field) is not None:
+                yield volume[source][field].get("name", "")
+        yield from _projected(volume, "secret")
+
+
+def config_map_names(spec: JsonObject) -> Iterator[str]:
+    """Every ConfigMap that a pod names, with repetitions."""
+    yield from _named_in_containers(spec, "configMapRef", "configMapKeyRef")
+    for volume in spec.get("volumes") or ():
+        if volume.get("configMap") is not None:
+            yield volume["configMap"].get("name", "")
+        yield from _projected(volume, "configMap")
+
+
+def projections(spec: JsonObject) -> Iterator[JsonObject]:
+    """The sources of all projected volumes."""
+    for volume in spec.get("volumes") or ():
+        yield from (volume.get("projected") or {}).get("sources") or ()
+
+
+def _named_in_containers(spec: JsonObject, all_keys: str, one_key: str) -> Iterator[str]:
+    for container in containers(spec):
+        for source in container.get("envFrom") or ():
+            if source.get(all_keys) is not None:
+                yield source[all_keys].get("name", "")
+        for variable in container.get("env") or ():
+            found = (variable.get("valueFrom") or {}).get(one_key)
+            if found is not None:
+                yield found.get("name", "")
+
+
+def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        if source.get(kind) is not None:
+            yield source[kind].get("name", "")
+
+
+# --- Account checks ----------------------------------------------------------
+#
+# ServiceAccount: the account of a pod exists, and allows the secrets that the pod uses.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in the
+# rules of `celadon.kube.defaulting`; here is what it refuses.
+
+
+def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+    if request.operation is not Operation.CREATE or request.subresource:
+        return None
+    if MIRROR_POD in metadata.annotations(pod):
+        return _mirror(pod, request)
+    name = pod["spec"].get("serviceAccountName") or "default"
+    return _missing(request, name) if _account(request, name, world) is None else None
+
+
+def _validate(request: Request, world: World) -> StatusError | None:
+    pod = request.object
+    if pod is None:
+        return None
+    ephemeral = request.subresource == "ephemeralcontainers"
+    if (request.operation is Operation.CREATE) == ephemeral:
+        return None
+    if MIRROR_POD in metadata.annotations(pod) and not ephemeral:
+        return _mirror(pod, request)
+    name = pod["spec"].get("serviceAccountName")
+    if not name:
+        who = f"{request.namespace}/{metadata.name(pod)}"
+        return forbidden(request, f"no service account specified for pod {who}")
+    account = _account(request, name, world)
+    if account is None:
+        return _missing(request, name)
+    if not parse_bool(metadata.annotations(account).get(MOUNTABLE_SECRETS, "")):
+        return None
+    complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
+    why = next(complaints, None)
+    return None if why is None else forbidden(request, why)
+
+
+def _account(request: Request, name: str, world: World) -> JsonObject | None:
+    return world.get(SERVICE_ACCOUNTS, request.namespace, name)
+
+
+def _missing(request: Request, name: str) -> StatusError:
+    return forbidden(
+        request,
+        f"error looking up service account {request.namespace}/{name}: "
+        f'serviceaccount "{name}" not found',
+    )
+
+
+def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
+    """A pod that stands for one of a kubelet's files can use nothing of the API."""
+    spec = pod["spec"]
+    if spec.get("serviceAccountName"):
+        return forbidden(request, "a mirror pod may not reference service accounts")
+    if next(secret_names(spec), None) is not None:
+        return forbidden(request, "a mirror pod may not reference secrets")
+    if any(source.get("serviceAccountToken") is not None for source in projections(spec)):
+        why = "a mirror pod may not use ServiceAccountToken volume projections"
+        return forbidden(request, why)
+    return None
+
+
+def _strange(account: JsonObject, pod: JsonObject) -> Iterator[str]:
+    """Secrets that the account does not name, in the order in which they are found."""
+    spec = pod["spec"]
+    known = _names(account.get("secrets"))
+    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
+    for volume in spec.get("volumes") or ():
+        secret = (volume.get("secret") or {}).get("secretName", "")
+        if volume.get("secret") is not None and secret not in known:
+            yield f'volume with secret.secretName="{secret}" {refused} that secret'
+    for field, word in (("initContainers", "init container"), ("containers", "container")):
+        for container in spec.get(field) or ():
+            yield from _strange_in(container, word, known, refused)
+    pullable = _names(account.get("imagePullSecrets"))
+    for i, reference in enumerate(spec.get("imagePullSecrets") or ()):
+        name = reference.get("name", "")
+        if name not in pullable:
+            yield f'imagePullSecrets[{i}].name="{name}" {refused} that imagePullSecret'
+
+
+def _strange_ephemeral(account: JsonObject, pod: JsonObject) -> Iterator[str]:
+    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
+    for container in pod["spec"].get("ephemeralContainers") or ():
+        yield from _strange_in(
+            container, "ephemeral container", _names(account.get("secrets")), refused
+        )
+
+
+def _strange_in(container: JsonObject, word: str, known: set[str], refused: str) -> Iterator[str]:
+    name = container.get("name", "")
+    for variable in container.get("env") or ():
+        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+        secret = (reference or {}).get("name", "")
+        if reference is not None and secret not in known:
+            yield (
+                f"{word} {name} with envVar {variable.get('name', '')} referencing "
+                f'secret.secretName="{secret}" {refused} that secret'
+            )
+    for source in container.get("envFrom") or ():
+        reference = source.get("secretRef")
+        secret = (reference or {}).get("name", "")
+        if reference is not None and secret not in known:
+            yield (
+                f"{word} {name} with envFrom referencing "
+                f'secret.secretName="{secret}" {refused} that secret'
+            )
+
+
+def _names(references: Iterable[JsonObject] | None) -> set[str]:
+    return {reference.get("name", "") for reference in references or ()}
+
+
+SERVICE_ACCOUNT: Final = Behaviour(
+    mutate=_mutate,
+    validate=_validate,
+    resources=PODS,
+    subresources=frozenset({"", "ephemeralcontainers"}),
+)
+
+
+# --- Image pulling -----------------------------------------------------------
+#
+# AlwaysPullImages: nobody runs an image from a node's cache that they could not pull.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/alwayspullimages`.
+
+
+ALWAYS: Final = "Always"
+
+
+def _image_pulling_mutate(pod: dict[str, Any], request: Request, _: World) -> StatusError | None:
+    spec = pod["spec"]
+    if _has_no_new_images(request, spec):
+        return None
+    for container in containers(spec):
+        if isinstance(container, dict):
+            container["imagePullPolicy"] = ALWAYS
+    for volume in spec.get("volumes") or ():
+        if volume.get("image") is not None:
+            volume["image"]["pullPolicy"] = ALWAYS
+    return None
+
+
+def _image_pulling_validate(request: Request, _: World) -> StatusError | None:
+    spec = (request.object or {}).get("spec") or {}
+    if _has_no_new_images(request, spec):
+        return None
+    texts = [str(forbidden(request, text)) for text in _complaints(spec)]
+    if not texts:
+        return None
+    return status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+
+
+def _complaints(spec: JsonObject) -> Iterator[str]:
+    for field in CONTAINER_LISTS:
+        for i, container in enumerate(spec.get(field) or ()):
+            policy = container.get("imagePullPolicy", "")
+            if policy != ALWAYS:
+                path = FieldPath("spec").child(field).index(i).child("imagePullPolicy")
+                yield str(fieldpath.not_supported(path, policy, (ALWAYS,)))
+
+
+def _has_no_new_images(request: Request, spec: JsonObject) -> bool:
+    """Whether an update leaves what is pulled as it is."""
+    if request.operation is not Operation.UPDATE:
+        return False
+    old = _images((request.old_object or {}).get("spec") or {})
+    return _images(spec) <= old
+
+
+def _images(spec: JsonObject) -> set[str]:
+    return {container.get("image", "") for container in containers(spec)}
+
+
+IMAGE_PULLING: Final = Behaviour(
+    mutate=_image_pulling_mutate, validate=_image_pulling_validate, resources=PODS
+)
+
+
+# --- Pod resizing ------------------------------------------------------------
+#
+# PodResizeValidator: a pod that is resized where it runs still fits its node.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/podresize`.
+
+
+OS_LABEL: Final = "kubernetes.io/os"
+_PARTS: Final = {"cpu": 1000, "memory": 1}
+"""How many parts of a unit are counted when resources are compared and shown."""
+
+
+def _pod_resizing_validate(request: Request, world: World) -> StatusError | None:
+    pod = request.object or {}
+    name = (pod.get("spec") or {}).get("nodeName")
+    if not name or metadata.generation(pod) == metadata.generation(request.old_object):
+        return None
+    node = world.get(NODES, "", name)
+    if node is None:
+        return forbidden(request, f"node {quote(name)} not found")
+    missing = _pod_resizing_missing(pod["spec"], node)
+    if missing:
+        text = "; ".join(missing)
+        why = f"Node didn't have enough allocatable resources: {text}"
+        return forbidden(request, why)
+    system = metadata.labels(node).get(OS_LABEL, "")
+    if system != "linux":
+        return forbidden(
+            request,
+            f"pod resize is only supported on linux nodes, node {quote(name)} is {quote(system)}",
+        )
+    return None
+
+
+def _pod_resizing_missing(spec: Mapping[str, Any], node: JsonObject) -> list[str]:
+    has = (node.get("status") or {}).get("allocatable") or {}
+    needs = pod_needs(spec, "requests")
+    found = []
+    for name, factor in _PARTS.items():
+        wanted = _units(needs[name], factor) if name in needs else 0
+        there = _units(parse_amounts(has[name]), factor) if name in has else 0
+        if wanted > there:
+            found.append(f"{name}, requested: {wanted}, allocatable: {there}")
+    return found
+
+
+def _units(amount: Quantity, factor: int) -> int:
+    """Rounded up, as `MilliValue` and `Value` do."""
+    return -int(-amount.as_decimal() * factor // 1)
+
+
+POD_RESIZING: Final = Behaviour(
+    validate=_pod_resizing_validate,
+    resources=PODS,
+    subresources=frozenset({"resize"}),
+    operations=frozenset({Operation.UPDATE}),
+)
+
+
+# --- Priority checks ---------------------------------------------------------
+#
+# Priority: a pod's number is that of its class, and only one class is everybody's.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/priority`. The rules of `celadon.kube.defaulting`
+# fill the number in; here is what is refused, and what an update keeps.
+
+
+PREEMPT: Final = "PreemptLowerPriority"
+_KEPT: Final = ("priority", "preemptionPolicy")
+
+
+def _priority_checks_mutate(
+    pod: dict[str, Any], request: Request, world: World
+) -> StatusError | None:
+    spec = pod["spec"]
+    if request.operation is Operation.UPDATE:
+        _keep(spec, (request.old_object or {}).get("spec") or {})
+        return None
+    name = spec.get("priorityClassName")
+    number, policy = SYSTEM_PRIORITIES.get(name, 0), PREEMPT
+    if name not in SYSTEM_PRIORITIES:
+        found = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
+        if found is None and name:
+            return forbidden(request, f"no PriorityClass with name {name} was found")
+        if found is not None:
+            number, policy = found.get("value", 0), found.get("preemptionPolicy") or PREEMPT
+    given, wanted = spec.get("priority"), spec.get("preemptionPolicy")
+    if given is not None and given != number:
+        return forbidden(
+            request,
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority "
+            f"admission controller computed {number} from the given PriorityClass name",
+        )
+    if wanted is not None and wanted != policy:
+        return forbidden(
+            request,
+            f"the string value of PreemptionPolicy ({wanted}) must not be provided in pod spec; "
+            f"priority admission controller computed {policy} from the given PriorityClass name",
+        )
+    return None
+
+
+def _keep(spec: dict[str, Any], old: dict[str, Any]) -> None:
+    """An update that says nothing of them means the present ones."""
+    for field in _KEPT:
+        if spec.get(field) is None and old.get(field) is not None:
+            spec[field] = old[field]
+
+
+def _priority_checks_validate(request: Request, world: World) -> StatusError | None:
+    made = request.object
+    if made is None or not made.get("globalDefault"):
+        return None
+    present = metadata.name(default_priority_class(world))
+    if not present:
+        return None
+    if request.operation is Operation.UPDATE and present == metadata.name(made):
+        return None
+    why = f"PriorityClass {present} is already marked as default. Only one default can exist"
+    return forbidden(request, why)
+
+
+PRIORITY: Final = Behaviour(mutate=_priority_checks_mutate, resources=PODS)
+PRIORITY_CLASS: Final = Behaviour(
+    validate=_priority_checks_validate,
+    resources=frozenset({GroupResource("scheduling.k8s.io", "priorityclasses")}),
+)
+
+
+# --- Runtime checks ----------------------------------------------------------
+#
+# RuntimeClass: the class of a pod exists, and its overhead is the pod's.
+#
+# As k8s.io/kubernetes `plugin/pkg/admission/runtimeclass`. What it fills in stands in the rules
+# of `celadon.kube.defaulting`; here is what it refuses.
+
+
+OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+STRANGE_OVERHEAD: Final = (
+    "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+)
+
+
+def _runtime_checks_mutate(
+    pod: dict[str, Any], request: Request, world: World
+) -> StatusError | None:
+    spec = pod["spec"]
+    name = spec.get("runtimeClassName")
+    if not name:
+        return None
+    found = world.get(RUNTIME_CLASSES, "", name)
+    if found is None:
+        return _runtime_checks_missing(request, name)
+    fixed = _fixed(found)
+    if fixed is not None and spec.get("overhead") and not _same(fixed, spec["overhead"]):
+        return forbidden(request, OTHER_OVERHEAD)
+    wanted = (found.get("scheduling") or {}).get("nodeSelector") or {}
+    selector = spec.get("nodeSelector") or {}
+    for key, value in sorted(wanted.items()):
+        if selector.get(key, value) != value:
+            return forbidden(
+                request,
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {selector[key]}",
+            )
+    return None
+
+
+def _runtime_checks_validate(request: Request, world: World) -> StatusError | None:
+    spec = (request.object or {}).get("spec") or {}
+    name, overhead = spec.get("runtimeClassName"), spec.get("overhead")
+    found = world.get(RUNTIME_CLASSES, "", name) if name else None
+    if name and found is None:
+        return _runtime_checks_missing(request, name)
+    fixed = None if found is None else _fixed(found)
+    if fixed is None:
+        return forbidden(request, STRANGE_OVERHEAD) if overhead else None
+    return None if _same(fixed, overhead or {}) else forbidden(request, OTHER_OVERHEAD)
+
+
+def _runtime_checks_missing(request: Request, name: str) -> StatusError:
+    return forbidden(request, f"pod rejected: RuntimeClass {quote(name)} not found")
+
+
+def _fixed(runtime_class: JsonObject) -> JsonObject | None:
+    """The overhead of every pod of a class; None if it says nothing of one."""
+    overhead = runtime_class.get("overhead")
+    return None if overhead is None else overhead.get("podFixed") or {}
+
+
+def _same(a: JsonObject, b: JsonObject) -> bool:
+    return a.keys() == b.keys() and all(same_amount(a[name], b[name]) for name in a)
+
+
+RUNTIME_CLASS: Final = Behaviour(
+    mutate=_runtime_checks_mutate,
+    validate=_runtime_checks_validate,
+    resources=PODS,
+    operations=CREATE,
+)

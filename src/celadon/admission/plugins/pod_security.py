@@ -1,0 +1,292 @@
+"""PodSecurity: pods keep to what the labels of their namespace ask for.
+
+Pods are refused, or warned of and noted in the audit log; of objects that make pods the template is
+warned of and noted. A namespace that becomes stricter is told which of its pods would no longer be
+let in. As k8s.io/pod-security-admission `admission` and k8s.io/kubernetes
+`plugin/pkg/admission/security/podsecurity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from celadon.admission.plugins.plugin_answers import FINE, PODS, Behaviour, Opinion, core, forbidden
+from celadon.admission.plugins.pod_security_standards import NEWEST, Violation, violations
+from celadon.admission.plugins.security_levels import (
+    PREFIX,
+    PRIVILEGED,
+    UNLABELLED,
+    LevelVersion,
+    SecurityPolicy,
+    is_stricter,
+    policy_of,
+)
+from celadon.admission.request import Operation, Request
+from celadon.admission.world import World
+from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
+from celadon.kube.go import quote
+from celadon.kube.well_known_values import PODS as POD_RESOURCE
+from celadon.kube.well_known_values import SECCOMP_OF_CONTAINER, SECCOMP_OF_POD
+from celadon.records import dataclass
+
+# --- Security settings -------------------------------------------------------
+#
+# What an operator tells PodSecurity; untold, nothing is exempt and a namespace is privileged.
+
+
+@dataclass(frozen=True, slots=True)
+class SecuritySettings:
+    """What namespaces without labels choose, and whom PodSecurity leaves alone."""
+
+    defaults: SecurityPolicy = UNLABELLED
+    usernames: frozenset[str] = frozenset()
+    runtime_classes: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+
+    def exemption(self, request: Request) -> str:
+        """By what a request is exempt; empty if it is not."""
+        if request.namespace in self.namespaces:
+            return "namespace"
+        return "user" if request.user.name in self.usernames else ""
+
+    def exempts(self, pod_spec: Mapping[str, Any]) -> bool:
+        """By the way in which the pod is run."""
+        return pod_spec.get("runtimeClassName") in self.runtime_classes
+
+    def remark(self, namespace: str, policy: SecurityPolicy) -> str:
+        """What to say about the labels of an exempt namespace; empty if they ask for nothing."""
+        modes = {"enforce": policy.enforce, "audit": policy.audit, "warn": policy.warn}
+        asked = [f"{mode}={one}" for mode, one in modes.items() if one.level != PRIVILEGED]
+        if not asked or policy == self.defaults:
+            return ""
+        return (
+            f"namespace {quote(namespace)} is exempt from Pod Security, "
+            f"and the policy ({', '.join(asked)}) will be ignored"
+        )
+
+
+def exempt_note(by: str) -> dict[str, str]:
+    """What the audit event says of an exemption."""
+    return {PREFIX + "exempt": by}
+
+
+UNTOLD: Final = SecuritySettings()
+
+MAX_PODS: Final = 3000
+"""How many pods of a namespace are looked at when it becomes stricter."""
+
+IGNORED: Final = frozenset(
+    {"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
+)
+"""Subresources of pods that change nothing in the spec."""
+_TEMPLATES: Final[Mapping[GroupResource, tuple[str, ...]]] = {
+    GroupResource("", "podtemplates"): ("template",),
+    GroupResource("", "replicationcontrollers"): ("spec", "template"),
+    GroupResource("apps", "daemonsets"): ("spec", "template"),
+    GroupResource("apps", "deployments"): ("spec", "template"),
+    GroupResource("apps", "replicasets"): ("spec", "template"),
+    GroupResource("apps", "statefulsets"): ("spec", "template"),
+    GroupResource("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
+    GroupResource("batch", "jobs"): ("spec", "template"),
+}
+"""Where the kinds that make pods say what they look like."""
+
+
+_ANYTHING_GOES: Final = Opinion(
+    audit_annotations={PREFIX + "enforce-policy": str(UNLABELLED.enforce)}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """`newest` is the latest minor version of the standards that the server knows."""
+
+    newest: int
+    settings: SecuritySettings
+
+
+def _exempt(by: str) -> Opinion:
+    return Opinion(audit_annotations=exempt_note(by))
+
+
+def _advise_pod(request: Request, world: World, rules: _Rules) -> Opinion:
+    if request.subresource in IGNORED:
+        return FINE
+    exempt = rules.settings.exemption(request)
+    if exempt:
+        return _exempt(exempt)
+    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
+    if not errors and _allows_everything(policy):
+        return _ANYTHING_GOES
+    pod, old = request.object, request.old_object
+    if pod is None or (old is not None and not _matters(pod, old)):
+        return FINE
+    return _judged(policy, errors, pod, request, rules, enforced=True)
+
+
+def _advise_template(request: Request, world: World, rules: _Rules) -> Opinion:
+    exempt = rules.settings.exemption(request)
+    if exempt:
+        return _exempt(exempt)
+    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
+    if not errors and policy.warn.level == policy.audit.level == PRIVILEGED:
+        return FINE
+    template: Any = request.object
+    for field in _TEMPLATES[request.resource.group_resource]:
+        template = (template or {}).get(field)
+    if template is None:
+        return FINE
+    return _judged(policy, errors, template, request, rules, enforced=False)
+
+
+def _labels(request: Request, world: World) -> dict[str, str]:
+    found = metadata.metadata(world.namespace(request.namespace)).get("labels")
+    return found if isinstance(found, dict) else {}
+
+
+def _allows_everything(policy: SecurityPolicy) -> bool:
+    return all(one.level == PRIVILEGED for one in (policy.enforce, policy.audit, policy.warn))
+
+
+def _judged(
+    policy: SecurityPolicy,
+    errors: Sequence[FieldError],
+    pod: JsonObject,
+    request: Request,
+    rules: _Rules,
+    *,
+    enforced: bool,
+) -> Opinion:
+    meta, spec, newest = pod.get("metadata") or {}, pod.get("spec") or {}, rules.newest
+    if rules.settings.exempts(spec):
+        return _exempt("runtimeClass")
+    notes: dict[str, str] = {}
+    refusal = None
+    if errors:
+        notes["error"] = f"Failed to parse policy: {fieldpath.aggregate(errors)}"
+    if enforced:
+        notes["enforce-policy"] = str(policy.enforce)
+        found = violations(policy.enforce, meta, spec, newest)
+        if found:
+            refusal = forbidden(request, f"violates PodSecurity {_text(policy.enforce, found)}")
+    found = violations(policy.audit, meta, spec, newest)
+    if found:
+        notes["audit-violations"] = f"would violate PodSecurity {_text(policy.audit, found)}"
+    warnings: tuple[str, ...] = ()
+    found = [] if refusal is not None else violations(policy.warn, meta, spec, newest)
+    if found:
+        warnings = (f"would violate PodSecurity {_text(policy.warn, found)}",)
+    return Opinion(refusal, warnings, {PREFIX + key: text for key, text in notes.items()})
+
+
+def _text(chosen: LevelVersion, found: Iterable[Violation]) -> str:
+    return f"{quote(str(chosen))}: {', '.join(map(str, found))}"
+
+
+def _matters(pod: JsonObject, old: JsonObject) -> bool:
+    """Whether an update changes something that a check looks at and that can be changed."""
+    notes, old_notes = metadata.annotations(pod), metadata.annotations(old)
+    spec, old_spec = pod.get("spec") or {}, old.get("spec") or {}
+    if notes.get(SECCOMP_OF_POD) != old_notes.get(SECCOMP_OF_POD):
+        return True
+    pairs = []
+    for field in ("containers", "initContainers"):
+        new_ones, old_ones = spec.get(field) or (), old_spec.get(field) or ()
+        if len(new_ones) != len(old_ones):
+            return True
+        pairs += list(zip(new_ones, old_ones, strict=True))
+    known = {one.get("name"): one for one in old_spec.get("ephemeralContainers") or ()}
+    for container in spec.get("ephemeralContainers") or ():
+        pairs.append((container, known.get(container.get("name"), {})))
+    for new, former in pairs:
+        key = SECCOMP_OF_CONTAINER + new.get("name", "")
+        if new.get("image") != former.get("image") or notes.get(key) != old_notes.get(key):
+            return True
+    return False
+
+
+# --- namespaces ---
+
+
+def _advise_namespace(request: Request, world: World, rules: _Rules) -> Opinion:
+    settings = rules.settings
+    policy, errors = policy_of(metadata.labels(request.object), settings.defaults)
+    is_exempt = request.name in settings.namespaces
+    remark = settings.remark(request.name, policy) if is_exempt else ""
+    if request.operation is Operation.CREATE:
+        if errors:
+            return _invalid(request, errors)
+        return Opinion(warnings=(remark,)) if remark else FINE
+    old, old_errors = policy_of(metadata.labels(request.old_object), settings.defaults)
+    if errors and list(map(str, errors)) != list(map(str, old_errors)):
+        return _invalid(request, errors)
+    new = policy.enforce
+    if new == old.enforce or new.level == PRIVILEGED:
+        return FINE
+    if new.minor == old.enforce.minor and not is_stricter(new.level, old.enforce.level):
+        return FINE
+    if is_exempt:
+        return Opinion(None, (remark,) if remark else (), exempt_note("namespace"))
+    return Opinion(warnings=tuple(_pod_warnings(request.name, new, world, rules.newest)))
+
+
+def _invalid(request: Request, errors: Sequence[FieldError]) -> Opinion:
+    return Opinion(status.invalid(request.kind.group_kind, request.name, list(errors)))
+
+
+def _pod_warnings(namespace: str, enforced: LevelVersion, world: World, newest: int) -> list[str]:
+    pods = _ordered(world.list(POD_RESOURCE, namespace))
+    names: dict[str, list[str]] = {}
+    for pod in pods[:MAX_PODS]:
+        found = violations(enforced, metadata.metadata(pod), pod.get("spec") or {}, newest)
+        if found:
+            reasons = ", ".join(one.reason for one in found)
+            names.setdefault(reasons, []).append(metadata.name(pod))
+    warnings = []
+    if len(pods) > MAX_PODS:
+        warnings.append(
+            "new PodSecurity enforce level only checked against the first "
+            f"{MAX_PODS} of {len(pods)} existing pods"
+        )
+    if names:
+        warnings.append(
+            f"existing pods in namespace {quote(namespace)} violate the new PodSecurity enforce "
+            f"level {quote(str(enforced))}"
+        )
+    told = (f"{_with_others(found)}: {reasons}" for reasons, found in names.items())
+    return [*warnings, *sorted(told)]
+
+
+def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
+    """One pod of each controller first: the others are most likely like it."""
+    seen: set[str] = set()
+    first, later = [], []
+    for pod in pods:
+        owners = metadata.metadata(pod).get("ownerReferences") or ()
+        uid = next((one.get("uid", "") for one in owners if one.get("controller")), None)
+        if uid is None or uid not in seen:
+            first.append(pod)
+        else:
+            later.append(pod)
+        if uid is not None:
+            seen.add(uid)
+    return first + later
+
+
+def _with_others(names: list[str]) -> str:
+    first, others = min(names), len(names) - 1
+    if not others:
+        return first
+    return f"{first} (and {others} other {'pod' if others == 1 else 'pods'})"
+
+
+def pod_security(minor: int, settings: SecuritySettings = UNTOLD) -> tuple[Behaviour, ...]:
+    """Of a server of this minor release: it knows no later version of the standards."""
+    rules = _Rules(min(minor, NEWEST), settings)
+    return (
+        Behaviour(advise=partial(_advise_pod, rules=rules), resources=PODS, subresources=None),
+        Behaviour(advise=partial(_advise_template, rules=rules), resources=frozenset(_TEMPLATES)),
+        Behaviour(advise=partial(_advise_namespace, rules=rules), resources=core("namespaces")),
+    )

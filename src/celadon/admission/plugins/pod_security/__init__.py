@@ -1,1 +1,0 @@
-"""The Pod Security Standards, and the plugin that holds pods to them."""

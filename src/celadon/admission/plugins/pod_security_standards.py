@@ -1,0 +1,589 @@
+"""Which checks the Pod Security Standards consist of, at which level and since which release.
+
+As k8s.io/pod-security-admission `policy/registry.go`: the checks of a version are, for each
+identifier, those of the latest release that is not later; `restricted` has those of `baseline`,
+too, except where it has stricter ones in their place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from celadon.admission.plugins.pod_plugins import containers
+from celadon.admission.plugins.security_levels import BASELINE, PRIVILEGED, RESTRICTED, LevelVersion
+from celadon.kube import JsonObject
+from celadon.kube.go import quote
+from celadon.kube.well_known_values import (
+    APPARMOR_OF_CONTAINER,
+    PROBES,
+    SECCOMP_OF_CONTAINER,
+    SECCOMP_OF_POD,
+)
+from celadon.records import dataclass
+
+# --- Violation texts ---------------------------------------------------------
+#
+# What a check of the Pod Security Standards finds, and the words that all of them share.
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """`reason` is the same for every pod, `detail` says where in this one; it may be empty."""
+
+    reason: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.detail})" if self.detail else self.reason
+
+
+Check = Callable[[JsonObject, JsonObject], Violation | None]
+"""Of the metadata and the spec of a pod."""
+
+
+def one_or_more(word: str, count: int) -> str:
+    """`container` or `containers`."""
+    return word if count == 1 else f"{word}s"
+
+
+def quoted(items: Iterable[str]) -> str:
+    """`"a", "b"`: as they are, nothing in them is escaped."""
+    return ", ".join(f'"{item}"' for item in items)
+
+
+def named(names: Sequence[str], word: str = "container") -> str:
+    """`containers "a", "b"`."""
+    return f"{one_or_more(word, len(names))} {quoted(names)}"
+
+
+def setters(names: Sequence[str], *, pod: bool) -> str:
+    """`pod and container "a"`: who has set something; empty if nobody has."""
+    who = ["pod"] if pod else []
+    if names:
+        who.append(named(names))
+    return " and ".join(who)
+
+
+def context_of(owner: JsonObject) -> JsonObject:
+    """The security context of a pod or a container; empty if it has none."""
+    return owner.get("securityContext") or {}
+
+
+# --- Baseline checks ---------------------------------------------------------
+#
+# The checks of level `baseline`: known ways out of a container are closed.
+#
+# As k8s.io/pod-security-admission `policy/check_*.go`.
+
+
+BASELINE_CAPABILITIES: Final = frozenset(
+    {
+        "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FOWNER",
+        "FSETID",
+        "KILL",
+        "MKNOD",
+        "NET_BIND_SERVICE",
+        "SETFCAP",
+        "SETGID",
+        "SETPCAP",
+        "SETUID",
+        "SYS_CHROOT",
+    }
+)
+"""What a container may add: what it has anyway."""
+
+SYSCTLS_1_0: Final = frozenset(
+    {
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.tcp_syncookies",
+    }
+)
+SYSCTLS_1_27: Final = SYSCTLS_1_0 | {"net.ipv4.ip_local_reserved_ports"}
+SYSCTLS_1_29: Final = SYSCTLS_1_27 | {
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_intvl",
+    "net.ipv4.tcp_keepalive_probes",
+    "net.ipv4.tcp_keepalive_time",
+}
+SYSCTLS_1_32: Final = SYSCTLS_1_29 | {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
+
+SELINUX_1_0: Final = frozenset({"", "container_t", "container_init_t", "container_kvm_t"})
+SELINUX_1_31: Final = SELINUX_1_0 | {"container_engine_t"}
+
+PROFILES: Final = frozenset({"RuntimeDefault", "Localhost"})
+"""Types of profiles, of AppArmor and of seccomp, that do not open anything."""
+_HOST: Final = ("hostNetwork", "hostPID", "hostIPC")
+_HOOKS: Final = ("postStart", "preStop")
+
+
+def app_armor(meta: JsonObject, spec: JsonObject) -> Violation | None:
+    """Profiles of AppArmor, by field or by annotation, are the default one or a local one."""
+    pod, names, values = _with_profile(spec, "appArmorProfile")
+    bad = sorted(values)
+    notes = sorted(
+        f"{key}={quote(value)}"
+        for key, value in (meta.get("annotations") or {}).items()
+        if key.startswith(APPARMOR_OF_CONTAINER) and not _is_safe_apparmor(value)
+    )
+    who = setters(names, pod=pod)
+    if notes:
+        bad += notes
+        who = " and ".join(filter(None, (who, one_or_more("annotation", len(notes)))))
+    if not who:
+        return None
+    reason = one_or_more("forbidden AppArmor profile", len(bad))
+    return Violation(reason, f"{who} must not set AppArmor profile type to {quoted(bad)}")
+
+
+def _is_safe_apparmor(value: str) -> bool:
+    return value in ("", "runtime/default") or value.startswith("localhost/")
+
+
+def _with_profile(spec: JsonObject, field: str) -> tuple[bool, list[str], set[str]]:
+    """Whether the pod sets an unsafe profile, which containers do, and the types they set."""
+    values = set()
+
+    def is_bad(owner: JsonObject) -> bool:
+        profile = context_of(owner).get(field)
+        kind = "" if profile is None else profile.get("type", "")
+        if profile is None or kind in PROFILES:
+            return False
+        values.add(kind)
+        return True
+
+    pod = is_bad(spec)
+    names = [one.get("name", "") for one in containers(spec) if is_bad(one)]
+    return pod, names, values
+
+
+def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Nothing is added to what a container may do anyway."""
+    names, bad = [], set()
+    for container in containers(spec):
+        added = (context_of(container).get("capabilities") or {}).get("add") or ()
+        strange = set(added) - BASELINE_CAPABILITIES
+        if strange:
+            names.append(container.get("name", ""))
+            bad |= strange
+    if not names:
+        return None
+    detail = (
+        f"{named(names)} must not include {quoted(sorted(bad))} in securityContext.capabilities.add"
+    )
+    return Violation("non-default capabilities", detail)
+
+
+def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """The pod does not live among the processes and addresses of its node."""
+    found = [f"{field}=true" for field in _HOST if spec.get(field)]
+    return Violation("host namespaces", ", ".join(found)) if found else None
+
+
+def host_paths(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """No directory of the node is a volume."""
+    volumes = spec.get("volumes") or ()
+    found = [one.get("name", "") for one in volumes if one.get("hostPath") is not None]
+    return Violation("hostPath volumes", named(found, "volume")) if found else None
+
+
+def host_ports(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """No port of the node is taken."""
+    names, ports = [], set()
+    for container in containers(spec):
+        found = {
+            str(port["hostPort"]) for port in container.get("ports") or () if port.get("hostPort")
+        }
+        if found:
+            names.append(container.get("name", ""))
+            ports |= found
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    what = f"{one_or_more('hostPort', len(ports))} {', '.join(sorted(ports))}"
+    return Violation("hostPort", f"{named(names)} {uses} {what}")
+
+
+def host_probes(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Probes and hooks speak to the pod, to no other host."""
+    names, hosts = set(), set()
+    for container in containers(spec):
+        found = set(_probed_hosts(container))
+        if found:
+            names.add(container.get("name", ""))
+            hosts |= found
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    what = f"{one_or_more('probe or lifecycle host', len(hosts))} {quoted(sorted(hosts))}"
+    return Violation("probe or lifecycle host", f"{named(sorted(names))} {uses} {what}")
+
+
+def _probed_hosts(container: JsonObject) -> Iterator[str]:
+    hooks = container.get("lifecycle") or {}
+    handlers = [container.get(name) for name in PROBES] + [hooks.get(name) for name in _HOOKS]
+    for handler in handlers:
+        for action in ("httpGet", "tcpSocket"):
+            host = ((handler or {}).get(action) or {}).get("host")
+            if host:
+                yield host
+
+
+def privileged(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """No container is root on its node."""
+    names = [one.get("name", "") for one in containers(spec) if context_of(one).get("privileged")]
+    detail = f"{named(names)} must not set securityContext.privileged=true"
+    return Violation("privileged", detail) if names else None
+
+
+def proc_mount(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """What `/proc` hides stays hidden."""
+    names, types = [], set()
+    for container in containers(spec):
+        found = context_of(container).get("procMount")
+        if found is not None and found != "Default":
+            names.append(container.get("name", ""))
+            types.add(found)
+    detail = f"{named(names)} must not set securityContext.procMount to {quoted(sorted(types))}"
+    return Violation("procMount", detail) if names else None
+
+
+def has_own_users(spec: JsonObject) -> bool:
+    """Whether the users in the pod are not those of its node."""
+    return spec.get("hostUsers") is False
+
+
+def unless_own_users(check: Check) -> Check:
+    """A check that does not matter for pods in a user namespace."""
+
+    def relaxed(meta: JsonObject, spec: JsonObject) -> Violation | None:
+        return None if has_own_users(spec) else check(meta, spec)
+
+    return relaxed
+
+
+def selinux_with(types: frozenset[str]) -> Check:
+    """Only these types, and neither user nor role."""
+
+    def check(_: JsonObject, spec: JsonObject) -> Violation | None:
+        bad: set[str] = set()
+        fields: set[str] = set()
+
+        def is_bad(owner: JsonObject) -> bool:
+            options = context_of(owner).get("seLinuxOptions") or {}
+            wrong = {options.get("type", "")} - types
+            given = {field for field in ("user", "role") if options.get(field)}
+            bad.update(wrong)
+            fields.update(given)
+            return bool(wrong or given)
+
+        pod = is_bad(spec)
+        names = [one.get("name", "") for one in containers(spec) if is_bad(one)]
+        who = setters(names, pod=pod)
+        if not who:
+            return None
+        said = [f"{one_or_more('type', len(bad))} {quoted(sorted(bad))}"] if bad else []
+        said += [f"{field} may not be set" for field in ("user", "role") if field in fields]
+        detail = f"{who} set forbidden securityContext.seLinuxOptions: {'; '.join(said)}"
+        return Violation("seLinuxOptions", detail)
+
+    return check
+
+
+def seccomp_annotations(meta: JsonObject, spec: JsonObject) -> Violation | None:
+    """Before there was a field: no container may call all of the kernel."""
+    notes = meta.get("annotations") or {}
+    keys = (
+        SECCOMP_OF_POD,
+        *(SECCOMP_OF_CONTAINER + one.get("name", "") for one in containers(spec)),
+    )
+    bad = sorted(
+        {f"{key}={quote(notes[key])}" for key in keys if key in notes and _is_unsafe(notes[key])}
+    )
+    detail = f"forbidden {one_or_more('annotation', len(bad))} {', '.join(bad)}"
+    return Violation("seccompProfile", detail) if bad else None
+
+
+def _is_unsafe(value: str) -> bool:
+    return value not in ("runtime/default", "docker/default") and not value.startswith("localhost/")
+
+
+def seccomp_profiles(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Profiles of seccomp, where they are named, are the default one or a local one."""
+    pod, names, values = _with_profile(spec, "seccompProfile")
+    who = setters(names, pod=pod)
+    detail = f"{who} must not set securityContext.seccompProfile.type to {quoted(sorted(values))}"
+    return Violation("seccompProfile", detail) if who else None
+
+
+def sysctls_within(safe: frozenset[str]) -> Check:
+    """Only these kernel parameters."""
+
+    def check(_: JsonObject, spec: JsonObject) -> Violation | None:
+        given = context_of(spec).get("sysctls") or ()
+        found = [one.get("name", "") for one in given if one.get("name", "") not in safe]
+        return Violation("forbidden sysctls", ", ".join(found)) if found else None
+
+    return check
+
+
+def host_process(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """No container of Windows runs beside those of its node."""
+    names = [one.get("name", "") for one in containers(spec) if _runs_on_host(one)]
+    who = setters(names, pod=_runs_on_host(spec))
+    detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
+    return Violation("hostProcess", detail) if who else None
+
+
+def _runs_on_host(owner: JsonObject) -> bool:
+    return bool((context_of(owner).get("windowsOptions") or {}).get("hostProcess"))
+
+
+# --- Restricted checks -------------------------------------------------------
+#
+# The checks of level `restricted`: what a hardened pod must say.
+#
+# As k8s.io/pod-security-admission `policy/check_*.go`.
+
+
+VOLUMES: Final = (
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "image",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+)
+"""Kinds of volumes that a pod may have."""
+OTHER_VOLUMES: Final = (
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "gitRepo",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "rbd",
+    "flexVolume",
+    "cinder",
+    "cephfs",
+    "flocker",
+    "fc",
+    "azureFile",
+    "vsphereVolume",
+    "quobyte",
+    "azureDisk",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "scaleIO",
+    "storageos",
+)
+"""Those it may not have, by name."""
+
+
+def unless_windows(check: Check) -> Check:
+    """A check of what only Linux knows."""
+
+    def linux(meta: JsonObject, spec: JsonObject) -> Violation | None:
+        if (spec.get("os") or {}).get("name") == "windows":
+            return None
+        return check(meta, spec)
+
+    return linux
+
+
+def privilege_escalation(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Every container says that nobody in it can become more than they are."""
+    names = [
+        one.get("name", "")
+        for one in containers(spec)
+        if context_of(one).get("allowPrivilegeEscalation") is not False
+    ]
+    detail = f"{named(names)} must set securityContext.allowPrivilegeEscalation=false"
+    return Violation("allowPrivilegeEscalation != false", detail) if names else None
+
+
+def dropped_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Every container drops all capabilities, and takes back one at most."""
+    keeping, adding, added = [], [], set()
+    for container in containers(spec):
+        name = container.get("name", "")
+        capabilities = context_of(container).get("capabilities") or {}
+        if "ALL" not in (capabilities.get("drop") or ()):
+            keeping.append(name)
+        bad = set(capabilities.get("add") or ()) - {"NET_BIND_SERVICE"}
+        if bad:
+            adding.append(name)
+            added |= bad
+    details = []
+    if keeping:
+        details.append(f'{named(keeping)} must set securityContext.capabilities.drop=["ALL"]')
+    if adding:
+        details.append(
+            f"{named(adding)} must not include {quoted(sorted(added))} in "
+            "securityContext.capabilities.add"
+        )
+    return Violation("unrestricted capabilities", "; ".join(details)) if details else None
+
+
+def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Volumes are of kinds that hold nothing of the node and name no server."""
+    names, kinds = [], set()
+    for volume in spec.get("volumes") or ():
+        if any(volume.get(kind) is not None for kind in VOLUMES):
+            continue
+        names.append(volume.get("name", ""))
+        found = (kind for kind in OTHER_VOLUMES if volume.get(kind) is not None)
+        kinds.add(next(found, "unknown"))
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    what = f"{one_or_more('restricted volume type', len(kinds))} {quoted(sorted(kinds))}"
+    return Violation("restricted volume types", f"{named(names, 'volume')} {uses} {what}")
+
+
+def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Every container says, or the pod for all of them, that it does not run as root."""
+    own = context_of(spec).get("runAsNonRoot")
+    said = [(one.get("name", ""), context_of(one).get("runAsNonRoot")) for one in containers(spec)]
+    who = setters([name for name, value in said if value is False], pod=own is False)
+    reason = "runAsNonRoot != true"
+    if who:
+        return Violation(reason, f"{who} must not set securityContext.runAsNonRoot=false")
+    names = [] if own else [name for name, value in said if value is None]
+    detail = f"pod or {named(names)} must set securityContext.runAsNonRoot=true"
+    return Violation(reason, detail) if names else None
+
+
+def not_user_zero(_: JsonObject, spec: JsonObject) -> Violation | None:
+    """Nobody runs as user 0, whatever else is said."""
+    names = [one.get("name", "") for one in containers(spec) if _is_root(one)]
+    who = setters(names, pod=_is_root(spec))
+    return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
+
+
+def _is_root(owner: JsonObject) -> bool:
+    return context_of(owner).get("runAsUser") == 0
+
+
+def required_seccomp(meta: JsonObject, spec: JsonObject) -> Violation | None:
+    """Every container has a profile of seccomp, its own or that of the pod."""
+    bad = seccomp_profiles(meta, spec)
+    if bad is not None:
+        return bad
+    if (context_of(spec).get("seccompProfile") or {}).get("type") in PROFILES:
+        return None
+    names = [
+        one.get("name", "")
+        for one in containers(spec)
+        if context_of(one).get("seccompProfile") is None
+    ]
+    detail = (
+        f"pod or {named(names)} must set securityContext.seccompProfile.type to "
+        '"RuntimeDefault" or "Localhost"'
+    )
+    return Violation("seccompProfile", detail) if names else None
+
+
+PROC_MOUNT: Final = "procMount"
+CAPABILITIES: Final = "capabilities_baseline"
+HOST_PATHS: Final = "hostPathVolumes"
+SECCOMP: Final = "seccompProfile_baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class StandardCheck:
+    """`since` is the minor release from which on the function is the one to ask; `instead` names a
+    check of `baseline` that this one stands for."""
+
+    name: str
+    level: str
+    since: int
+    check: Check
+    instead: str = ""
+
+
+CHECKS: Final = (
+    StandardCheck("appArmorProfile", BASELINE, 0, app_armor),
+    StandardCheck(CAPABILITIES, BASELINE, 0, added_capabilities),
+    StandardCheck("hostNamespaces", BASELINE, 0, host_namespaces),
+    StandardCheck(HOST_PATHS, BASELINE, 0, host_paths),
+    StandardCheck("hostPorts", BASELINE, 0, host_ports),
+    StandardCheck("hostProbesAndHostLifecycle", BASELINE, 34, host_probes),
+    StandardCheck("privileged", BASELINE, 0, privileged),
+    StandardCheck(PROC_MOUNT, BASELINE, 0, proc_mount),
+    StandardCheck(PROC_MOUNT, BASELINE, 35, unless_own_users(proc_mount)),
+    StandardCheck("seLinuxOptions", BASELINE, 0, selinux_with(SELINUX_1_0)),
+    StandardCheck("seLinuxOptions", BASELINE, 31, selinux_with(SELINUX_1_31)),
+    StandardCheck(SECCOMP, BASELINE, 0, seccomp_annotations),
+    StandardCheck(SECCOMP, BASELINE, 19, seccomp_profiles),
+    StandardCheck("sysctls", BASELINE, 0, sysctls_within(SYSCTLS_1_0)),
+    StandardCheck("sysctls", BASELINE, 27, sysctls_within(SYSCTLS_1_27)),
+    StandardCheck("sysctls", BASELINE, 29, sysctls_within(SYSCTLS_1_29)),
+    StandardCheck("sysctls", BASELINE, 32, sysctls_within(SYSCTLS_1_32)),
+    StandardCheck("windowsHostProcess", BASELINE, 0, host_process),
+    StandardCheck("allowPrivilegeEscalation", RESTRICTED, 8, privilege_escalation),
+    StandardCheck(
+        "allowPrivilegeEscalation",
+        RESTRICTED,
+        25,
+        unless_windows(privilege_escalation),
+    ),
+    StandardCheck("capabilities_restricted", RESTRICTED, 22, dropped_capabilities, CAPABILITIES),
+    StandardCheck(
+        "capabilities_restricted",
+        RESTRICTED,
+        25,
+        unless_windows(dropped_capabilities),
+        CAPABILITIES,
+    ),
+    StandardCheck("procMount_restricted", RESTRICTED, 35, proc_mount, PROC_MOUNT),
+    StandardCheck("restrictedVolumes", RESTRICTED, 0, restricted_volumes, HOST_PATHS),
+    StandardCheck("runAsNonRoot", RESTRICTED, 0, non_root),
+    StandardCheck("runAsNonRoot", RESTRICTED, 35, unless_own_users(non_root)),
+    StandardCheck("runAsUser", RESTRICTED, 23, not_user_zero),
+    StandardCheck("runAsUser", RESTRICTED, 35, unless_own_users(not_user_zero)),
+    StandardCheck("seccompProfile_restricted", RESTRICTED, 19, required_seccomp, SECCOMP),
+    StandardCheck(
+        "seccompProfile_restricted",
+        RESTRICTED,
+        25,
+        unless_windows(required_seccomp),
+        SECCOMP,
+    ),
+)
+"""In the order of messages: by level, then by name. Of one name the later release comes last."""
+
+NEWEST: Final = max(one.since for one in CHECKS)
+"""What `latest` means, and every release after it, unless the server is an older one."""
+
+
+def violations(
+    chosen: LevelVersion, meta: JsonObject, spec: JsonObject, newest: int = NEWEST
+) -> list[Violation]:
+    """What a pod does that a level does not allow; `newest` is the latest version that the server
+    knows."""
+    if chosen.level == PRIVILEGED:
+        return []
+    minor = newest if chosen.minor is None else min(chosen.minor, newest)
+    checks = _checks(chosen.level, minor)
+    return [found for check in checks if (found := check(meta, spec)) is not None]
+
+
+@functools.lru_cache(maxsize=128)
+def _checks(level: str, minor: int) -> tuple[Check, ...]:
+    current = {one.name: one for one in CHECKS if one.since <= minor}
+    if level == BASELINE:
+        return tuple(one.check for one in current.values() if one.level == BASELINE)
+    replaced = {one.instead for one in current.values()}
+    return tuple(one.check for one in current.values() if one.name not in replaced)

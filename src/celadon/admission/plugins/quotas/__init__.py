@@ -1,1 +1,0 @@
-"""What ResourceQuotas count, and whether a request fits into them."""

@@ -1,0 +1,356 @@
+"""A mutating policy to a `CompiledMutatingPolicy`: its programs, and what is known beforehand.
+
+As with validating policies, an expression that does not compile stays, with its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from celadon.admission import decision_source, policy_limits
+from celadon.admission.decision_source import Source
+from celadon.admission.expressions.compiled_expressions import (
+    Expression,
+    ExpressionMemory,
+    PolicyScope,
+)
+from celadon.admission.hits import Hit
+from celadon.admission.policies import params
+from celadon.admission.policies.compiled_policy import (
+    Phase,
+    PolicyFrame,
+    compile_frame,
+    condition_phase,
+    plain_size,
+    uses_authorizer,
+)
+from celadon.admission.policies.matching import Candidate
+from celadon.admission.policies.mutation_records import Change
+from celadon.admission.registration.registration_types import (
+    IGNORE,
+    JSON_PATCH,
+    MutatingAdmissionPolicy,
+    Mutation,
+)
+from celadon.admission.verdict import Note, Outcome
+from celadon.cel import EvaluationError, Program, mapped_element, types
+from celadon.cel.syntax import Comprehension, Expr, Ident, Select, Struct, walk
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
+from celadon.kube.library import DEFAULT_VERSION, PatchObject
+from celadon.records import dataclass
+
+# --- Known configurations ----------------------------------------------------
+#
+# Configurations that are known before a request comes, and what is prepared for them.
+#
+# Most policies that set a label or a field or add a sidecar do it without looking at the
+# object. Most of the others set something in each item of a list:
+#
+#     Object{spec: Object.spec{containers: object.spec.containers.map(c,
+#         Object.spec.containers{name: c.name, imagePullPolicy: 'Always'})}}
+#
+# Of these only the names are not known. Such a configuration is constructed once, with one item
+# that stands for all; each kind has a plan for merging it (`MergePlanner`). Where an object
+# does not let itself be merged by the plan, the expression is evaluated.
+
+
+_Path = tuple[str, ...]
+_OBJECT: Final = "object"
+_ANY_KEY: Final = "any"
+"""The key of the item that stands for all."""
+
+
+class KnownConfiguration:
+    """The value of one expression, and of which lists it has `every` item. What it is as a
+    configuration, and the plans for it, are remembered for built-in kinds: those of definitions may
+    change."""
+
+    __slots__ = ("_every", "_known", "_plans", "_value")
+
+    def __init__(self, value: PatchObject, every: Mapping[_Path, EveryItem]) -> None:
+        self._value = value
+        self._every = every
+        self._known: dict[GroupVersionKind, JsonObject | None] = {}
+        self._plans: dict[MergePlanner, Plan | None] = {}
+
+    def plan(self, planner: MergePlanner) -> Plan | None:
+        """How it is merged (see `MergePlanner`); None if that has to be found out each time."""
+        try:
+            return self._plans[planner]
+        except KeyError:
+            plan = self._plans[planner] = planner.plan(self._value, self._every)
+            return plan
+
+    def fitting(self, kinds: MutatedKinds, kind: GroupVersionKind) -> JsonObject | None:
+        """As `MutatedKinds.fitting`. None if it is not the same for all objects."""
+        if self._every:
+            return None
+        if kinds.custom(kind) is not None:
+            return kinds.fitting(self._value, kind)
+        if kind not in self._known:
+            self._known[kind] = kinds.fitting(self._value, kind)
+        return self._known[kind]
+
+
+def constant_configuration(expression: Expression) -> KnownConfiguration | None:
+    """Of an expression that names no variable. None for any other, and for one that fails."""
+    program = expression.program
+    if program is None or not program.is_constant:
+        return None
+    value = _value(program, {})
+    return None if value is None else KnownConfiguration(value, {})
+
+
+def itemwise_configuration(expression: Expression) -> KnownConfiguration | None:
+    """Of an expression that names nothing but the items of lists, at the places of these lists.
+    None for any other, and for one that fails."""
+    program = expression.program
+    copied = None if program is None else _copied(program.checked.root, ())
+    if program is None or not copied:
+        return None
+    value = _value(program, _with_items(copied, 1))
+    if value is None:
+        return None
+    most = _most(program, copied)
+    return KnownConfiguration(value, {path: EveryItem(one, most) for path, one in copied.items()})
+
+
+def _value(program: Program, activation: Mapping[str, Any]) -> PatchObject | None:
+    try:
+        value = program.evaluate(activation)
+    except EvaluationError:
+        return None
+    return value if isinstance(value, PatchObject) else None
+
+
+def _copied(node: Expr, path: _Path) -> dict[_Path, frozenset[str]] | None:
+    """By the paths of lists with every item the fields that are copied from it. None for anything
+    that is not known."""
+    if not any(isinstance(one, Ident) for one in walk(node)):
+        return {}
+    match node:
+        case Struct():
+            made: dict[_Path, frozenset[str]] = {}
+            for field in node.fields:
+                found = _copied(field.value, (*path, field.name))
+                if found is None or field.optional:
+                    return None
+                made |= found
+            return made
+        case Comprehension():
+            fields = _copied_fields(node, path)
+            return None if fields is None else {path: fields}
+    return None
+
+
+def _copied_fields(node: Comprehension, path: _Path) -> frozenset[str] | None:
+    """Of `object.<path>.map(c, Object.<path>{name: c.name, ...})` the fields like `name`, if all
+    others are known."""
+    item = mapped_element(node)
+    if not isinstance(item, Struct) or _selected(node.iter_range) != (_OBJECT, *path):
+        return None
+    copied = set()
+    for field in item.fields:
+        if _selected(field.value) == (node.iter_var, field.name):
+            copied.add(field.name)
+        elif any(isinstance(one, Ident) for one in walk(field.value)):
+            return None
+        if field.optional:
+            return None
+    return frozenset(copied)
+
+
+def _selected(node: Expr) -> _Path:
+    """`a.b.c` as its names; empty for anything else."""
+    names: list[str] = []
+    while isinstance(node, Select) and not node.test_only:
+        names.append(node.field)
+        node = node.operand
+    return (node.name, *reversed(names)) if isinstance(node, Ident) else ()
+
+
+def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, Any]:
+    """An object with so many items in each of the lists."""
+    made: dict[str, Any] = {}
+    for path, fields in copied.items():
+        at = made
+        for name in path[:-1]:
+            at = at.setdefault(name, {})
+        at[path[-1]] = [dict.fromkeys(fields, _ANY_KEY)] * times
+    return {_OBJECT: made}
+
+
+def _most(program: Program, copied: Mapping[_Path, frozenset[str]]) -> int:
+    """How many items each list may have, so that no limit on costs is reached. An item costs the
+    same as another."""
+    one, two = (program.evaluate_metered(_with_items(copied, times))[1] for times in (1, 2))
+    limit = min(policy_limits.PER_CALL_COST, policy_limits.RUNTIME_COST_BUDGET)
+    return max(0, (limit - one) // max(1, two - one))
+
+
+IF_NEEDED: Final = "IfNeeded"
+
+CONFIGURATION_RESULT: Final = (types.object_type("Object"),)
+PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledMutation:
+    """`is_patch`: a JSON patch, else a configuration, which may be known before a request comes."""
+
+    expression: Expression
+    is_patch: bool
+    known: KnownConfiguration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledMutatingPolicy(PolicyFrame):
+    """`reinvokes`: whether it wants to see what others have changed after it. `known` are the
+    configurations of its mutations, and the fields that these are from, if all of them are known
+    and there are no conditions; else there are none."""
+
+    mutations: tuple[CompiledMutation, ...]
+    reinvokes: bool
+    known: tuple[tuple[KnownConfiguration, Source], ...]
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """And those of its own."""
+        return (*self.frame_expressions, *(one.expression for one in self.mutations))
+
+
+def compile_mutating_policy(
+    policy: MutatingAdmissionPolicy,
+    version: str = DEFAULT_VERSION,
+    memory: ExpressionMemory | None = None,
+) -> CompiledMutatingPolicy:
+    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
+    the `memory` are not compiled again."""
+    spec = policy.spec
+    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
+    mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
+    phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
+    size = plain_size(variables, phases)
+    if size >= policy_limits.UNBOUNDED_SIZE:
+        mutations = tuple(_known(one, constant_configuration) for one in mutations)
+    elif not variables:
+        mutations = tuple(_known(one, itemwise_configuration) for one in mutations)
+    return CompiledMutatingPolicy(
+        name=policy.name,
+        param_kind=spec.param_kind,
+        ignores_failures=spec.failure_policy == IGNORE,
+        conditions=conditions,
+        variables=variables,
+        uses_authorizer=uses_authorizer(variables, phases),
+        plain_size=size,
+        mutations=mutations,
+        reinvokes=spec.reinvocation_policy == IF_NEEDED,
+        known=() if conditions else _all_known(mutations),
+    )
+
+
+def _all_known(
+    mutations: tuple[CompiledMutation, ...],
+) -> tuple[tuple[KnownConfiguration, Source], ...]:
+    found = [(one.known, one.expression.source) for one in mutations if one.known is not None]
+    return tuple(found) if len(found) == len(mutations) else ()
+
+
+def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMutation:
+    is_patch = mutation.patch_type == JSON_PATCH
+    text = mutation.json_patch if is_patch else mutation.apply_configuration
+    compiled = scope.mutation(
+        text or "",
+        PATCH_RESULT if is_patch else CONFIGURATION_RESULT,
+        stored=True,
+        source=decision_source.mutation(index, is_patch=is_patch),
+    )
+    return CompiledMutation(compiled, is_patch)
+
+
+def _known(
+    mutation: CompiledMutation, find: Callable[[Expression], KnownConfiguration | None]
+) -> CompiledMutation:
+    """What costs nothing worth counting, or nothing that could be too much, and is known needs no
+    evaluation for each request."""
+    if mutation.is_patch:
+        return mutation
+    return replace(mutation, known=find(mutation.expression))
+
+
+# --- Planned mutations -------------------------------------------------------
+#
+# What of a round is known before it begins: who is asked about what, and what comes of it.
+#
+# For most policies it depends on the endpoint alone whether they are asked: they have no
+# selectors and no params (`Standing`). If their configurations are known too, and have plans
+# for the kind, nothing of a policy has to be evaluated for a request (`planned_changes`).
+
+
+class Planned(NamedTuple):
+    """A policy that is asked for one of its bindings with one param. `note` says that it was; `key`
+    identifies it among all that are asked."""
+
+    policy: CompiledMutatingPolicy
+    binding: str
+    hit: Hit
+    param: JsonObject | None
+    param_name: str
+    note: Note
+    key: tuple[str, str, str]
+
+
+def planned(
+    candidate: Candidate[CompiledMutatingPolicy], binding: str, hit: Hit, param: JsonObject | None
+) -> Planned:
+    """With a param as it was found."""
+    policy, name = candidate.compiled, params.param_name(param)
+    note = Note(Outcome.EVALUATED, policy.name, binding, name)
+    given = params.untyped(param, candidate.source)
+    return Planned(policy, binding, hit, given, name, note, (policy.name, binding, name))
+
+
+class Standing(NamedTuple):
+    """A candidate; `always` is how every request is shown to it, None if that depends on the
+    request."""
+
+    candidate: Candidate[CompiledMutatingPolicy]
+    always: tuple[Planned, ...] | None
+
+
+def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
+    """What is known of it."""
+    hit = candidate.plan.direct
+    bound = candidate.bindings
+    if hit is None or candidate.error or not candidate.matches_own:
+        return Standing(candidate, None)
+    if any(one.plan.direct is None or one.params.looks_up for one in bound):
+        return Standing(candidate, None)
+    return Standing(
+        candidate, tuple(planned(candidate, one.binding.name, hit, None) for one in bound)
+    )
+
+
+def planned_changes(
+    one: Planned, live: JsonObject, planner: MergePlanner, number: int
+) -> list[Change] | None:
+    """What a policy whose configurations are known does to an object. None if it has to be
+    evaluated."""
+    policy = one.policy
+    changes = []
+    try:
+        for index, (known, source) in enumerate(policy.known):
+            plan = known.plan(planner)
+            if plan is None:
+                return None
+            made = plan(live)
+            changes.append(
+                Change(policy.name, one.binding, one.param_name, index, source, number, live, made)
+            )
+            live = made
+    except Unplanned:
+        return None
+    return changes

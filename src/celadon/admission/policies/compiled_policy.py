@@ -1,0 +1,317 @@
+"""A policy to a `CompiledPolicy`: its programs, and what evaluation wants to know beforehand.
+
+Compiling never fails: an expression that does not compile stays in the policy with its error, which
+becomes a decision when the policy is evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, Protocol
+
+from celadon.admission import decision_source, policy_limits
+from celadon.admission.expressions.compiled_expressions import (
+    ANNOTATION_RESULT,
+    BOOL_RESULT,
+    MESSAGE_RESULT,
+    Expression,
+    ExpressionMemory,
+    PolicyScope,
+)
+from celadon.admission.expressions.match_conditions import Condition
+from celadon.admission.registration.registration_types import (
+    IGNORE,
+    AuditAnnotation,
+    MatchCondition,
+    ParamKind,
+    ValidatingAdmissionPolicy,
+    Validation,
+    Variable,
+)
+from celadon.kube.go import trim_space
+from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
+
+# --- Plain sizes -------------------------------------------------------------
+#
+# How large a request may be so that a policy need not be metered.
+#
+# Up to that many characters of JSON in all inputs, no limit and no budget of the policy can be
+# reached, so that nothing needs to be counted.
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Expressions that are paid from one budget; meanwhile variables may be computed so many
+    times."""
+
+    expressions: Sequence[Expression]
+    budget: int = policy_limits.RUNTIME_COST_BUDGET
+    computed: int = 1
+
+
+def condition_phase(conditions: Sequence[Condition]) -> Phase:
+    """That of match conditions."""
+    expressions = tuple(condition.expression for condition in conditions)
+    return Phase(expressions, policy_limits.MATCH_CONDITIONS_COST_BUDGET)
+
+
+_PRECISION: Final = 64
+"""So many parts of the size make no difference: fewer looks at every expression, when thousands of
+policies are loaded."""
+
+
+def plain_size(variables: Mapping[str, Expression], phases: Sequence[Phase]) -> int:
+    """A size known to be within limits, the largest or one slightly below it; -1 when there is
+    none."""
+    if _within_limits(variables, phases, policy_limits.UNBOUNDED_SIZE):
+        return policy_limits.UNBOUNDED_SIZE
+    low, high = -1, policy_limits.UNBOUNDED_SIZE
+    while high - low > max(1, low // _PRECISION):
+        middle = _between(low, high)
+        if _within_limits(variables, phases, middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _between(low: int, high: int) -> int:
+    """Half way, or half the digits as long as nobody knows how many there are."""
+    if high <= 4 * (low + 1):
+        return (low + high) // 2
+    return min(math.isqrt((low + 2) * high), high - 1)
+
+
+def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase], size: int) -> bool:
+    """Whether inputs of this size keep every expression and every phase within its limit."""
+    total = size
+    spent = 0.0
+    for variable in variables.values():
+        cost = _bound(variable, total)
+        if cost > policy_limits.PER_CALL_COST:
+            return False
+        spent += cost
+        result = _result_size(variable, total)
+        if result >= policy_limits.UNBOUNDED_SIZE:
+            return False
+        total += math.ceil(result)
+    for phase in phases:
+        costs = [_bound(expression, total) for expression in phase.expressions]
+        if any(cost > policy_limits.PER_CALL_COST for cost in costs):
+            return False
+        if sum(costs) + phase.computed * spent > phase.budget:
+            return False
+    return True
+
+
+def _bound(expression: Expression, size: int) -> float:
+    return 0.0 if expression.program is None else expression.program.cost_bound(size)
+
+
+def _result_size(expression: Expression, size: int) -> float:
+    return 0.0 if expression.program is None else expression.program.size_bound(size)
+
+
+# --- Policy frame ------------------------------------------------------------
+#
+# What compiled policies have in common, whether they validate or mutate.
+
+
+class FrameSpec(Protocol):
+    """The part of a policy's spec that is the same for both."""
+
+    @property
+    def param_kind(self) -> ParamKind | None: ...
+
+    @property
+    def variables(self) -> tuple[Variable, ...]: ...
+
+    @property
+    def match_conditions(self) -> tuple[MatchCondition, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFrame:
+    """Of requests whose size is at most `plain_size` nothing needs to be counted."""
+
+    name: str
+    param_kind: ParamKind | None
+    ignores_failures: bool
+    conditions: tuple[Condition, ...]
+    variables: Mapping[str, Expression]
+    uses_authorizer: bool
+    plain_size: int
+
+    @property
+    def frame_expressions(self) -> tuple[Expression, ...]:
+        """The conditions and variables."""
+        return (*(one.expression for one in self.conditions), *self.variables.values())
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All of the policy, those that cannot run included."""
+        return self.frame_expressions
+
+    def prepare(self) -> None:
+        """Generate now what programs would generate at their first error or counted evaluation."""
+        for expression in self.expressions:
+            expression.prepare()
+
+
+def compile_frame(
+    name: str, spec: FrameSpec, version: str, memory: ExpressionMemory | None = None
+) -> tuple[PolicyScope, Mapping[str, Expression], tuple[Condition, ...]]:
+    """The variables and match conditions of a stored policy, and the scope for all else."""
+    scope = PolicyScope(
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=bool(spec.variables),
+        owner=name,
+        memory=memory,
+    )
+    variables: dict[str, Expression] = {}
+    for i, variable in enumerate(spec.variables):
+        variables[variable.name] = scope.declare(
+            variable.name, variable.expression, stored=True, source=decision_source.variable(i)
+        )
+    conditions = tuple(_condition(i, c, scope) for i, c in enumerate(spec.match_conditions))
+    return scope, variables, conditions
+
+
+def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Condition:
+    source = decision_source.condition(index)
+    compiled = scope.compile(condition.expression, BOOL_RESULT, stored=True, source=source)
+    return Condition(condition.name, compiled)
+
+
+def uses_authorizer(variables: Mapping[str, Expression], phases: Iterable[Phase]) -> bool:
+    """Whether any expression may ask for access."""
+    expressions = (*variables.values(), *(one for phase in phases for one in phase.expressions))
+    return any("authorizer" in expression.text for expression in expressions)
+
+
+_OF_REQUESTS: Final = ("request", "namespaceObject")
+"""What a request brings besides objects, as expressions name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledValidation:
+    """`default_message` is the text when no message expression gives one."""
+
+    expression: Expression
+    message_expression: Expression | None
+    default_message: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledAnnotation:
+    """An audit annotation: a string to publish, or null for none."""
+
+    key: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPolicy(PolicyFrame):
+    """`quick` are the programs of the validations, where these alone decide as long as they are
+    true; empty for policies that ask for more than the request, or have a broken expression.
+    `counted` are the same, counting what they cost; empty where messages cost something, too."""
+
+    validations: tuple[CompiledValidation, ...]
+    annotations: tuple[CompiledAnnotation, ...]
+    has_messages: bool
+    quick: tuple[Callable[[Mapping[str, Any]], Any], ...] = field(init=False)
+    counted: tuple[Callable[[Mapping[str, Any], int], tuple[Any, int]], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        programs = [validation.expression.program for validation in self.validations]
+        asks_for_more = (
+            self.conditions
+            or self.variables
+            or self.annotations
+            or self.uses_authorizer
+            or self.param_kind
+        )
+        alone = () if asks_for_more or None in programs else programs
+        known = tuple(program for program in alone if program is not None)
+        object.__setattr__(self, "quick", tuple(one.evaluate for one in known))
+        counted = () if self.has_messages else known
+        object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in counted))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """And those of its own."""
+        messages = (one.message_expression for one in self.validations)
+        return (
+            *self.frame_expressions,
+            *(one.expression for one in self.validations),
+            *(one for one in messages if one is not None),
+            *(one.expression for one in self.annotations),
+        )
+
+    @property
+    def reads_objects_only(self) -> bool:
+        """Whether no validation may read the request or its namespace."""
+        texts = [one.expression.text for one in self.validations]
+        return not any(name in text for text in texts for name in _OF_REQUESTS)
+
+
+def compile_policy(
+    policy: ValidatingAdmissionPolicy,
+    version: str = DEFAULT_VERSION,
+    memory: ExpressionMemory | None = None,
+) -> CompiledPolicy:
+    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
+    the `memory` are not compiled again."""
+    spec = policy.spec
+    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
+    validations = tuple(_validation(i, v, scope) for i, v in enumerate(spec.validations))
+    annotations = tuple(_annotation(i, a, scope) for i, a in enumerate(spec.audit_annotations))
+    messages = [v.message_expression for v in validations if v.message_expression is not None]
+    phases = (
+        condition_phase(conditions),
+        Phase((*(v.expression for v in validations), *messages), computed=2),
+        Phase(tuple(a.expression for a in annotations)),
+    )
+    return CompiledPolicy(
+        name=policy.name,
+        param_kind=spec.param_kind,
+        ignores_failures=spec.failure_policy == IGNORE,
+        conditions=conditions,
+        variables=variables,
+        uses_authorizer=uses_authorizer(variables, phases),
+        plain_size=plain_size(variables, phases),
+        validations=validations,
+        annotations=annotations,
+        has_messages=bool(messages),
+    )
+
+
+def _annotation(index: int, annotation: AuditAnnotation, scope: PolicyScope) -> CompiledAnnotation:
+    source, text = decision_source.annotation(index), annotation.value_expression
+    compiled = scope.compile(text, ANNOTATION_RESULT, stored=True, source=source)
+    return CompiledAnnotation(annotation.key, compiled)
+
+
+def _validation(index: int, validation: Validation, scope: PolicyScope) -> CompiledValidation:
+    message = None
+    if validation.message_expression:
+        message = scope.compile(
+            validation.message_expression,
+            MESSAGE_RESULT,
+            authorizer=False,
+            stored=True,
+            source=decision_source.message(index),
+        )
+    default = trim_space(validation.message)
+    source = decision_source.validation(index)
+    return CompiledValidation(
+        scope.compile(validation.expression, BOOL_RESULT, stored=True, source=source),
+        message,
+        default or f"failed expression: {trim_space(validation.expression)}",
+        validation.reason or "",
+    )

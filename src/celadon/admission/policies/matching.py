@@ -1,0 +1,589 @@
+"""Which requests a policy, a binding or a webhook is about.
+
+Two steps. `plan` looks at what is fixed for all requests to one endpoint and operation (`Target`):
+it resolves rules, scopes and equivalent versions into a short list of `Hit`s, or says that nothing
+can match. `matches` then looks at what differs from request to request: resource names and
+selectors. Engines remember plans, so a request pays for selectors only where there are some.
+
+As k8s.io/apiserver `pkg/admission/plugin/policy/matching` and `plugin/webhook/predicates`.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from celadon.admission.decision_source import (
+    MATCH_CONSTRAINTS,
+    MATCH_RESOURCES,
+    PARAM_KIND,
+    PARAM_REF,
+    Source,
+)
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.hits import NAMESPACES, Hit, MatchError
+from celadon.admission.policies import params
+from celadon.admission.policies.compiled_policy import FrameSpec, PolicyFrame
+from celadon.admission.policies.params import ParamError, ParamFinder, ParamSource
+from celadon.admission.registration.registration_types import (
+    EQUIVALENT,
+    BindingSpec,
+    MatchResources,
+    Rule,
+)
+from celadon.admission.verdict import Outcome
+from celadon.kube import (
+    FieldPath,
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
+from celadon.kube.resources import Catalog
+from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
+from celadon.records import dataclass
+
+ALL: Final = "*"
+NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
+OBJECT_SELECTOR: Final = FieldPath("objectSelector")
+
+_REVIEWS: Final = frozenset(
+    [
+        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
+        GroupResource("authentication.k8s.io", "tokenreviews"),
+        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
+    ]
+)
+"""Resources no policy ever sees, whatever the version and subresource."""
+
+_POLICIES: Final = frozenset(
+    GroupResource("admissionregistration.k8s.io", resource)
+    for resource in (
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+    )
+)
+"""Resources that only static policies see: those from files of the server."""
+
+
+def is_exempt(resource: GroupVersionResource, *, static: bool = False) -> bool:
+    """Whether no policy ever sees it; `static` policies are from files, all others are objects."""
+    found = resource.group_resource
+    return found in _REVIEWS or (not static and found in _POLICIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What rules look at, short of the name: an endpoint, an operation, whether in a namespace."""
+
+    resource: GroupVersionResource
+    kind: GroupVersionKind
+    subresource: str
+    operation: str
+    in_namespace: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A compiled label selector, or why it is none. Everything is no selector."""
+
+    selector: LabelSelector | None = None
+    error: StatusError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """What is left to decide per request. `direct` is the answer when nothing is."""
+
+    hits: tuple[Hit, ...]
+    excludes: tuple[Hit, ...]
+    namespace_selector: Selector | None
+    object_selector: Selector | None
+    direct: Hit | None
+
+
+class Labels(Protocol):
+    """The labels of a request that selectors look at."""
+
+    @property
+    def name(self) -> str: ...
+
+    def namespace_labels(self) -> Mapping[str, str] | None:
+        """None when a namespace selector does not apply; may raise MatchError."""
+        ...
+
+    def object_labels(self) -> Sequence[Mapping[str, str]]:
+        """Of the object and the old object, those that exist."""
+        ...
+
+
+def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> MatchPlan | None:
+    """None when no request to this target can match. No match resources match everything."""
+    original = Hit(target.resource, target.kind)
+    if match is None:
+        return MatchPlan((original,), (), None, None, original)
+    hits: tuple[Hit, ...] = (original,)
+    if match.resource_rules:
+        hits = _hits(match.resource_rules, match, target, catalog)
+    excludes = _hits(match.exclude_resource_rules, match, target, catalog)
+    if not hits or (excludes and excludes[0].names is None):
+        return None
+    namespace_selector = _compiled(match.namespace_selector, "namespace")
+    object_selector = _compiled(match.object_selector, "object")
+    fixed = hits[0].names is None and not excludes
+    unselective = namespace_selector is None and object_selector is None
+    direct = hits[0] if fixed and unselective else None
+    return MatchPlan(hits, excludes, namespace_selector, object_selector, direct)
+
+
+def _compiled(selector: Mapping[str, Any] | None, which: str) -> Selector | None:
+    if selector is None:
+        text = (
+            f"a nil {which} selector was passed, please ensure selectors are initialized properly"
+        )
+        return Selector(error=status.plain_error(text))
+    try:
+        compiled = label_selector(selector)
+    except SelectorError as error:
+        return Selector(error=status.internal_error(str(error)))
+    return None if compiled.is_everything else Selector(compiled)
+
+
+def _hits(
+    rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
+) -> tuple[Hit, ...]:
+    """In the order in which upstream tries them; nothing after the first that takes all names."""
+    found: list[Hit] = []
+    for hit in _all_hits(rules, match, target, catalog):
+        found.append(hit)
+        if hit.names is None:
+            break
+    return tuple(found)
+
+
+def _all_hits(
+    rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
+) -> Iterator[Hit]:
+    for rule in rules:
+        if not uncovered(rule, target, target.resource):
+            yield Hit(target.resource, target.kind, _names(rule))
+    if match.match_policy != EQUIVALENT or not rules:
+        return
+    equivalents = catalog.equivalents(target.resource, target.subresource)
+    for rule in rules:
+        for resource, kind in equivalents:
+            if not uncovered(rule, target, resource):
+                yield Hit(resource, kind, _names(rule))
+
+
+def _names(rule: Rule) -> frozenset[str] | None:
+    return frozenset(rule.resource_names) if rule.resource_names else None
+
+
+def uncovered(rule: Rule, target: Target, resource: GroupVersionResource) -> str:
+    """The first field of a rule by which it does not cover the resource, the target's or one
+    equivalent to it; empty if it does. Names are not looked at."""
+    if not _in_scope(rule.scope, target):
+        return "scope"
+    if not _contains(rule.operations, target.operation):
+        return "operations"
+    if not _contains(rule.api_groups, resource.group):
+        return "apiGroups"
+    if not _contains(rule.api_versions, resource.version):
+        return "apiVersions"
+    for entry in rule.resources:
+        if _names_resource(entry, resource.resource, target.subresource):
+            return ""
+    return "resources"
+
+
+def _in_scope(scope: str | None, target: Target) -> bool:
+    if scope is None or scope == ALL:
+        return True
+    core_namespaces = target.resource.group == "" and target.resource.resource == NAMESPACES
+    namespaced = target.in_namespace and not core_namespaces
+    return (scope == "Namespaced" and namespaced) or (scope == "Cluster" and not namespaced)
+
+
+def _contains(values: Sequence[str], value: str) -> bool:
+    return ALL in values or value in values
+
+
+def _names_resource(entry: str, resource: str, subresource: str) -> bool:
+    wanted, _, wanted_sub = entry.partition("/")
+    return wanted in {ALL, resource} and wanted_sub in {ALL, subresource}
+
+
+class Miss(enum.Enum):
+    """Why a plan does not match a request."""
+
+    NAMESPACE = "namespaceSelector"
+    OBJECT = "objectSelector"
+    EXCLUDED = "excludeResourceRules"
+    NAMES = "resourceNames"
+
+
+def matches(match: MatchPlan, labels: Labels) -> Hit | None:
+    """The hit that applies to the request; None for a `Miss`. A selector that cannot be used is an
+    error only for requests the rules cover: MatchError."""
+    if match.direct is not None:
+        return match.direct
+    found = hit_or_miss(match, labels)
+    return None if isinstance(found, Miss) else found
+
+
+def hit_or_miss(match: MatchPlan, labels: Labels) -> Hit | Miss:
+    """As `matches`, with the reason if it does not."""
+    error: MatchError | None = None
+    if match.namespace_selector is not None:
+        selected = _namespace_selected(match.namespace_selector, labels)
+        if not isinstance(selected, bool):
+            error = MatchError(selected, NAMESPACE_SELECTOR)
+        elif not selected:
+            return Miss.NAMESPACE
+    if match.object_selector is not None:
+        selected = _object_selected(match.object_selector, labels)
+        if not isinstance(selected, bool):
+            error = error or MatchError(selected, OBJECT_SELECTOR)
+        elif not selected:
+            return Miss.OBJECT
+    if _first(match.excludes, labels.name) is not None:
+        return Miss.EXCLUDED
+    hit = _first(match.hits, labels.name)
+    if hit is None:
+        return Miss.NAMES
+    if error is not None:
+        raise error
+    return hit
+
+
+def _first(hits: Sequence[Hit], name: str) -> Hit | None:
+    for hit in hits:
+        if hit.names is None or name in hit.names:
+            return hit
+    return None
+
+
+def _namespace_selected(selector: Selector, labels: Labels) -> bool | StatusError:
+    try:
+        found = labels.namespace_labels()
+    except MatchError as error:
+        return selector.error or error.failure
+    if found is None:
+        return True
+    return _selected(selector, [found])
+
+
+def _object_selected(selector: Selector, labels: Labels) -> bool | StatusError:
+    return _selected(selector, labels.object_labels())
+
+
+def _selected(selector: Selector, candidates: Sequence[Mapping[str, str]]) -> bool | StatusError:
+    """Whether one of the candidates is selected, or why that cannot be said."""
+    if selector.error is not None:
+        return selector.error
+    compiled = selector.selector
+    return compiled is None or any(map(compiled.matches, candidates))
+
+
+# --- Candidates --------------------------------------------------------------
+#
+# What an engine knows before a request comes: policies paired with bindings, planned per
+# endpoint.
+#
+# A `Hook` is a policy with the bindings that name it. For one endpoint and operation
+# (`Target`), a `Candidate` is a hook that may have something to say, with its rules worked out
+# as far as they can be without the request, and its `paramKind` resolved.
+
+
+class MatchingSpec(FrameSpec, Protocol):
+    """What a spec says of the requests that a policy is about, and of failures."""
+
+    @property
+    def match_constraints(self) -> MatchResources | None: ...
+
+    @property
+    def failure_policy(self) -> str | None: ...
+
+
+class Policy(Protocol):
+    """A validating or a mutating policy."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def spec(self) -> MatchingSpec: ...
+
+
+class Binding(Protocol):
+    """A binding of one of them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def spec(self) -> BindingSpec: ...
+
+
+class PolicyEngine(Protocol):
+    """An engine of policies of one type; those, and their bindings, are what was decoded from
+    documents of its kinds."""
+
+    def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
+        """With others in place of those that are objects; what stays is not compiled again."""
+
+    def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
+        """With others in place of those from files of the server."""
+
+    def prepare(self) -> Self:
+        """The same, with nothing left to be compiled while requests are decided."""
+
+
+C = TypeVar("C", bound=PolicyFrame)
+P = TypeVar("P", bound=Policy)
+
+
+class OnDemand(Generic[C]):
+    """A compiled policy, compiled when a request comes that it may have something to say about. Of
+    thousands of policies most never meet one."""
+
+    __slots__ = ("_compile", "_compiled")
+
+    def __init__(self, compile_it: Callable[[], C]) -> None:
+        self._compile = compile_it
+        self._compiled: C | None = None
+
+    @property
+    def compiled(self) -> C:
+        """The policy, compiled once."""
+        if self._compiled is None:
+            self._compiled = self._compile()
+        return self._compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Hook(Generic[C]):
+    """A policy with the bindings that name it."""
+
+    policy: Policy
+    program: OnDemand[C]
+    bindings: tuple[Binding, ...]
+    static: bool = False
+    """Whether it is from files of the server, not an object."""
+
+    @property
+    def compiled(self) -> C:
+        """The policy, compiled now if it was not."""
+        return self.program.compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks(Generic[P, C]):
+    """All policies of one type, by name, each with its bindings by name: first those from files of
+    the server, then those that are objects. Bindings belong to policies of their own origin;
+    `orphans` are those whose policy does not exist."""
+
+    compile: Callable[[P], C]
+    static: tuple[Hook[C], ...] = ()
+    objects: tuple[Hook[C], ...] = ()
+    static_orphans: tuple[Binding, ...] = ()
+    object_orphans: tuple[Binding, ...] = ()
+
+    @property
+    def all(self) -> tuple[Hook[C], ...]:
+        """In the order in which they are asked."""
+        return self.static + self.objects
+
+    @property
+    def orphans(self) -> tuple[Binding, ...]:
+        """Bindings that are left over."""
+        return self.static_orphans + self.object_orphans
+
+    def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
+        """Others in place of those that are objects. Policies that are as before are not compiled
+        again."""
+        found, orphans = self._paired(policies, bindings, self.objects, static=False)
+        return replace(self, objects=found, object_orphans=orphans)
+
+    def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
+        """Others in place of those from files, likewise."""
+        found, orphans = self._paired(policies, bindings, self.static, static=True)
+        return replace(self, static=found, static_orphans=orphans)
+
+    def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
+        """Those that requests for a resource are shown to, whatever their rules."""
+        static = () if is_exempt(resource, static=True) else self.static
+        return static if is_exempt(resource) else static + self.objects
+
+    def _paired(
+        self,
+        policies: Iterable[P],
+        bindings: Iterable[Binding],
+        known: Iterable[Hook[C]],
+        *,
+        static: bool,
+    ) -> tuple[tuple[Hook[C], ...], tuple[Binding, ...]]:
+        before = {hook.policy.name: hook for hook in known}
+        by_policy: dict[str, list[Binding]] = {}
+        for binding in sorted(bindings, key=lambda one: one.name):
+            by_policy.setdefault(binding.spec.policy_name, []).append(binding)
+        hooks = []
+        for policy in sorted(policies, key=lambda one: one.name):
+            bound = tuple(by_policy.pop(policy.name, ()))
+            hook = before.get(policy.name)
+            if hook is not None and (hook.policy is policy or hook.policy == policy):
+                hooks.append(replace(hook, bindings=bound))
+            else:
+                program = OnDemand(functools.partial(self.compile, policy))
+                hooks.append(Hook(policy, program, bound, static))
+        return tuple(hooks), tuple(one for orphans in by_policy.values() for one in orphans)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCandidate:
+    """A binding that requests to the endpoint may match."""
+
+    binding: Binding
+    plan: MatchPlan
+    params: ParamFinder
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Generic[C]):
+    """A policy that requests to one endpoint may match. `error` is why its params are unknown.
+    `matches_own` is whether every request to the endpoint is matched as what it is."""
+
+    compiled: C
+    plan: MatchPlan
+    bindings: tuple[BoundCandidate, ...]
+    source: ParamSource | None
+    error: str
+    matches_own: bool
+
+
+def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[C] | None:
+    """None when no request to the target can concern the policy, or any of its bindings."""
+    spec = hook.policy.spec
+    if spec.match_constraints is None:
+        return None
+    policy_plan = plan(spec.match_constraints, target, catalog)
+    if policy_plan is None:
+        return None
+    source, error = None, ""
+    if spec.param_kind is not None:
+        try:
+            source = params.resolve(spec.param_kind, catalog)
+        except ParamError as problem:
+            error = str(problem)
+        else:
+            if source is None:
+                return None
+    bound = []
+    for binding in hook.bindings:
+        binding_plan = plan(binding.spec.match_resources, target, catalog)
+        if binding_plan is not None:
+            finder = ParamFinder(source, binding.spec.param_ref)
+            bound.append(BoundCandidate(binding, binding_plan, finder))
+    if not bound and not error:
+        return None
+    own = _is_own(policy_plan.direct, target)
+    return Candidate(hook.compiled, policy_plan, tuple(bound), source, error, own)
+
+
+def _is_own(hit: Hit | None, target: Target) -> bool:
+    """Whether every request to the target is matched as what it is."""
+    return hit is not None and hit.kind == target.kind and hit.resource == target.resource
+
+
+def candidates_for(
+    hooks: Hooks[P, C], target: Target, catalog: Catalog
+) -> tuple[Candidate[C], ...]:
+    """Those of all hooks; none for a resource that no policy ever sees."""
+    seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
+    found = (candidate_for(hook, target, catalog) for hook in seeing)
+    return tuple(one for one in found if one is not None)
+
+
+# --- Invocations -------------------------------------------------------------
+#
+# From the policies that may match a request to what they are evaluated with.
+#
+# One walk for validating and mutating policies: match constraints, bindings, params, in
+# upstream's order; what is wrong on the way is an error of the policy's or the binding's
+# configuration. As k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
+
+
+class Invocation(NamedTuple):
+    """A binding that matches, with its params, one after the other; null stands for none."""
+
+    bound: BoundCandidate
+    params: Sequence[JsonObject | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Misconfigured:
+    """Why a policy (`binding` is empty) or a binding cannot be used."""
+
+    text: str
+    source: Source
+    binding: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A binding that has no say."""
+
+    binding: str
+    outcome: Outcome
+
+
+def policy_hit(candidate: Candidate[C], context: RequestContext) -> Hit | Misconfigured | None:
+    """As what the policy sees the request; None if it does not match."""
+    try:
+        hit = matches(candidate.plan, context)
+    except MatchError as error:
+        source = MATCH_CONSTRAINTS.below(error.path)
+        return Misconfigured(f"failed to configure policy: {error}", source)
+    if hit is not None and candidate.error:
+        return Misconfigured(f"failed to configure policy: {candidate.error}", PARAM_KIND)
+    return hit
+
+
+def invocations(
+    candidate: Candidate[C], context: RequestContext
+) -> Iterator[Invocation | Misconfigured | Passed]:
+    """What comes of the bindings of a policy that matches, in their order."""
+    request, world = context.request, context.world
+    for bound in candidate.bindings:
+        binding = bound.binding
+        try:
+            if matches(bound.plan, context) is None:
+                yield Passed(binding.name, Outcome.BINDING_UNMATCHED)
+                continue
+            found = bound.params.collect(request.namespace, world)
+        except MatchError as error:
+            yield misconfigured_binding(bound, str(error), MATCH_RESOURCES.below(error.path))
+        except ParamError as error:
+            yield misconfigured_binding(bound, str(error), PARAM_REF)
+        else:
+            if found:
+                yield Invocation(bound, found)
+            else:
+                yield Passed(binding.name, Outcome.PARAM_NOT_FOUND)
+
+
+def misconfigured_binding(bound: BoundCandidate, why: str, source: Source) -> Misconfigured:
+    """A binding that cannot be used, in a client's words."""
+    text = f"failed to configure binding: {why}"
+    return Misconfigured(text, source, bound.binding.name)

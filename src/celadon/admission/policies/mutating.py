@@ -1,0 +1,518 @@
+"""Policies that change objects: MutatingAdmissionPolicies, what they evaluate to, what follows.
+
+    engine = MutatingEngine(policies, bindings)
+    rounds = engine.rounds(world, kinds)
+    made = rounds.run(request, 0)             the object as the policies have left it
+    if rounds.wants_another: …                all mutating plugins once more, then run(request, 1)
+
+Matching, params, variables, match conditions and budgets are those of validating policies. Read
+`mutating_engine`, then `compiled_mutations` and `patchers` (one mutation: a configuration that is
+merged, or a JSON patch); `native_values`, `patch_json` and `go_values` say what values of the
+language become outside of it, `mutation_refusals` what a client is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from celadon.admission import policy_limits
+from celadon.admission.conversion import ConversionError
+from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
+from celadon.admission.expressions.match_conditions import (
+    MATCHED,
+    ConditionResult,
+    Failure,
+    OutOfBudget,
+    attempt,
+)
+from celadon.admission.hits import Hit
+from celadon.admission.policies.compiled_mutations import (
+    CompiledMutatingPolicy,
+    CompiledMutation,
+    Planned,
+    Standing,
+    compile_mutating_policy,
+    planned,
+    planned_changes,
+    standing,
+)
+from celadon.admission.policies.endpoint_memory import PerEndpoint
+from celadon.admission.policies.evaluation import Phases
+from celadon.admission.policies.matching import (
+    Candidate,
+    Hook,
+    Hooks,
+    Misconfigured,
+    Passed,
+    candidates_for,
+    invocations,
+    policy_hit,
+)
+from celadon.admission.policies.mutation_records import (
+    FORBIDDEN,
+    INVALID,
+    Change,
+    MutationFailure,
+    MutationNotes,
+    MutationObserver,
+    refusal,
+)
+from celadon.admission.policies.patchers import DataValues, apply_configuration, apply_patch
+from celadon.admission.registration.registration_types import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+)
+from celadon.admission.request import Operation, Reinvocation, Request
+from celadon.admission.verdict import Note, Outcome
+from celadon.admission.world import World
+from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube.fieldmanager import MergePlanner, MutatedKinds, MutationRefused, Patched
+from celadon.kube.library import DEFAULT_VERSION
+
+__all__ = ["Change", "MutatingEngine", "MutationFailure", "MutationNotes", "PolicyRounds"]
+
+
+# --- Mutation case -----------------------------------------------------------
+#
+# One mutating policy with one param on one request: its conditions, then its mutations in
+# order.
+#
+# `Versions` is the object as it is by now, in each version that policies match it in. A
+# mutation works on the result of the one before, with variables and a budget of its own; an
+# error in one does not keep the next from running.
+
+
+class Versions:
+    """The object of a request by version. Versions know nothing of each other's changes; the one
+    that was changed last is what remains, in the version of the request."""
+
+    __slots__ = ("_context", "_current", "_last", "_spoiled")
+
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
+        self._current: dict[GroupVersionKind, JsonObject] = {}
+        self._spoiled: dict[GroupVersionKind, StatusError | None] = {}
+        self._last: GroupVersionKind | None = None
+
+    def current(self, kind: GroupVersionKind) -> JsonObject | None:
+        """As it is by now; None for a request without an object."""
+        found = self._current.get(kind)
+        return self._context.objects(kind)[0] if found is None else found
+
+    def put(self, kind: GroupVersionKind, patched: Patched) -> None:
+        """What a mutation has made of it."""
+        self._current[kind] = patched.made
+        self._spoiled[kind] = patched.spoiled
+        self._last = kind
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether any mutation was applied."""
+        return self._last is not None
+
+    def converted_back(self) -> JsonObject | None:
+        """What remains. Raises StatusError (500) for an object that has become another one."""
+        context, last = self._context, self._last
+        if last is None:
+            return context.request.object
+        spoiled = self._spoiled[last]
+        if spoiled is not None:
+            raise spoiled
+        made, kind = self._current[last], context.request.kind
+        return made if last == kind else context.world.convert(made, kind)
+
+
+class MutationCase:
+    """What is to be done for one `Planned`."""
+
+    __slots__ = ("_context", "_hit", "_kinds", "_param", "_planned", "_policy", "_versions")
+
+    def __init__(
+        self, planned: Planned, context: RequestContext, versions: Versions, kinds: MutatedKinds
+    ) -> None:
+        self._planned = planned
+        self._policy = planned.policy
+        self._hit = planned.hit
+        self._param = planned.param
+        self._context = context
+        self._versions = versions
+        self._kinds = kinds
+        context.begin(planned.policy.name, planned.binding, planned.param_name, planned.hit)
+
+    def condition_result(self) -> ConditionResult:
+        """What the match conditions say of the object as it is by now."""
+        if not self._policy.conditions:
+            return MATCHED
+        return self._phases(self._versions.current(self._hit.kind)).condition_result()
+
+    def mutate(
+        self,
+        failures: list[MutationFailure],
+        changes: list[Change],
+        number: int,
+        observer: MutationObserver | None = None,
+    ) -> None:
+        """The mutations in their order, each on what those before it have made. Raises
+        StatusError."""
+        kind = self._hit.kind
+        live = self._versions.current(kind)
+        if live is None:
+            return
+        if observer is not None:
+            observer.begin()
+        for index, mutation in enumerate(self._policy.mutations):
+            try:
+                patched = self._patched(mutation, live)
+            except MutationRefused as error:
+                failure = Failure(str(error), mutation.expression.source)
+                failures.append(self._failed(failure, index, observer))
+                continue
+            except _Failed as error:
+                failures.append(self._failed(error.failure, index, observer))
+                continue
+            except StatusError as error:
+                self._observed(observer, str(error))
+                raise
+            self._observed(observer, "")
+            self._versions.put(kind, patched)
+            changes.append(
+                Change(
+                    self._policy.name,
+                    self._planned.binding,
+                    self._planned.param_name,
+                    index,
+                    mutation.expression.source,
+                    number,
+                    live,
+                    patched.made,
+                )
+            )
+            live = patched.made
+
+    def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
+        """MutationRefused, _Failed, StatusError."""
+        kinds, kind, wanted = self._kinds, self._hit.kind, self._context.request.kind
+        if mutation.known is not None and not self._context.traces:
+            config = mutation.known.fitting(kinds, kind)
+            if config is not None:
+                return Patched(kinds.merged(live, config, kind, wanted, fits=True))
+        expression = mutation.expression
+        if expression.program is None:
+            raise _Failed(Failure(expression.detail, expression.source))
+        phases = self._phases(live)
+        activation = phases.activation(authorizer=True)
+        run = phases.begin(activation, self._context.meter(policy_limits.RUNTIME_COST_BUDGET))
+        try:
+            value, failure = attempt(run, expression, activation)
+        except OutOfBudget as error:
+            raise _Failed(error.failure) from None
+        if failure is not None:
+            raise _Failed(failure)
+        apply = apply_patch if mutation.is_patch else apply_configuration
+        data = DataValues(activation[name] for name in _DATA)
+        return apply(value, live, data, kinds, kind, wanted)
+
+    def _phases(self, live: JsonObject | None) -> Phases:
+        """Whether an object is small enough for an expression need not be asked: to count what the
+        expression of a mutation costs is quicker than to find out how large each object is."""
+        policy, context = self._policy, self._context
+        base: dict[str, Any] = {**context.activation(self._hit), "object": live}
+        plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
+        return Phases(policy, self._hit, self._param, context, base, plain=plain)
+
+    def _failed(
+        self, failure: Failure, index: int, observer: MutationObserver | None
+    ) -> MutationFailure:
+        self._observed(observer, failure.text)
+        return self.failure(failure, index)
+
+    def _observed(self, observer: MutationObserver | None, failure: str) -> None:
+        if observer is not None:
+            observer.mutated(self._policy.name, self._planned.binding, failure)
+
+    def failure(self, failure: Failure, index: int | None = None) -> MutationFailure:
+        """What went wrong, in a condition or in a mutation."""
+        policy = self._policy
+        return MutationFailure(
+            policy.name,
+            self._planned.binding,
+            self._planned.param_name,
+            failure.text,
+            INVALID,
+            failure.source,
+            policy.ignores_failures,
+            index,
+        )
+
+
+_DATA = ("object", "oldObject", "params", "request", "namespaceObject")
+
+
+class _Failed(Exception):
+    """The expression of a mutation gave nothing."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+
+
+# --- Mutating engine ---------------------------------------------------------
+#
+# All mutating policies and bindings at once, one request at a time, in up to two rounds.
+#
+# Policies are asked in the order of their names, bindings and params as in the validating
+# engine (upstream's orders are random), static ones before all that are objects. Which policies
+# match is found out with the object as it comes into the round; conditions and mutations see
+# what those before have made of it. A failure stops nothing; those that are not ignored refuse
+# the request in the end. As k8s.io/apiserver
+# `pkg/admission/plugin/policy/mutating/dispatcher.go`.
+
+
+_Candidate = Candidate[CompiledMutatingPolicy]
+_Candidates = tuple[Standing, ...]
+_Hooks = Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
+Contexts = Callable[[Request, World], RequestContext]
+"""What makes the context of a request in a round."""
+_Find = Callable[[Request, World], _Candidates]
+
+
+class MutatingEngine:
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
+    `with_static` share the compiled policies with a changed set."""
+
+    __slots__ = ("_endpoints", "_hooks", "version")
+
+    def __init__(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy] = (),
+        bindings: Iterable[MutatingAdmissionPolicyBinding] = (),
+        version: str = DEFAULT_VERSION,
+        *,
+        hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
+    ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
+        self.version = version
+        if hooks is None:
+            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))
+            hooks = empty.with_objects(policies, bindings)
+        self._hooks = hooks
+        self._endpoints = PerEndpoint(
+            lambda target, catalog: tuple(map(standing, candidates_for(hooks, target, catalog)))
+        )
+
+    def replaced(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy],
+        bindings: Iterable[MutatingAdmissionPolicyBinding],
+    ) -> MutatingEngine:
+        """An engine for another set; policies that are as before are not compiled again.
+        Static ones stay."""
+        hooks = self._hooks.with_objects(policies, bindings)
+        return MutatingEngine(version=self.version, hooks=hooks)
+
+    def with_static(
+        self,
+        policies: Iterable[MutatingAdmissionPolicy],
+        bindings: Iterable[MutatingAdmissionPolicyBinding],
+    ) -> MutatingEngine:
+        """An engine with another set of static policies, likewise, and the others as they are."""
+        hooks = self._hooks.with_static(policies, bindings)
+        return MutatingEngine(version=self.version, hooks=hooks)
+
+    def prepare(self) -> MutatingEngine:
+        """Leave nothing to be compiled while requests are decided."""
+        for hook in self._hooks.all:
+            hook.compiled.prepare()
+        return self
+
+    @property
+    def policies(self) -> Sequence[CompiledMutatingPolicy]:
+        """The compiled policies, in their order."""
+        return tuple(hook.compiled for hook in self._hooks.all)
+
+    def concerns(self, request: Request, world: World) -> bool:
+        """Whether any policy could have a say in requests like this one. Cheap."""
+        return bool(self._candidates(request, world))
+
+    def rounds(
+        self,
+        world: World,
+        kinds: MutatedKinds,
+        observer: MutationObserver | None = None,
+        contexts: Contexts = RequestContext,
+    ) -> PolicyRounds:
+        """For one request. The observer is told of each mutation; `contexts` are of those who look
+        on."""
+        return PolicyRounds(self._candidates, world, kinds, observer, contexts)
+
+    def hooks_for(self, request: Request) -> tuple[Hook[CompiledMutatingPolicy], ...]:
+        """The policies that requests for a resource are shown to, in the order in which they are
+        asked."""
+        deletes = request.operation is Operation.DELETE
+        return () if deletes else self._hooks.seeing(request.resource)
+
+    def _candidates(self, request: Request, world: World) -> _Candidates:
+        if request.operation is Operation.DELETE:
+            return ()
+        return self._endpoints.of(request, world.catalog)
+
+
+class PolicyRounds:
+    """The mutating policies of one request. `wants_another` says after the first round whether all
+    mutating plugins have to be asked once more."""
+
+    def __init__(
+        self,
+        candidates: _Find,
+        world: World,
+        kinds: MutatedKinds,
+        observer: MutationObserver | None = None,
+        contexts: Contexts = RequestContext,
+    ) -> None:
+        self.notes = MutationNotes()
+        self.wants_another = False
+        self._candidates = candidates
+        self._world = world
+        self._kinds = kinds
+        self._observer = observer
+        self._contexts = contexts
+        self._reinvocation = Reinvocation()
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object as round 0 leaves it, or round 1 with the object as the other plugins have
+        left it. Raises StatusError where the request is refused."""
+        state = self._reinvocation
+        if number and request.object != state.last:
+            state.changed()
+        context = self._contexts(request, self._world)
+        failures: list[MutationFailure] = []
+        planned = list(self._planned(context, failures))
+        made = request.object
+        if planned:
+            context.namespace_object()
+            made = self._invoked(planned, context, failures, number)
+        state.last = made
+        self.notes.failures += failures
+        refused = refusal(request, failures)
+        if refused is not None:
+            raise refused
+        return made
+
+    def _planned(
+        self, context: RequestContext, failures: list[MutationFailure]
+    ) -> Iterator[Planned]:
+        for candidate, always in self._candidates(context.request, self._world):
+            if always is not None:
+                yield from always
+                continue
+            hit = policy_hit(candidate, context)
+            if isinstance(hit, Misconfigured):
+                failures.append(_misconfigured(candidate, hit))
+            elif hit is None:
+                self._note(candidate, Outcome.POLICY_UNMATCHED)
+            else:
+                yield from self._bound(candidate, hit, context, failures)
+
+    def _bound(
+        self,
+        candidate: _Candidate,
+        hit: Hit,
+        context: RequestContext,
+        failures: list[MutationFailure],
+    ) -> Iterator[Planned]:
+        for found in invocations(candidate, context):
+            if isinstance(found, Misconfigured):
+                failures.append(_misconfigured(candidate, found))
+            elif isinstance(found, Passed):
+                self._note(candidate, found.outcome, found.binding)
+            else:
+                try:
+                    context.objects(hit.kind)
+                except ConversionError as error:
+                    text = f"failed to configure policy: {error}"
+                    why = Misconfigured(text, MATCH_CONSTRAINTS)
+                    failures.append(_misconfigured(candidate, why))
+                    continue
+                for param in found.params:
+                    yield planned(candidate, found.bound.binding.name, hit, param)
+
+    def _note(self, candidate: _Candidate, outcome: Outcome, binding: str = "") -> None:
+        self.notes.notes.append(Note(outcome, candidate.compiled.name, binding))
+
+    def _invoked(
+        self,
+        asked: Sequence[Planned],
+        context: RequestContext,
+        failures: list[MutationFailure],
+        number: int,
+    ) -> JsonObject | None:
+        state, kind = self._reinvocation, context.request.kind
+        versions = Versions(context)
+        planner = None
+        if not context.traces and any(one.policy.known for one in asked):
+            planner = self._kinds.planner(kind)
+        for one in asked:
+            due = not number or one.key in state.again
+            if not (due and planner is not None and self._merged(one, planner, versions, number)):
+                case = MutationCase(one, context, versions, self._kinds)
+                due = self._evaluated(one, case, failures, number, due=due)
+            if due and one.policy.reinvokes:
+                state.asked |= {one.key}
+        if versions.is_dirty:
+            state.changed()
+            self.wants_another = True
+        return versions.converted_back()
+
+    def _merged(self, one: Planned, planner: MergePlanner, versions: Versions, number: int) -> bool:
+        """A policy whose configurations are known; whether that was all there is to it."""
+        kind, observer = one.hit.kind, self._observer
+        live = versions.current(kind)
+        if not one.policy.known or live is None or kind != planner.kind:
+            return False
+        if observer is not None:
+            observer.begin()
+        changes = planned_changes(one, live, planner, number)
+        if changes is None:
+            return False
+        self.notes.notes.append(one.note)
+        self.notes.changes += changes
+        versions.put(kind, Patched(changes[-1].after))
+        if observer is not None:
+            for _ in changes:
+                observer.mutated(one.policy.name, one.binding, "")
+        return True
+
+    def _evaluated(
+        self,
+        one: Planned,
+        case: MutationCase,
+        failures: list[MutationFailure],
+        number: int,
+        *,
+        due: bool,
+    ) -> bool:
+        """Any policy; whether its mutations were `due`, and are tried."""
+        result = case.condition_result()
+        if result.failure is not None:
+            failures.append(case.failure(result.failure))
+            return False
+        if result.false_condition:
+            outcome, which = Outcome.CONDITION_FALSE, result.false_condition
+            note = Note(outcome, one.policy.name, one.binding, one.param_name, which)
+            self.notes.notes.append(note)
+            return False
+        self.notes.notes.append(one.note)
+        if due:
+            case.mutate(failures, self.notes.changes, number, self._observer)
+        return due
+
+
+def _misconfigured(candidate: _Candidate, why: Misconfigured) -> MutationFailure:
+    policy = candidate.compiled
+    return MutationFailure(
+        policy.name, why.binding, "", why.text, FORBIDDEN, why.source, policy.ignores_failures
+    )

@@ -1,0 +1,159 @@
+"""From a binding's `paramRef` to the objects a policy is evaluated with.
+
+As `CollectParams` in k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
+Params from a selector come in the order of namespace and name; upstream's is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission import policy_limits
+from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
+from celadon.admission.world import World
+from celadon.kube import (
+    ApiVersionError,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    metadata,
+    parse_api_version,
+)
+from celadon.kube.resources import Catalog
+from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
+from celadon.records import dataclass
+
+_TYPE_MEMBERS: Final = ("apiVersion", "kind")
+
+
+class ParamError(Exception):
+    """The binding's params cannot be had: a configuration error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParamSource:
+    """A resolved `paramKind`."""
+
+    kind: ParamKind
+    resource: GroupVersionResource
+    namespaced: bool
+    custom: bool = False
+
+
+def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
+    """None when the `apiVersion` does not parse: such a policy is inert. ParamError when there is
+    no such kind."""
+    try:
+        group, version = parse_api_version(kind.api_version)
+    except ApiVersionError:
+        return None
+    gvk = GroupVersionKind(group, version, kind.kind)
+    found = catalog.by_gvk(gvk)
+    if found is None or not found.served:
+        raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
+    return ParamSource(kind, found.gvr, found.namespaced, found.custom)
+
+
+class ParamFinder:
+    """What the `paramRef` of a binding finds, one request after the other. What a selector takes of
+    a list is remembered for as long as the world gives the same list."""
+
+    __slots__ = ("_ref", "_selected", "_selector", "_source")
+
+    def __init__(self, source: ParamSource | None, ref: ParamRef | None) -> None:
+        self._source = source
+        self._ref = ref
+        self._selector: LabelSelector | None = None
+        self._selected: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {}
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether anything is looked up: no for policies that are evaluated without params."""
+        return self._source is not None and self._ref is not None
+
+    def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
+        """The params for a request in `namespace`; a single None where the policy is evaluated
+        without. Empty when none was found and that is allowed. May raise ParamError."""
+        source, ref = self._source, self._ref
+        if source is None or ref is None:
+            return (None,)
+        where = looked_in(source, ref, namespace)
+        found = self._lookup(source, ref, where, world)
+        if not found and ref.parameter_not_found_action == DENY:
+            raise ParamError(
+                "no params found for policy binding with `Deny` parameterNotFoundAction"
+            )
+        return found
+
+    def _lookup(
+        self, source: ParamSource, ref: ParamRef, where: str, world: World
+    ) -> Sequence[JsonObject]:
+        if ref.name:
+            if ref.selector is not None:
+                raise ParamError("paramRef.name and paramRef.selector are mutually exclusive")
+            obj = world.get(source.resource, where, ref.name)
+            return () if obj is None else (obj,)
+        if ref.selector is None:
+            raise ParamError("one of name or selector must be provided")
+        if self._selector is None:
+            self._selector = _compiled(ref.selector)
+        return self._select(self._selector, where, world.list(source.resource, where))
+
+    def _select(
+        self, selector: LabelSelector, where: str, listed: Sequence[JsonObject]
+    ) -> Sequence[JsonObject]:
+        known = self._selected.get(where)
+        if known is not None and known[0] is listed:
+            return known[1]
+        found = tuple(obj for obj in listed if selector.matches(metadata.labels(obj)))
+        if len(self._selected) >= policy_limits.PARAM_SELECTION_ENTRIES:
+            self._selected.clear()
+        self._selected[where] = (listed, found)
+        return found
+
+
+def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
+    """The namespace where a request in `namespace` finds its params, empty for params that are in
+    none. ParamError."""
+    if source.namespaced:
+        where = ref.namespace or namespace
+        if not where:
+            raise ParamError(
+                "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+                "resources"
+            )
+        return where
+    if ref.namespace:
+        raise ParamError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+    return ""
+
+
+def _compiled(selector: Mapping[str, Any]) -> LabelSelector:
+    try:
+        return label_selector(selector)
+    except SelectorError as error:
+        raise ParamError(str(error)) from error
+
+
+def typed(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
+    """A param as validating policies see it: stored objects may lack their type, expressions see it
+    all the same."""
+    if param is None or source is None or ("apiVersion" in param and "kind" in param):
+        return param
+    return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}
+
+
+def untyped(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
+    """The same for mutating policies: a built-in object does not say its type."""
+    if param is None or source is None or source.custom:
+        return param
+    return {key: value for key, value in param.items() if key not in _TYPE_MEMBERS}
+
+
+def param_name(obj: JsonObject | None) -> str:
+    """How a decision names its param."""
+    if obj is None:
+        return ""
+    namespace, name = metadata.namespace(obj), metadata.name(obj)
+    return f"{namespace}/{name}" if namespace else name

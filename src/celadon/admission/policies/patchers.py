@@ -1,0 +1,403 @@
+"""One mutation: what its expression has come to, put into the object.
+
+    patch(value, live, data)      the object as it becomes, for the kinds to read
+
+As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/patch`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
+from celadon.cel.value_functions import (
+    civil_from_days,
+    display,
+    duration_to_string,
+    format_timestamp,
+    netaddr,
+)
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
+from celadon.kube.go import quote
+from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
+from celadon.kube.registry import JsonPatchError, apply_json_patch
+
+# --- Go values ---------------------------------------------------------------
+#
+# Values that JSON does not have, as Go prints what upstream takes for them.
+#
+# An apply configuration with one of them fits no schema; the text that says so shows the value.
+# What Go prints of pointers is an address, which differs from run to run: here it is always the
+# same.
+
+
+NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
+"""A null of an expression; one that is in the data of a request is JSON's."""
+
+_ADDRESS: Final = "0xc000000000"
+_SECONDS_PER_DAY: Final = 86_400
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+_POINTERS: Final = {
+    "kubernetes.NamedFormat": "*apiservercel.Format",
+    "kubernetes.Quantity": "*resource.Quantity",
+    "kubernetes.URL": "*url.URL",
+}
+
+
+def foreign(value: object) -> ForeignValue:
+    """For a value that is neither JSON's nor an object of a patch."""
+    match value:
+        case None:
+            return NULL
+        case Uint():
+            return ForeignValue("uint64", str(int(value)), hex(value), value)
+        case bytes():
+            numbers = ", ".join(map(hex, value))
+            return ForeignValue("[]uint8", display(value), f"[]byte{{{numbers}}}", value)
+        case Duration():
+            return ForeignValue("time.Duration", display(value), str(value.nanoseconds))
+        case Timestamp():
+            return ForeignValue("time.Time", display(value), _written_time(value))
+        case IP():
+            return ForeignValue("netip.Addr", value.display(), _written_address(value.addr))
+        case CIDR():
+            prefix = value.prefix
+            written = (
+                f"netip.Prefix{{ip:{_written_address(prefix.addr)}, "
+                f"bitsPlusOne:{hex(prefix.length + 1)}}}"
+            )
+            return ForeignValue("netip.Prefix", value.display(), written)
+        case Opaque():
+            type_ = _POINTERS.get(value.cel_type.name, value.go_name)
+            return ForeignValue(type_, value.display(), f"({type_})({_ADDRESS})")
+        case list():
+            return ForeignValue("[]ref.Val", _plain(value), f"[]ref.Val{{{_items(value)}}}")
+    entries = value if isinstance(value, Mapping) else {}
+    members = ", ".join(f"{_go(key)}:{_go(one)}" for key, one in entries.items())
+    return ForeignValue("map[ref.Val]ref.Val", _plain(value), f"map[ref.Val]ref.Val{{{members}}}")
+
+
+def _items(values: list[Any]) -> str:
+    return ", ".join(map(_go, values))
+
+
+def _go(value: object) -> str:
+    """A value of the language inside another, as `%#v` prints it."""
+    return quote(value) if isinstance(value, str) else _plain(value)
+
+
+def _plain(value: object) -> str:
+    """The same as `%v` prints it."""
+    if isinstance(value, list):
+        return f"[{' '.join(map(_plain, value))}]"
+    if isinstance(value, Mapping):
+        pairs = (f"{_plain(key)}:{_plain(one)}" for key, one in value.items())
+        return f"map[{' '.join(sorted(pairs))}]"
+    return display(value)
+
+
+def _written_time(time: Timestamp) -> str:
+    days, of_day = divmod(time.seconds + time.offset_minutes * 60, _SECONDS_PER_DAY)
+    year, month, day = civil_from_days(days)
+    hour, rest = divmod(of_day, 3600)
+    minute, second = divmod(rest, 60)
+    zone = "time.UTC" if time.offset_minutes == 0 else 'time.Location("")'
+    date = f"{year}, time.{_MONTHS[month - 1]}, {day}"
+    return f"time.Date({date}, {hour}, {minute}, {second}, {time.nanos}, {zone})"
+
+
+def _written_address(address: netaddr.Addr) -> str:
+    number = address.value
+    if address.is_v4:
+        number |= 0xFFFF << 32
+    high, low = number >> 64, number & (1 << 64) - 1
+    detail = f"unique.Handle[net/netip.addrDetail]{{value:(*netip.addrDetail)({_ADDRESS})}}"
+    return f"netip.Addr{{addr:netip.uint128{{hi:{hex(high)}, lo:{hex(low)}}}, z:{detail}}}"
+
+
+# --- Native values -----------------------------------------------------------
+#
+# Objects that expressions construct, as the configurations that are merged.
+#
+# Upstream takes the fields of an `Object{…}` apart one by one: texts, numbers and booleans,
+# objects inside, lists and maps of these. A list or a map that a literal has made inside
+# another list or map stays what it is in the language, and fits no schema; one that comes out
+# of the data of the request is JSON, at any depth. So it matters where a list comes from, which
+# is known by its identity.
+#
+# As k8s.io/apiserver `pkg/cel/mutation/dynamic/objects.go`.
+
+
+_SCALARS = frozenset({str, bool, int, float})
+_JSON = _SCALARS | {dict, list}
+
+
+class DataValues:
+    """Which lists and maps come out of the data of a request. They are looked for when somebody
+    asks first: most configurations have nothing of the kind."""
+
+    __slots__ = ("_known", "_roots")
+
+    def __init__(self, roots: Iterable[object]) -> None:
+        self._roots = tuple(roots)
+        self._known: set[int] | None = None
+
+    def __contains__(self, value: object) -> bool:
+        if self._known is None:
+            self._known = {id(one) for root in self._roots for one in _containers(root)}
+        return id(value) in self._known
+
+
+def _containers(root: object) -> Iterator[object]:
+    pending = [root]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            pending += value.values()
+        elif isinstance(value, list):
+            yield value
+            pending += value
+
+
+def require_type_names(value: PatchObject) -> None:
+    """MutationRefused unless the types of all objects inside are named after their paths."""
+    wrong = list(_wrong_names(value, value.cel_type.name))
+    if wrong:
+        raise MutationRefused("type mismatch: " + "\n".join(wrong))
+
+
+def _wrong_names(value: object, path: str) -> Iterator[str]:
+    """Items of a list and values of a map have the path of the list or map."""
+    if isinstance(value, PatchObject):
+        name = value.cel_type.name
+        if name != path:
+            yield (
+                f"unexpected type name {quote(name)}, expected {quote(path)}, "
+                "which matches field name path from root Object type"
+            )
+        for field, one in value.fields.items():
+            if one.__class__ not in _SCALARS:
+                yield from _wrong_names(one, f"{path}.{field}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _wrong_names(item, path)
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _wrong_names(one, path)
+
+
+def configuration(value: PatchObject, data: DataValues) -> JsonObject:
+    """The fields of an object; values that JSON does not have are foreign. MutationRefused."""
+    return {field: _field(one, data) for field, one in value.fields.items()}
+
+
+def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+    """Lists and maps are taken apart, once."""
+    value = unwrapped(value)
+    shape = value.__class__
+    if shape in _SCALARS:
+        return value
+    if isinstance(value, list):
+        if _is_plain(value) or (_may_be_data(value) and value in data):
+            return value
+        return [_inner(one, data) for one in value]
+    if isinstance(value, Mapping):
+        is_plain = _is_plain(value)
+        if is_plain and shape is dict and _is_plain(value.values()):
+            return value
+        if _may_be_data(value.values()) and value in data:
+            return value
+        if not is_plain:
+            raise MutationRefused("invalid return type: *dynamic.ObjectVal")
+        return {key: _inner(one, data) for key, one in value.items()}
+    return _inner(value, data)
+
+
+def _is_plain(values: Iterable[object]) -> bool:
+    """Whether all are texts."""
+    return all(one.__class__ is str for one in values)
+
+
+def _may_be_data(values: Iterable[object]) -> bool:
+    """No if there is anything among them that JSON does not have. Cheaper than to look."""
+    return all(one is None or one.__class__ in _JSON for one in values)
+
+
+def _inner(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+    value = unwrapped(value)
+    if value.__class__ in _SCALARS:
+        return value
+    if isinstance(value, PatchObject):
+        return configuration(value, data)
+    if isinstance(value, types.Type):
+        return value.name
+    if value is NONE or value in data:
+        return None if value is NONE else value
+    return foreign(value)
+
+
+# --- Patch json --------------------------------------------------------------
+#
+# Values of the language as JSON: what a JSON patch writes.
+#
+# As the conversions to `structpb.Value` in cel-go `common/types`, which know no integers beyond
+# those that a double holds exactly (they become texts), and the encoding of that.
+
+
+LARGEST_EXACT: Final = (1 << 53) - 1
+_EXPONENT_FROM: Final = 1e21
+_NO_JSON: Final = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
+_TARGET: Final = "*structpb.Value"
+
+
+def json_value(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+    """A JSON value. MutationRefused for what is none."""
+    if isinstance(value, PatchObject):
+        require_type_names(value)
+    try:
+        return _converted(value, data)
+    except MutationRefused as error:
+        raise MutationRefused(f"{_NO_JSON}{error}") from None
+
+
+def _converted(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+    match value:
+        case None | bool() | str():
+            return value
+        case Uint() | int():
+            number = int(value)
+            return number if abs(number) <= LARGEST_EXACT else str(number)
+        case float():
+            return _number(value)
+        case bytes():
+            return base64.b64encode(value).decode()
+        case list():
+            return [_converted(item, data) for item in value]
+        case Mapping():
+            return {_key(key): _converted(one, data) for key, one in value.items()}
+        case Timestamp():
+            return format_timestamp(value)
+        case Duration():
+            return duration_to_string(value)
+        case PatchObject():
+            return _in_doubles(configuration(value, data))
+        case PatchOperation():
+            raise MutationRefused(f"cannot convert to native type: {_TARGET}")
+        case types.Type():
+            raise MutationRefused("type conversion not supported for 'type'")
+        case Opaque():
+            name = value.cel_type.name.rpartition(".")[2]
+            raise MutationRefused(f"type conversion error from '{name}' to '{_TARGET}'")
+    if value is NONE:
+        raise MutationRefused("optional.none() dereference")
+    return _converted(unwrapped(value), data)
+
+
+def _number(value: float) -> int | float:
+    """As it is read again: without a fraction it is an integer."""
+    if math.isnan(value) or math.isinf(value):
+        shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+        raise MutationRefused(
+            f"json: error calling MarshalJSON for type {_TARGET}: proto:\u00a0"
+            f"google.protobuf.Value.number_value: invalid {shown} value"
+        )
+    return int(value) if value.is_integer() and abs(value) < _EXPONENT_FROM else value
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    raise MutationRefused(f"unsupported type conversion from '{_type_name(key)}' to 'string'")
+
+
+def _type_name(key: object) -> str:
+    return "bool" if isinstance(key, bool) else "uint" if isinstance(key, Uint) else "int"
+
+
+def _in_doubles(value: object) -> Any:  # noqa: ANN401 - any JSON
+    """The fields of an object: there numbers lose what a double does not hold."""
+    match value:
+        case dict():
+            return {key: _in_doubles(one) for key, one in value.items()}
+        case list():
+            return [_in_doubles(item) for item in value]
+        case None | bool() | str():
+            return value
+        case int() | float():
+            return _number(float(value))
+        case ForeignValue(value=Uint() as number):
+            return _number(float(number))
+        case ForeignValue(value=bytes() as content):
+            return base64.b64encode(content).decode()
+        case ForeignValue():
+            raise MutationRefused(f"proto:\u00a0invalid type: {value.go_type}")
+    raise AssertionError("a configuration is JSON but for foreign values")
+
+
+def apply_configuration(
+    value: PatchObject,
+    live: JsonObject,
+    data: DataValues,
+    kinds: MutatedKinds,
+    kind: GroupVersionKind,
+    wanted: GroupVersionKind,
+) -> Patched:
+    """The object with a constructed configuration in it. MutationRefused."""
+    config = kinds.fitting(value, kind)
+    if config is not None:
+        return Patched(kinds.merged(live, config, kind, wanted, fits=True))
+    require_type_names(value)
+    config = {**configuration(value, data), "apiVersion": kind.api_version, "kind": kind.kind}
+    return Patched(kinds.merged(live, config, kind, wanted))
+
+
+def apply_patch(
+    value: Sequence[object],
+    live: JsonObject,
+    data: DataValues,
+    kinds: MutatedKinds,
+    kind: GroupVersionKind,
+    wanted: GroupVersionKind,
+) -> Patched:
+    """The object with the operations applied; the same where a `test` does not hold.
+    MutationRefused; StatusError (500) for a document that cannot be read."""
+    operations = [_operation(one, data) for one in map(unwrapped, value)]
+    try:
+        document = apply_json_patch(live, operations, raw_nulls=True)
+    except JsonPatchError as error:
+        if error.is_test:
+            return Patched(live)
+        raise MutationRefused(f"JSON Patch: {error}") from None
+    return kinds.patched(document, kind, wanted)
+
+
+def _operation(value: object, data: DataValues) -> dict[str, Any]:
+    assert isinstance(value, PatchOperation), "the checker knows the type of the items"
+    made: dict[str, Any] = {}
+    for name in ("op", "path", "from"):
+        text = value[name]
+        if (text or name != "from") and _is_json(text):
+            made[name] = text
+    if value.has_value:
+        made["value"] = json_value(value["value"], data)
+    return made
+
+
+def _is_json(text: str) -> bool:
+    """Whether the text can be read again as upstream writes it: with Go's escapes."""
+    if text.isprintable():
+        return True
+    try:
+        json.loads(quote(text), strict=False)
+    except ValueError:
+        return False
+    return True

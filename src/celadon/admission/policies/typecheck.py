@@ -1,0 +1,207 @@
+"""Type checking as the policy status controller does it: `status.typeChecking` to the letter.
+
+The controller checks validations and their message expressions, nothing else, against the schema
+of each kind that the policy's resource rules name outright: at most ten of them, none behind a
+wildcard. What it finds never influences a decision. As k8s.io/apiserver
+`pkg/admission/plugin/policy/validating/typechecking.go`.
+
+Object types are named after their kind and a number that upstream takes from the clock, so texts
+can be compared only without it. Here the caller gives the number; each type of a policy has the
+next one, since two types with the same name would be the same type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.admission import decision_source
+from celadon.admission.expressions.declared_types import (
+    NAMESPACE,
+    OBJECT_TYPES,
+    REQUEST,
+    VARIABLES,
+    variable_type,
+    variables_object,
+)
+from celadon.admission.registration.registration_types import (
+    ParamKind,
+    PolicySpec,
+    Rule,
+    ValidatingAdmissionPolicy,
+)
+from celadon.cel import Environment, Issues, types
+from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
+from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
+from celadon.kube.resources import Catalog
+from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
+from celadon.records import dataclass
+
+MAX_TYPES: Final = 10
+"""Kinds of one resource rule; reaching it ends the collection (`maxTypesToCheck` upstream)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionWarning:
+    """What `status.typeChecking` says of one field."""
+
+    field_ref: str
+    warning: str
+
+    def to_json(self) -> dict[str, str]:
+        """As it stands in the status."""
+        return {"fieldRef": self.field_ref, "warning": self.warning}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeProblem:
+    """What is wrong with one expression if the object is of this kind."""
+
+    path: FieldPath
+    kind: GroupVersionKind
+    issues: Issues
+
+
+class TypeChecker:
+    """Checks policies against the resources of `catalog` and the schemas of built-in kinds and
+    `custom` ones, with the expressions that Kubernetes `version` knows."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        custom: Mapping[GroupVersionKind, Schema] | None = None,
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        self._custom = custom or {}
+        self._names = _ResourceNames(catalog)
+        self._environment = environment(version).extend(
+            {"request": REQUEST, "namespaceObject": NAMESPACE, "authorizer": AUTHORIZER},
+            OBJECT_TYPES,
+        )
+
+    def status(self, policy: ValidatingAdmissionPolicy, number: int) -> dict[str, Any]:
+        """What the controller writes as the status of a policy."""
+        found = [one.to_json() for one in self.warnings(policy, number)]
+        return {
+            "observedGeneration": metadata.generation({"metadata": policy.metadata}),
+            "typeChecking": {"expressionWarnings": found} if found else {},
+        }
+
+    def warnings(
+        self, policy: ValidatingAdmissionPolicy, number: int
+    ) -> tuple[ExpressionWarning, ...]:
+        """One warning for each field with problems, about all kinds that have them."""
+        parts: dict[FieldPath, list[str]] = {}
+        for problem in self.problems(policy, number):
+            text = f"{problem.kind}: {problem.issues.display()}\n"
+            parts.setdefault(problem.path, []).append(text)
+        return tuple(
+            ExpressionWarning(path.text, "\n".join(found)) for path, found in parts.items()
+        )
+
+    def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
+        """What the warnings are made of, by field and kind."""
+        spec = policy.spec
+        kinds = [
+            (kind, schema)
+            for kind in types_to_check(spec, self._names)
+            if (schema := self.schema(kind)) is not None
+        ]
+        params = self._params(spec.param_kind, number + len(kinds))
+        scopes = [
+            (kind, self._scope(spec, schema_type(schema, f"{kind.kind}{number + i}"), params))
+            for i, (kind, schema) in enumerate(kinds)
+        ]
+        for path, text in _checked_fields(spec):
+            for kind, env in scopes:
+                issues = env.compile(text).issues
+                if issues:
+                    yield TypeProblem(path, kind, issues)
+
+    def schema(self, kind: GroupVersionKind) -> Schema | None:
+        """The schema of a kind; None if nobody knows it."""
+        return schema_for(kind) or self._custom.get(kind)
+
+    def _params(self, param_kind: ParamKind | None, number: int) -> SchemaType | None:
+        """None without a param kind; dyn for a kind nobody knows."""
+        if param_kind is None:
+            return None
+        try:
+            group_version = parse_api_version(param_kind.api_version)
+        except ApiVersionError:
+            return SchemaType(types.DYN)
+        schema = self.schema(GroupVersionKind(*group_version, param_kind.kind))
+        if schema is None:
+            return SchemaType(types.DYN)
+        return schema_type(schema, f"{param_kind.kind}{number}")
+
+    def _scope(self, spec: PolicySpec, obj: SchemaType, params: SchemaType | None) -> Environment:
+        """The environment of a policy's expressions for one kind. Variables are typed anew for
+        each kind; a broken one is dyn."""
+        names = {"object": obj.type, "oldObject": obj.type}
+        objects = obj.objects
+        if params is not None:
+            names["params"] = params.type
+            objects += params.objects
+        known: dict[str, types.Type] = {}
+        base = self._environment.extend({**names, "variables": VARIABLES}, objects)
+        env = base.extend(objects=[variables_object(known)])
+        for variable in spec.variables:
+            checked = env.compile(variable.expression).ast
+            known[variable.name] = types.DYN if checked is None else variable_type(checked.type)
+            env = base.extend(objects=[variables_object(known)])
+        return env
+
+
+def _checked_fields(spec: PolicySpec) -> Iterator[tuple[FieldPath, str]]:
+    for i, validation in enumerate(spec.validations):
+        yield decision_source.validation(i).path, validation.expression
+        if validation.message_expression:
+            yield decision_source.message(i).path, validation.message_expression
+
+
+class _ResourceNames:
+    """Which kinds a resource name may mean, as upstream's REST mapper answers: plural or singular,
+    in any case, lists of objects too, and in any group when none is given."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._kinds: dict[tuple[str, str], dict[GroupVersionKind, None]] = {}
+        for resource in catalog:
+            if resource.served:
+                self._add(resource.gvk, resource.gvr.resource, resource.singular)
+                items = resource.gvk.kind.lower()
+                kind = resource.gvk._replace(kind=f"{resource.gvk.kind}List")
+                self._add(kind, f"{items}lists", f"{items}list")
+
+    def _add(self, kind: GroupVersionKind, *names: str) -> None:
+        for name in names:
+            self._kinds.setdefault((kind.version, name.lower()), {})[kind] = None
+
+    def kinds(self, group: str, version: str, resource: str) -> list[GroupVersionKind]:
+        found = self._kinds.get((version, resource.lower()), {})
+        return [kind for kind in found if not group or kind.group == group]
+
+
+def types_to_check(spec: PolicySpec, names: _ResourceNames) -> list[GroupVersionKind]:
+    """The kinds that the controller looks at, sorted."""
+    found: set[GroupVersionKind] = set()
+    constraints = spec.match_constraints
+    for rule in () if constraints is None else constraints.resource_rules:
+        count = 0
+        for group, version, resource in _named_resources(rule):
+            for kind in names.kinds(group, version, resource):
+                found.add(kind)
+                count += 1
+                if count == MAX_TYPES:
+                    return sorted(found)
+    return sorted(found)
+
+
+def _named_resources(rule: Rule) -> Iterable[tuple[str, str, str]]:
+    if any("*" in name for name in (*rule.api_groups, *rule.api_versions)):
+        return
+    resources = sorted(name for name in rule.resources if "*" not in name and "/" not in name)
+    for group in sorted(rule.api_groups):
+        for version in sorted(rule.api_versions):
+            for resource in resources:
+                yield group, version, resource

@@ -1,0 +1,475 @@
+"""The engine: all policies and bindings at once, one request at a time.
+
+`Engine(policies, bindings)` compiles and pairs them; `review` judges a request. Per endpoint and
+operation the engine keeps the short list of policies that can match (`Candidate`), so a request
+touches only those. Policies are looked at in the order of their names, bindings of one policy
+likewise, params by namespace and name; upstream's orders are random (decision 0003). Static ones,
+from files of the server, come before all that are objects.
+
+Hooks are walked once per endpoint, for the candidates that requests are shown to (`_Endpoint`), and
+once more if somebody asks why the others are not among them (`_Survey`). A request is judged in
+`_judged` for `review` and `noted`; `explain` leaves nothing out and goes through the survey.
+
+Dispatch follows k8s.io/apiserver `pkg/admission/plugin/policy/{generic/policy_dispatcher,
+validating/dispatcher}.go`: nothing is cut short, a denial does not keep later policies from
+warning and annotating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from celadon.admission import policy_limits
+from celadon.admission.conversion import ConversionError
+from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.compiled_expressions import ExpressionMemory
+from celadon.admission.hits import Hit, MatchError
+from celadon.admission.policies import params
+from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
+from celadon.admission.policies.endpoint_memory import PerEndpoint
+from celadon.admission.policies.evaluation import Evaluation, Evaluator, Finding
+from celadon.admission.policies.matching import (
+    Binding,
+    Candidate,
+    Hook,
+    Hooks,
+    Invocation,
+    Misconfigured,
+    Passed,
+    Target,
+    candidate_for,
+    candidates_for,
+    invocations,
+    is_exempt,
+    matches,
+    misconfigured_binding,
+    policy_hit,
+)
+from celadon.admission.registration.registration_types import (
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
+from celadon.admission.request import Request
+from celadon.admission.verdict import (
+    ALLOWED,
+    Action,
+    Cause,
+    Decision,
+    Folder,
+    Note,
+    Outcome,
+    Verdict,
+)
+from celadon.admission.world import World
+from celadon.cel import EvaluationError
+from celadon.kube import GroupVersionResource, StatusError
+from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.resources import Catalog
+from celadon.records import dataclass
+
+
+class Observer(Protocol):
+    """Is told what policies did, one after the other: for measuring. `hears_all`: also of policies
+    that are quickly found to have nothing against a request."""
+
+    @property
+    def hears_all(self) -> bool:
+        """Asked once for each request."""
+
+    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        """A policy has been through with all its bindings. `decisions` are those that it came to;
+        `failed`: something could not be evaluated, and that was ignored or is among them."""
+
+
+_Candidate = Candidate[CompiledPolicy]
+_Hooks = Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A candidate, and its validations where they are true the whole answer: for such requests
+    nothing is converted, and the policy asks for nothing but the request itself."""
+
+    candidate: _Candidate
+    quick: tuple[Callable[[Mapping[str, Any]], Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """What is remembered for an endpoint. `quick_size` is the size of a request that no quick
+    candidate needs to count the cost of; negative when there are no quick ones. `objects_only`: the
+    quick ones read nothing but objects."""
+
+    candidates: tuple[_Candidate, ...]
+    planned: tuple[_Planned, ...]
+    quick_size: int
+    objects_only: bool
+
+
+def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
+    planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
+    quick = [one.candidate.compiled for one in planned if one.quick]
+    smallest = min((one.plain_size for one in quick), default=-1)
+    return _Endpoint(candidates, planned, smallest, all(one.reads_objects_only for one in quick))
+
+
+class Engine:
+    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
+    `with_static` share the compiled policies with a changed set."""
+
+    __slots__ = ("_endpoints", "_hooks", "_inert", "_surveys", "version")
+
+    def __init__(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy] = (),
+        bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
+        version: str = DEFAULT_VERSION,
+        *,
+        hooks: _Hooks | None = None,
+        memory: ExpressionMemory | None = None,
+    ) -> None:
+        """With a `memory`, expressions that are in it are not compiled again."""
+        self.version = version
+        if hooks is None:
+            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version, memory))
+            hooks = empty.with_objects(policies, bindings)
+        self._hooks = hooks
+        self._inert = tuple(
+            Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
+            for binding in hooks.orphans
+        )
+        self._endpoints = PerEndpoint(
+            lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
+        )
+        inert = self._inert
+        self._surveys = PerEndpoint(
+            lambda target, catalog: _Survey((*inert, *_surveyed(hooks, target, catalog)))
+        )
+
+    def replaced(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy],
+        bindings: Iterable[ValidatingAdmissionPolicyBinding],
+    ) -> Engine:
+        """An engine for another set; policies that are as before are not compiled again.
+        Static ones stay."""
+        return Engine(version=self.version, hooks=self._hooks.with_objects(policies, bindings))
+
+    def with_static(
+        self,
+        policies: Iterable[ValidatingAdmissionPolicy],
+        bindings: Iterable[ValidatingAdmissionPolicyBinding],
+    ) -> Engine:
+        """An engine with another set of static policies, likewise, and the others as they are."""
+        return Engine(version=self.version, hooks=self._hooks.with_static(policies, bindings))
+
+    def prepare(self) -> Engine:
+        """Leave nothing to be compiled while requests are decided. Worth its time in a server; a
+        command that ends soon does without."""
+        for hook in self._hooks.all:
+            hook.compiled.prepare()
+        return self
+
+    @property
+    def policies(self) -> Sequence[CompiledPolicy]:
+        """The compiled policies, in their order."""
+        return tuple(hook.compiled for hook in self._hooks.all)
+
+    def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
+        """The verdict on a request. Decisions are those that deny, and errors that were ignored.
+        The observer is told of each policy that had a say."""
+        endpoint = self._endpoints.of(request, world.catalog)
+        if not endpoint.candidates:
+            return ALLOWED
+        return _judged(endpoint, RequestContext(request, world), None, observer) or ALLOWED
+
+    def noted(self, request: Request, world: World) -> Verdict:
+        """The verdict of `review`, with notes on what came of every policy and binding that may
+        concern the request; `unconcerned` has those on all others."""
+        notes: list[Note] = []
+        endpoint = self._endpoints.of(request, world.catalog)
+        found = _judged(endpoint, RequestContext(request, world), notes)
+        return Verdict(notes=tuple(notes)) if found is None else found
+
+    def candidates(self, request: Request, world: World) -> Sequence[Candidate[CompiledPolicy]]:
+        """The policies that may have something to say about requests to this endpoint."""
+        return self._endpoints.of(request, world.catalog).candidates
+
+    def may_concern(self, request: Request, world: World) -> bool:
+        """Whether some policy may have something to say about requests to this endpoint."""
+        return bool(self.candidates(request, world))
+
+    def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
+        """Notes on the policies and bindings that no request to the same endpoint concerns; the
+        same tuple for all of them."""
+        return self._surveys.of(request, world.catalog).notes
+
+    def hooks_for(self, resource: GroupVersionResource) -> tuple[Hook[CompiledPolicy], ...]:
+        """The policies that requests for a resource are shown to, in the order in which they are
+        asked."""
+        return self._hooks.seeing(resource)
+
+    def explain(
+        self, request: Request, world: World, context: RequestContext | None = None
+    ) -> Verdict:
+        """The same verdict with every decision, also those that admit, with costs, and with notes
+        on everything that had no say. `context` is that of the request, if somebody looks on."""
+        folder = Folder(request, [])
+        context = context or RequestContext(request, world)
+        dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
+        try:
+            for entry in self._surveys.of(request, world.catalog).entries:
+                if isinstance(entry, Note):
+                    folder.note(entry)
+                else:
+                    dispatch.judge(entry)
+        except StatusError as failure:
+            return folder.verdict(failure)
+        return folder.verdict()
+
+
+class _Survey:
+    """What is remembered of an endpoint for whoever asks why: every policy in its order, as a
+    candidate or as a note that no request to the endpoint concerns it, or some binding of it.
+    `notes` are the latter."""
+
+    __slots__ = ("entries", "notes")
+
+    def __init__(self, entries: tuple[_Candidate | Note, ...]) -> None:
+        self.entries = entries
+        self.notes = tuple(one for one in entries if isinstance(one, Note))
+
+
+def _surveyed(hooks: _Hooks, target: Target, catalog: Catalog) -> Iterator[_Candidate | Note]:
+    seen = hooks.seeing(target.resource)
+    if not seen and is_exempt(target.resource):
+        yield Note(Outcome.EXEMPT, detail=str(target.resource.group_resource))
+    for hook in seen:
+        name = hook.policy.name
+        if not hook.bindings:
+            yield Note(Outcome.POLICY_WITHOUT_BINDING, name)
+            continue
+        candidate = candidate_for(hook, target, catalog)
+        if candidate is None:
+            yield Note(Outcome.POLICY_UNMATCHED, name)
+            continue
+        planned = {bound.binding.name for bound in candidate.bindings}
+        for binding in hook.bindings:
+            if binding.name not in planned:
+                yield Note(Outcome.BINDING_UNMATCHED, name, binding.name)
+        yield candidate
+
+
+def _judged(
+    endpoint: _Endpoint,
+    context: RequestContext,
+    notes: list[Note] | None,
+    observer: Observer | None = None,
+) -> Verdict | None:
+    """None where nobody has anything to say."""
+    candidates: Sequence[_Candidate] = endpoint.candidates
+    if endpoint.quick_size >= 0:
+        candidates = _undecided(endpoint, context, notes, observer)
+    if not candidates:
+        return None
+    folder = Folder(context.request, notes)
+    dispatch = _Dispatch(context, Evaluator(context), folder, observer)
+    try:
+        for candidate in candidates:
+            dispatch.judge(candidate)
+    except StatusError as failure:
+        return folder.verdict(failure)
+    return folder.verdict()
+
+
+def _undecided(
+    endpoint: _Endpoint,
+    context: RequestContext,
+    notes: list[Note] | None,
+    observer: Observer | None,
+) -> Sequence[_Candidate]:
+    """The candidates that are not quickly found to have nothing against the request. Whatever goes
+    wrong here happens again, and is judged, when they are."""
+    try:
+        own = context.object_activation if endpoint.objects_only else context.own_activation
+        activation = own()
+    except StatusError:
+        return endpoint.candidates
+    unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
+    size = 0 if unbounded else context.size()
+    told = observer if observer is not None and observer.hears_all else None
+    undecided = []
+    for planned in endpoint.planned:
+        compiled = planned.candidate.compiled
+        if planned.quick:
+            try:
+                if size > compiled.plain_size:
+                    content = _is_content(compiled, activation)
+                else:
+                    content = True
+                    for evaluate in planned.quick:
+                        if evaluate(activation) is not True:
+                            content = False
+                            break
+            except EvaluationError:
+                content = False
+            if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
+                if told is not None:
+                    told.judged(compiled.name, (), failed=False)
+                continue
+        undecided.append(planned.candidate)
+    return undecided
+
+
+def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[Note]) -> bool:
+    """Notes on the bindings of a policy that has nothing against the request; false if one of them
+    cannot be used, which is for the judge to say."""
+    name = candidate.compiled.name
+    found = []
+    try:
+        for bound in candidate.bindings:
+            matched = matches(bound.plan, context) is not None
+            outcome = Outcome.EVALUATED if matched else Outcome.BINDING_UNMATCHED
+            found.append(Note(outcome, name, bound.binding.name))
+    except MatchError:
+        return False
+    notes += found
+    return True
+
+
+def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
+    """Whether all validations are found to be true, within the budget, by programs that count. May
+    raise EvaluationError."""
+    left = policy_limits.RUNTIME_COST_BUDGET
+    for evaluate in policy.counted:
+        value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
+        left -= cost
+        if value is not True or left < 0:
+            return False
+    return bool(policy.counted)
+
+
+class _Dispatch:
+    """One request on its way through the candidates."""
+
+    __slots__ = ("context", "evaluator", "failed", "folder", "observer")
+
+    def __init__(
+        self,
+        context: RequestContext,
+        evaluator: Evaluator,
+        folder: Folder,
+        observer: Observer | None = None,
+    ) -> None:
+        self.context = context
+        self.evaluator = evaluator
+        self.folder = folder
+        self.observer = observer
+        self.failed = False
+
+    def judge(self, candidate: _Candidate) -> None:
+        """One policy with all its bindings; whoever observes is told."""
+        if self.observer is None:
+            self._judge(candidate)
+            return
+        self.failed, before = False, self.folder.count
+        if self._judge(candidate):
+            decisions = self.folder.decisions_from(before)
+            self.observer.judged(candidate.compiled.name, decisions, failed=self.failed)
+
+    def _judge(self, candidate: _Candidate) -> bool:
+        """Whether it matches the request."""
+        policy = candidate.compiled
+        hit = policy_hit(candidate, self.context)
+        if hit is None:
+            self.folder.note(Note(Outcome.POLICY_UNMATCHED, policy.name))
+            return False
+        if isinstance(hit, Misconfigured):
+            self._misconfigured(policy, hit)
+            return True
+        annotations: dict[str, list[str]] = {}
+        for found in invocations(candidate, self.context):
+            if isinstance(found, Misconfigured):
+                self._misconfigured(policy, found)
+            elif isinstance(found, Passed):
+                if found.outcome is Outcome.PARAM_NOT_FOUND:
+                    self.context.namespace_object()
+                self.folder.note(Note(found.outcome, policy.name, found.binding))
+            else:
+                try:
+                    self._invoke(candidate, found, hit, annotations)
+                except ConversionError as error:
+                    why = misconfigured_binding(found.bound, str(error), MATCH_CONSTRAINTS)
+                    self._misconfigured(policy, why)
+        self.folder.annotate(policy.name, annotations)
+        return True
+
+    def _invoke(
+        self,
+        candidate: _Candidate,
+        invocation: Invocation,
+        hit: Hit,
+        annotations: dict[str, list[str]],
+    ) -> None:
+        policy, source = candidate.compiled, candidate.source
+        binding = invocation.bound.binding
+        results = []
+        for one in invocation.params:
+            name = params.param_name(one)
+            self.context.begin(policy.name, binding.name, name, hit)
+            evaluation = self.evaluator.evaluate(policy, hit, params.typed(one, source))
+            results.append((name, evaluation))
+        for param, evaluation in results:
+            self._enforce(policy.name, binding, param, evaluation)
+            for key, value in evaluation.annotations:
+                annotations.setdefault(key, []).append(value)
+
+    def _enforce(
+        self,
+        policy: str,
+        binding: Binding,
+        param: str,
+        evaluation: Evaluation,
+    ) -> None:
+        for finding in (*evaluation.findings, *evaluation.annotation_errors):
+            self.folder.add(decision_of(policy, binding, param, finding))
+        outcome, detail, source = Outcome.EVALUATED, "", None
+        if evaluation.false_condition:
+            outcome, detail = Outcome.CONDITION_FALSE, evaluation.false_condition
+        elif evaluation.ignored_failure is not None:
+            self.failed = True
+            outcome = Outcome.CONDITION_ERROR_IGNORED
+            detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
+        self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
+
+    def _misconfigured(self, policy: CompiledPolicy, why: Misconfigured) -> None:
+        self.failed = True
+        if policy.ignores_failures:
+            outcome = Outcome.CONFIGURATION_ERROR_IGNORED
+            self.folder.note(
+                Note(outcome, policy.name, why.binding, detail=why.text, source=why.source)
+            )
+            return
+        cause = Cause.CONFIGURATION
+        self.folder.add(
+            Decision(policy.name, why.binding, 0, why.source, Action.DENY, why.text, cause=cause)
+        )
+
+
+def decision_of(policy: str, binding: Binding, param: str, finding: Finding) -> Decision:
+    """A finding as what a binding makes of it."""
+    return Decision(
+        policy,
+        binding.name,
+        finding.index,
+        finding.source,
+        finding.action,
+        finding.message,
+        finding.reason,
+        finding.cause,
+        binding.spec.validation_actions,
+        param,
+        finding.cost,
+    )

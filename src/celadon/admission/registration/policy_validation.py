@@ -1,0 +1,539 @@
+"""API validation of validating policies: every complaint, in upstream's order and words.
+
+`validate_policy` checks the whole object but its status. Expressions are compiled as for a new
+object: at the compatibility version, one minor below. On update, an expression that the old object
+already had is compiled with everything this version knows instead (ratcheting), and match
+conditions are not looked at when neither they nor `paramKind` changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from celadon.admission import policy_limits
+from celadon.admission.decision_source import Source
+from celadon.admission.expressions.compiled_expressions import (
+    ANNOTATION_RESULT,
+    BOOL_RESULT,
+    MESSAGE_RESULT,
+    Expression,
+    ExpressionError,
+    PolicyScope,
+)
+from celadon.admission.registration.match_rules import (
+    validate_label_selector,
+    validate_match_resources,
+    validate_mutating_operations,
+    validate_object_meta,
+)
+from celadon.admission.registration.registration_types import (
+    ALLOW,
+    APPLY_CONFIGURATION,
+    AUDIT,
+    DENY,
+    JSON_PATCH,
+    WARN,
+    AuditAnnotation,
+    Binding,
+    BindingSpec,
+    MatchCondition,
+    MatchResources,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    MutatingPolicySpec,
+    Mutation,
+    ParamKind,
+    ParamRef,
+    PolicySpec,
+    ValidatingAdmissionPolicy,
+    Validation,
+    Variable,
+)
+from celadon.cel import Issue, types
+from celadon.kube import (
+    ApiVersionError,
+    FieldError,
+    FieldPath,
+    fieldpath,
+    name_rules,
+    parse_api_version,
+)
+from celadon.kube.go import trim_space
+from celadon.kube.library import DEFAULT_VERSION
+from celadon.records import dataclass
+
+# --- Condition validation ----------------------------------------------------
+#
+# Validation of match conditions, which policies and webhooks share.
+#
+# Expression errors of a condition come before those of its name.
+
+
+Compile = Callable[[str], Expression]
+"""A trimmed text to its compiled form, in the environment that suits it."""
+
+
+def validate_match_conditions(
+    conditions: Sequence[MatchCondition], path: FieldPath, compile_condition: Compile
+) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if len(conditions) > policy_limits.MATCH_CONDITIONS:
+        errors.append(fieldpath.too_many(path, len(conditions), policy_limits.MATCH_CONDITIONS))
+    seen: set[str] = set()
+    for i, condition in enumerate(conditions):
+        expression = path.index(i).child("expression")
+        text = trim_space(condition.expression)
+        if not text:
+            errors.append(fieldpath.required(expression))
+        else:
+            shift = condition.expression.find(text)
+            errors += expression_errors(compile_condition(text).error, text, expression, shift)
+        name = path.index(i).child("name")
+        if not condition.name:
+            errors.append(fieldpath.required(name))
+            continue
+        messages = name_rules.qualified_name(condition.name)
+        errors += [fieldpath.invalid(name, condition.name, message) for message in messages]
+        if condition.name in seen:
+            errors.append(fieldpath.duplicate(name, condition.name))
+        seen.add(condition.name)
+    return errors
+
+
+def expression_errors(
+    error: ExpressionError | None, text: str, path: FieldPath, shift: int = 0
+) -> list[FieldError]:
+    """What is said about an expression that does not compile; `text` is what is shown of it, and
+    `shift` how much white space of the field was left out before it was compiled."""
+    if error is None:
+        return []
+    if error.internal:
+        return [fieldpath.internal(path, error.detail)]
+    issues = tuple(_moved(issue, shift) for issue in error.issues)
+    return [replace(fieldpath.invalid(path, text, error.detail), issues=issues)]
+
+
+def _moved(issue: Issue, shift: int) -> Issue:
+    return issue if issue.offset is None else issue._replace(offset=issue.offset + shift)
+
+
+# --- Policy parts ------------------------------------------------------------
+#
+# Validation of what validating and mutating policies share: all but what they do about a
+# request.
+#
+# `validate_policy_parts` gives the complaints in upstream's order: failure policy, param kind,
+# match constraints, match conditions, variables. As k8s.io/kubernetes
+# `pkg/apis/admissionregistration/validation`.
+
+
+FAILURE_POLICIES: Final = ("Fail", "Ignore")
+SPEC: Final = FieldPath("spec")
+
+AnySpec = PolicySpec | MutatingPolicySpec
+CheckConstraints = Callable[[MatchResources, FieldPath], list[FieldError]]
+
+
+def validate_failure_policy(value: str | None, path: FieldPath) -> list[FieldError]:
+    if value is None:
+        return [fieldpath.required(path)]
+    if value not in FAILURE_POLICIES:
+        return [fieldpath.not_supported(path, fieldpath.NamedText(value), FAILURE_POLICIES)]
+    return []
+
+
+def validate_policy_parts(
+    spec: AnySpec,
+    old: AnySpec | None,
+    scope: PolicyScope,
+    stored_variables: Collection[str],
+    check_constraints: CheckConstraints = lambda constraints, path: [],
+) -> list[FieldError]:
+    """Variables are declared in `scope` on the way. `stored_variables` are texts that may use what
+    this version has, `check_constraints` adds to what is said about the constraints."""
+    errors = validate_failure_policy(spec.failure_policy, SPEC.child("failurePolicy"))
+    if spec.param_kind is not None:
+        errors += _param_kind(spec.param_kind, SPEC.child("paramKind"))
+    path = SPEC.child("matchConstraints")
+    if spec.match_constraints is None:
+        errors.append(fieldpath.required(path))
+    else:
+        errors += validate_match_resources(spec.match_constraints, path)
+        if not spec.match_constraints.resource_rules:
+            errors.append(fieldpath.required(path.child("resourceRules")))
+        errors += check_constraints(spec.match_constraints, path)
+    if old is None or not _same_conditions(spec, old):
+        known = frozenset(c.expression for c in old.match_conditions) if old else frozenset()
+        errors += validate_match_conditions(
+            spec.match_conditions,
+            SPEC.child("matchConditions"),
+            lambda text: scope.condition(text, stored=text in known),
+        )
+    for i, variable in enumerate(spec.variables):
+        stored = variable.expression in stored_variables
+        errors += _variable(variable, SPEC.child("variables").index(i), scope, stored=stored)
+    return errors
+
+
+def _same_conditions(spec: AnySpec, old: AnySpec) -> bool:
+    return spec.param_kind == old.param_kind and spec.match_conditions == old.match_conditions
+
+
+def _param_kind(kind: ParamKind, path: FieldPath) -> list[FieldError]:
+    errors: list[FieldError] = []
+    version_path = path.child("apiVersion")
+    if not kind.api_version:
+        errors.append(fieldpath.required(version_path))
+    else:
+        errors += _api_version(kind.api_version, version_path)
+    if not kind.kind:
+        errors.append(fieldpath.required(path.child("kind")))
+    else:
+        messages = name_rules.dns1035_label(kind.kind.lower())
+        if messages:
+            detail = "may have mixed case, but should otherwise match: " + ",".join(messages)
+            errors.append(fieldpath.invalid(path.child("kind"), kind.kind, detail))
+    return errors
+
+
+def _api_version(text: str, path: FieldPath) -> list[FieldError]:
+    try:
+        group, version = parse_api_version(text)
+    except ApiVersionError as error:
+        return [fieldpath.invalid(path, text, str(error))]
+    errors = []
+    if group and (messages := name_rules.dns1123_subdomain(group)):
+        errors.append(fieldpath.invalid(path, group, ",".join(messages)))
+    if not version:
+        errors.append(fieldpath.invalid(path, text, "version must be specified"))
+    elif messages := name_rules.dns1035_label(version):
+        errors.append(fieldpath.invalid(path, version, ",".join(messages)))
+    return errors
+
+
+def _variable(
+    variable: Variable, path: FieldPath, scope: PolicyScope, *, stored: bool
+) -> list[FieldError]:
+    errors: list[FieldError] = []
+    name = path.child("name")
+    if not trim_space(variable.name):
+        errors.append(fieldpath.required(name, "name is not specified"))
+    elif not name_rules.is_cel_identifier(variable.name):
+        errors.append(fieldpath.invalid(name, variable.name, "must be a valid CEL identifier"))
+    expression = path.child("expression")
+    if not trim_space(variable.expression):
+        errors.append(fieldpath.required(expression, "expression is not specified"))
+    else:
+        error = scope.declare(variable.name, variable.expression, stored=stored).error
+        errors += expression_errors(error, variable.expression, expression)
+    return errors
+
+
+REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+
+_EMPTY: Final = PolicySpec()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Expressions of the old object, by kind: they may use whatever this version has."""
+
+    validations: frozenset[str]
+    messages: frozenset[str]
+    annotations: frozenset[str]
+
+    @staticmethod
+    def of(spec: PolicySpec) -> _Known:
+        return _Known(
+            frozenset(v.expression for v in spec.validations),
+            frozenset(v.message_expression for v in spec.validations),
+            frozenset(a.value_expression for a in spec.audit_annotations),
+        )
+
+
+def validate_policy(
+    policy: ValidatingAdmissionPolicy,
+    old: ValidatingAdmissionPolicy | None = None,
+    version: str = DEFAULT_VERSION,
+) -> list[FieldError]:
+    """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
+    that make a variable an old expression."""
+    spec = policy.spec
+    known = _Known.of(_EMPTY if old is None else old.spec)
+    scope = PolicyScope(
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=bool(spec.variables),
+        runs=False,
+    )
+    errors = validate_object_meta(policy.metadata)
+    errors += validate_policy_parts(
+        spec, None if old is None else old.spec, scope, known.validations
+    )
+    return errors + _outcomes(policy, scope, known)
+
+
+def _outcomes(
+    policy: ValidatingAdmissionPolicy, scope: PolicyScope, known: _Known
+) -> list[FieldError]:
+    """Validations and audit annotations: at least one of either."""
+    spec = policy.spec
+    validations, annotations = SPEC.child("validations"), SPEC.child("auditAnnotations")
+    if not spec.validations and not spec.audit_annotations:
+        detail = "validations or auditAnnotations must contain at least one item"
+        return [fieldpath.required(validations, detail), fieldpath.required(annotations, detail)]
+    errors: list[FieldError] = []
+    for i, validation in enumerate(spec.validations):
+        errors += _validation(validation, validations.index(i), scope, known)
+    if len(spec.audit_annotations) > policy_limits.AUDIT_ANNOTATIONS:
+        value = [
+            {"Key": a.key, "ValueExpression": a.value_expression} for a in spec.audit_annotations
+        ]
+        detail = f"must not have more than {policy_limits.AUDIT_ANNOTATIONS} auditAnnotations"
+        errors.append(fieldpath.invalid(annotations, value, detail))
+    seen: set[str] = set()
+    for i, annotation in enumerate(spec.audit_annotations):
+        path = annotations.index(i)
+        errors += _audit_annotation(policy.name, annotation, path, scope, known)
+        if annotation.key in seen:
+            errors.append(fieldpath.duplicate(path.child("key"), annotation.key))
+        seen.add(annotation.key)
+    return errors
+
+
+def _validation(
+    validation: Validation, path: FieldPath, scope: PolicyScope, known: _Known
+) -> list[FieldError]:
+    errors: list[FieldError] = []
+    text, message_text = validation.expression, validation.message_expression
+    if not trim_space(text):
+        errors.append(fieldpath.required(path.child("expression"), "expression is not specified"))
+    else:
+        compiled = scope.compile(text, BOOL_RESULT, stored=text in known.validations)
+        errors += expression_errors(compiled.error, text, path.child("expression"))
+    blank = "must be non-empty if specified"
+    if message_text and not trim_space(message_text):
+        errors.append(fieldpath.invalid(path.child("messageExpression"), message_text, blank))
+    elif message_text:
+        stored = message_text in known.messages
+        compiled = scope.compile(message_text, MESSAGE_RESULT, authorizer=False, stored=stored)
+        errors += expression_errors(compiled.error, message_text, path.child("messageExpression"))
+    message = trim_space(validation.message)
+    if validation.message and not message:
+        errors.append(fieldpath.invalid(path.child("message"), validation.message, blank))
+    elif "\n" in message or "\r" in message:
+        detail = "must not contain line breaks"
+        errors.append(fieldpath.invalid(path.child("message"), validation.message, detail))
+    if validation.reason is not None and validation.reason not in REASONS:
+        errors.append(
+            fieldpath.not_supported(
+                path.child("reason"), fieldpath.NamedText(validation.reason), REASONS
+            )
+        )
+    return errors
+
+
+def _audit_annotation(
+    policy_name: str,
+    annotation: AuditAnnotation,
+    path: FieldPath,
+    scope: PolicyScope,
+    known: _Known,
+) -> list[FieldError]:
+    errors: list[FieldError] = []
+    key = path.child("key")
+    if not policy_name:
+        errors.append(fieldpath.invalid(key, annotation.key, "requires metadata.name be non-empty"))
+    else:
+        full = f"{policy_name}/{annotation.key}"
+        errors += [
+            fieldpath.invalid(key, full, message) for message in name_rules.qualified_name(full)
+        ]
+    source = annotation.value_expression
+    text, value = trim_space(source), path.child("valueExpression")
+    if not text:
+        errors.append(fieldpath.required(value, "valueExpression is not specified"))
+    elif len(text.encode("utf-8", "surrogatepass")) > policy_limits.VALUE_EXPRESSION_BYTES:
+        detail = f"must not exceed {policy_limits.VALUE_EXPRESSION_BYTES} bytes in length"
+        errors.append(fieldpath.required(value, detail))
+    else:
+        compiled = scope.compile(text, ANNOTATION_RESULT, stored=source in known.annotations)
+        errors += expression_errors(compiled.error, source, value, source.find(text))
+    return errors
+
+
+# --- Mutating policy ---------------------------------------------------------
+#
+# API validation of mutating policies: what they share with validating ones, and their
+# mutations.
+#
+# On update, old texts of apply configurations are what makes an expression an old one, for JSON
+# patches too, and no variable is one: both as upstream.
+
+
+PATCH_TYPES: Final = (APPLY_CONFIGURATION, JSON_PATCH)
+REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
+
+_RESULTS: Final = {
+    APPLY_CONFIGURATION: (types.object_type("Object"),),
+    JSON_PATCH: (types.list_of(types.object_type("JSONPatch")),),
+}
+_MEMBERS: Final = {APPLY_CONFIGURATION: "applyConfiguration", JSON_PATCH: "jsonPatch"}
+
+
+def validate_mutating_policy(
+    policy: MutatingAdmissionPolicy,
+    old: MutatingAdmissionPolicy | None = None,
+    version: str = DEFAULT_VERSION,
+) -> list[FieldError]:
+    """A defaulted policy; `old` is the stored object on update."""
+    spec = policy.spec
+    scope = PolicyScope(
+        version,
+        has_params=spec.param_kind is not None,
+        has_variables=True,
+        owner=policy.name,
+        runs=False,
+    )
+    errors = validate_object_meta(policy.metadata)
+    old_spec = None if old is None else old.spec
+    errors += validate_policy_parts(spec, old_spec, scope, (), validate_mutating_operations)
+    mutations = SPEC.child("mutations")
+    if not spec.mutations:
+        errors.append(fieldpath.required(mutations, "mutations must contain at least one item"))
+    known = frozenset(m.apply_configuration for m in old.spec.mutations) if old else frozenset()
+    for i, mutation in enumerate(spec.mutations):
+        errors += _mutation(mutation, mutations.index(i), scope, known)
+    path = SPEC.child("reinvocationPolicy")
+    if not spec.reinvocation_policy:
+        errors.append(fieldpath.required(path))
+    elif spec.reinvocation_policy not in REINVOCATION_POLICIES:
+        value = fieldpath.NamedText(spec.reinvocation_policy)
+        errors.append(fieldpath.not_supported(path, value, REINVOCATION_POLICIES))
+    return errors
+
+
+def _mutation(
+    mutation: Mutation, path: FieldPath, scope: PolicyScope, known: frozenset[str | None]
+) -> list[FieldError]:
+    """A union: the member that the patch type names, and no other."""
+    chosen = mutation.patch_type
+    if not chosen:
+        return [fieldpath.required(path.child("patchType"))]
+    if chosen not in PATCH_TYPES:
+        value = fieldpath.NamedText(chosen)
+        return [fieldpath.not_supported(path.child("patchType"), value, PATCH_TYPES)]
+    given = {
+        APPLY_CONFIGURATION: mutation.apply_configuration,
+        JSON_PATCH: mutation.json_patch,
+    }
+    errors: list[FieldError] = []
+    expression = given.pop(chosen)
+    member = path.child(_MEMBERS[chosen])
+    if expression is None:
+        errors.append(fieldpath.required(member, f"must be specified when patchType is {chosen}"))
+    for other, text in given.items():
+        if text is not None:
+            name = _MEMBERS[other]
+            detail = f"must not be specified when patchType is {chosen}"
+            errors.append(fieldpath.invalid(path.child(name), f"{{{name}}}", detail))
+    if expression is not None:
+        errors += _patch(expression, member.child("expression"), chosen, scope, known)
+    return errors
+
+
+def _patch(
+    expression: str, path: FieldPath, chosen: str, scope: PolicyScope, known: frozenset[str | None]
+) -> list[FieldError]:
+    text = trim_space(expression)
+    if not text:
+        return [fieldpath.required(path)]
+    compiled = scope.mutation(text, _RESULTS[chosen], stored=text in known, source=Source(path))
+    return expression_errors(compiled.error, text, path, expression.find(text))
+
+
+# --- Binding validation ------------------------------------------------------
+#
+# API validation of bindings, the same on create and update.
+#
+# Those of mutating policies have no validation actions and may not match deletions.
+
+
+VALIDATION_ACTIONS: Final = (AUDIT, DENY, WARN)
+NOT_FOUND_ACTIONS: Final = (DENY, ALLOW)  # upstream prints these unsorted
+
+
+def validate_binding(binding: Binding) -> list[FieldError]:
+    """A defaulted binding of either kind."""
+    spec = binding.spec
+    errors = validate_object_meta(binding.metadata)
+    name = SPEC.child("policyName")
+    if not spec.policy_name:
+        errors.append(fieldpath.required(name))
+    else:
+        messages = name_rules.dns1123_subdomain(spec.policy_name)
+        errors += [fieldpath.invalid(name, spec.policy_name, message) for message in messages]
+    if spec.param_ref is not None:
+        errors += _param_ref(spec.param_ref, SPEC.child("paramRef"))
+    mutating = binding.__class__ is MutatingAdmissionPolicyBinding
+    if spec.match_resources is not None:
+        path = SPEC.child("matchResources")
+        errors += validate_match_resources(spec.match_resources, path)
+        if mutating:
+            errors += validate_mutating_operations(spec.match_resources, path)
+    return errors if mutating else errors + _validation_actions(spec)
+
+
+def _param_ref(ref: ParamRef, path: FieldPath) -> list[FieldError]:
+    errors: list[FieldError] = []
+    exclusive = "name and selector are mutually exclusive"
+    if ref.name:
+        name = path.child("name")
+        errors += [
+            fieldpath.invalid(name, ref.name, message)
+            for message in name_rules.path_segment_name(ref.name)
+        ]
+        if ref.selector is not None:
+            errors.append(fieldpath.forbidden(name, exclusive))
+    if ref.selector is not None:
+        selector = path.child("selector")
+        errors += validate_label_selector(ref.selector, selector)
+        if ref.name:
+            errors.append(fieldpath.forbidden(selector, exclusive))
+    if not ref.name and ref.selector is None:
+        errors.append(fieldpath.required(path, "one of name or selector must be specified"))
+    action = ref.parameter_not_found_action
+    if not action:
+        errors.append(fieldpath.required(path.child("parameterNotFoundAction")))
+    elif action not in NOT_FOUND_ACTIONS:
+        at = path.child("parameterNotFoundAction")
+        errors.append(fieldpath.not_supported(at, fieldpath.NamedText(action), NOT_FOUND_ACTIONS))
+    return errors
+
+
+def _validation_actions(spec: BindingSpec) -> list[FieldError]:
+    path = SPEC.child("validationActions")
+    actions = spec.validation_actions
+    errors: list[FieldError] = []
+    seen: set[str] = set()
+    for i, action in enumerate(actions):
+        if action not in VALIDATION_ACTIONS:
+            errors.append(
+                fieldpath.not_supported(
+                    path.index(i), fieldpath.NamedText(action), VALIDATION_ACTIONS
+                )
+            )
+        if action in seen:
+            errors.append(fieldpath.duplicate(path.index(i), fieldpath.NamedText(action)))
+        seen.add(action)
+    if DENY in seen and WARN in seen:
+        detail = (
+            "must not contain both Deny and Warn (repeating the same validation failure "
+            "information in the API response and headers serves no purpose)"
+        )
+        errors.append(fieldpath.invalid(path, list(actions), detail))
+    if not actions:
+        errors.append(fieldpath.required(path, "at least one validation action is required"))
+    return errors

@@ -1,0 +1,265 @@
+"""The AdmissionReview that a webhook is sent, and where it is sent to.
+
+As k8s.io/apiserver `pkg/admission/plugin/webhook/request` and `pkg/util/webhook/client.go`.
+"""
+
+from __future__ import annotations
+
+import base64
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.admission.expressions.activation import RequestContext, request_value
+from celadon.admission.registration.registration_types import JSON_PATCH
+from celadon.admission.webhooks import hooks
+from celadon.admission.webhooks.call_results import (
+    AsJson,
+    CallError,
+    NoReply,
+    Reply,
+    UnreadableBody,
+    failed_call,
+    require_success,
+)
+from celadon.admission.webhooks.hooks import Hook, Selected
+from celadon.kube import GroupVersionKind, StatusError, parse_api_version
+from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
+from celadon.kube.registry import request_bodies
+from celadon.kube.schemas import DecodeError, round_trip
+from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.records import dataclass
+
+# --- Review versions ---------------------------------------------------------
+#
+# AdmissionReview: the envelope in which an API server asks a webhook, and gets its answer.
+
+
+GROUP: Final = "admission.k8s.io"
+API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
+"""Both have the same fields."""
+
+KIND: Final = "AdmissionReview"
+"""Of questions and of answers."""
+
+DEFAULT_TIMEOUT_SECONDS: Final = 10
+KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in API_VERSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a webhook. `document` is the review; `body` its text as it is sent."""
+
+    hook: Hook
+    api_version: str
+    uid: str
+    document: dict[str, Any]
+
+    @property
+    def body(self) -> bytes:
+        """The text of the review, with the line end that Go's encoder writes."""
+        return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
+
+    @property
+    def timeout_seconds(self) -> int:
+        """How long the webhook may take."""
+        return self.hook.webhook.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
+
+
+def begin_call(selected: Selected, context: RequestContext, uid: str) -> Call:
+    """The call of a hook that was selected. StatusError for a dry run that the webhook does not
+    support, CallError where no version of the review would do, ConversionError."""
+    hook, hit = selected.hook, selected.hit
+    request = context.request
+    if request.dry_run and hook.webhook.side_effects not in hooks.WITHOUT_SIDE_EFFECTS:
+        raise hooks.dry_run_unsupported(hook)
+    accepted = hook.webhook.admission_review_versions
+    version = next((one for one in accepted if one in KNOWN_VERSIONS), None)
+    if version is None:
+        known = ", ".join(KNOWN_VERSIONS)
+        raise CallError(
+            "could not create admission objects: webhook does not accept known AdmissionReview "
+            f"versions ({known})",
+            400,
+        )
+    obj, old = context.objects(hit.kind)
+    asked = {
+        **request_value(request, hit.kind, hit.resource),
+        "uid": uid,
+        "object": obj,
+        "oldObject": old,
+    }
+    api_version = f"{GROUP}/{version}"
+    return Call(hook, api_version, uid, {"kind": KIND, "apiVersion": api_version, "request": asked})
+
+
+def call_url(hook: Hook, timeout_seconds: int | None) -> str:
+    """The URL of a call; `timeout_seconds` is what is left of the time, None for no limit."""
+    config = hook.webhook.client_config
+    if config.service is not None:
+        service = config.service
+        port = HTTPS_PORT if service.port is None else service.port
+        base, path = f"https://{service.name}.{service.namespace}.svc:{port}", service.path or ""
+    else:
+        scheme, _, rest = (config.url or "").partition("://")
+        host, slash, path = rest.partition("/")
+        base, path = f"{scheme}://{host}", slash + path
+    query = "" if timeout_seconds is None else f"?timeout={timeout_seconds}s"
+    return f"{base}{_clean(path)}{query}"
+
+
+def _clean(path: str) -> str:
+    """As Go's `path.Join`, which knows no double slash at the start."""
+    return "/" + posixpath.normpath(f"/{path}").lstrip("/")
+
+
+# --- Incoming answers --------------------------------------------------------
+#
+# What a webhook has answered: the body of its reply, decoded and verified.
+#
+# The order of complaints is the API server's; none of what an answer says beside counts before
+# it is verified. As k8s.io/apiserver `pkg/admission/plugin/webhook/request/admissionreview.go`.
+
+
+SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
+_META_KINDS: Final = frozenset(
+    f"{name}Options" for name in ("List", "Get", "Delete", "Create", "Update", "Patch")
+) | {"WatchEvent"}
+"""Kinds that every version of every group has."""
+_CORE_KINDS: Final = frozenset(
+    ["Status", "APIVersions", "APIGroupList", "APIGroup", "APIResourceList"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """`patch` is the text of the patch; `patch_type` None when none was given."""
+
+    allowed: bool
+    patch: bytes = b""
+    patch_type: str | None = None
+    status: Mapping[str, Any] | None = None
+    warnings: Sequence[str] = ()
+    audit_annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_answer(
+    call: Call, reply: Reply | NoReply, as_json: AsJson, *, mutating: bool
+) -> HookAnswer:
+    """The answer to a call; CallError where there is none, or one that must not be trusted."""
+    if isinstance(reply, NoReply):
+        raise CallError(f"{reply.stage}: {reply.text}", reply.code, canceled=reply.canceled)
+    require_success(reply, _media_type(reply), as_json)
+    try:
+        said, decoded = _decoded(as_json(reply.body), call)
+    except StatusError as error:
+        raise failed_call(_cause(error)) from None
+    except UnreadableBody as error:
+        raise failed_call(str(error)) from None
+    return _verified(call, said, decoded, mutating=mutating)
+
+
+def _media_type(reply: Reply) -> str:
+    """CallError for a header that cannot be read."""
+    if reply.content_type is None:
+        return "application/json"
+    found = parse_media_type(reply.content_type)
+    if found is None:
+        why = media_type_complaint(reply.content_type)
+        raise failed_call(f"Internal error occurred: {why}", 500)
+    return found
+
+
+def _cause(error: StatusError) -> str:
+    """Of the texts about request bodies only what is wrong with the document."""
+    text = str(error).removeprefix("the object provided is unrecognized (must be of type ")
+    return text.removeprefix(f"{KIND}): ").rpartition(" (")[0]
+
+
+def _decoded(body: bytes, call: Call) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The document and what its type makes of it."""
+    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
+    found, document = request_bodies.interpret(body, expected)
+    if found.group != GROUP or found.version not in KNOWN_VERSIONS or found.kind != KIND:
+        raise failed_call(_other_kind(found, expected))
+    try:
+        decoded = round_trip(document.value, found)
+    except DecodeError as error:
+        raise failed_call(str(error)) from None
+    if found != expected:
+        raise failed_call(_unknown_conversion(found, expected))
+    assert decoded is not None, f"{found} is built in"
+    return document.value, decoded
+
+
+def _other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+    registered = (found.group == GROUP and found.kind in _META_KINDS) or (
+        found.group_version == ("", "v1") and found.kind in _CORE_KINDS
+    )
+    if registered:
+        return _unknown_conversion(found, expected)
+    return (
+        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'"{SCHEME}"'
+    )
+
+
+def _unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+    return (
+        f"converting ({found.version}.{found.kind}) to ({expected.version}.{expected.kind}): "
+        "unknown conversion"
+    )
+
+
+def _verified(
+    call: Call, said: Mapping[str, Any], decoded: Mapping[str, Any], *, mutating: bool
+) -> HookAnswer:
+    response = decoded.get("response")
+    if response is None:
+        raise _invalid("webhook response was absent")
+    patch, patch_type = response.get("patch", ""), response.get("patchType")
+    if call.api_version == f"{GROUP}/v1":
+        _verify_identity(call, said, response)
+        _verify_patch(patch, patch_type, mutating=mutating)
+    elif patch:
+        patch_type = JSON_PATCH
+    return HookAnswer(
+        response["allowed"],
+        base64.b64decode(patch) if mutating else b"",
+        patch_type if mutating else None,
+        response.get("status"),
+        response.get("warnings", ()),
+        response.get("auditAnnotations", {}),
+    )
+
+
+def _verify_identity(call: Call, said: Mapping[str, Any], response: Mapping[str, Any]) -> None:
+    if response["uid"] != call.uid:
+        got = quote(response["uid"])
+        raise _invalid(f"expected response.uid={quote(call.uid)}, got {got}")
+    group, version = parse_api_version(said.get("apiVersion") or "")
+    kind = said.get("kind") or ""
+    if (group, version, kind) != (GROUP, "v1", KIND):
+        raise _invalid(
+            f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {group}/{version}, "
+            f"Kind={kind}"
+        )
+
+
+def _verify_patch(patch: str, patch_type: str | None, *, mutating: bool) -> None:
+    if not mutating:
+        if patch:
+            raise _invalid("validating webhook may not return response.patch")
+        if patch_type is not None:
+            raise _invalid("validating webhook may not return response.patchType")
+    elif patch and patch_type is None:
+        raise _invalid("webhook returned response.patch but not response.patchType")
+    elif not patch and patch_type is not None:
+        raise _invalid("webhook returned response.patchType but not response.patch")
+    elif patch_type == "":
+        raise _invalid('webhook returned invalid response.patchType of ""')
+
+
+def _invalid(why: str) -> CallError:
+    return CallError(f"received invalid webhook response: {why}")

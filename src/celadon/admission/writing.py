@@ -1,0 +1,108 @@
+"""For those who let objects in: what is said against them, and what policies are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from celadon.admission.registration.strategy import STRATEGIES
+from celadon.admission.request import Operation, Request, default_options
+from celadon.kube import FieldError, JsonObject, StatusError, User, metadata, status
+from celadon.kube.registry import Surroundings, Target, WriteOptions, delete, write_errors
+from celadon.kube.well_known_values import NAMESPACES
+
+__all__ = ["deletion_options", "errors_of", "refusal", "request_of", "write_options"]
+
+
+# --- Write requests ----------------------------------------------------------
+#
+# What validating admission is asked about a write: the end of the path that leads to policies.
+#
+# `refusal` is everything that is said against an object before a policy sees it, `request_of`
+# the `Request` that policies get.
+
+
+def errors_of(
+    target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
+) -> list[FieldError]:
+    """Why an object is invalid, whatever its kind; `old` is None for a new one."""
+    return write_errors(target, new, old, surroundings, STRATEGIES)
+
+
+def refusal(
+    target: Target,
+    new: JsonObject,
+    old: JsonObject | None,
+    surroundings: Surroundings,
+    earlier: Iterable[FieldError] = (),
+) -> StatusError | None:
+    """Validation (422); `earlier` is what was found before it."""
+    errors = [*earlier, *errors_of(target, new, old, surroundings)]
+    if not errors:
+        return None
+    kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))
+    return status.invalid(kind, metadata.name(new), errors)
+
+
+def request_of(
+    target: Target,
+    operation: Operation,
+    new: JsonObject | None,
+    old: JsonObject | None,
+    user: User,
+    options: JsonObject | None = None,
+    *,
+    name: str | None = None,
+    dry_run: bool = False,
+) -> Request:
+    """`new` and `old` are as the write path leaves them. The name is that of the URL or, of a new
+    object, its own; `name` says another."""
+    found = name
+    if found is None:
+        found = target.name or metadata.name(new if new is not None else old)
+    is_namespace = target.resource.gvr == NAMESPACES
+    return Request(
+        operation=operation,
+        kind=target.kind,
+        resource=target.resource.gvr,
+        subresource=target.subresource,
+        name=found,
+        namespace=found if is_namespace else target.namespace,
+        object=new,
+        old_object=old,
+        user=user,
+        dry_run=dry_run,
+        options=default_options(operation, dry_run=dry_run) if options is None else options,
+    )
+
+
+def write_options(operation: Operation, given: WriteOptions) -> dict[str, Any] | None:
+    """The options object of a create or an update; None for a connection."""
+    options = default_options(operation)
+    if options is None:
+        return None
+    if given.dry_run:
+        options["dryRun"] = list(given.dry_run)
+    if given.force is not None:
+        options["force"] = given.force
+    for key, value in (
+        ("fieldManager", given.field_manager),
+        ("fieldValidation", given.field_validation),
+    ):
+        if value:
+            options[key] = value
+    return options
+
+
+def deletion_options(given: delete.DeleteOptions) -> dict[str, Any]:
+    """The options object of a deletion."""
+    options: dict[str, Any] = default_options(Operation.DELETE) or {}
+    members: dict[str, Any] = {
+        "gracePeriodSeconds": given.grace,
+        "preconditions": dict(given.preconditions) or None,
+        "orphanDependents": given.orphan,
+        "propagationPolicy": given.propagation,
+        "dryRun": list(given.dry_run) or None,
+    }
+    options.update((key, value) for key, value in members.items() if value is not None)
+    return options

@@ -1,0 +1,35 @@
+"""Everything that listens or calls out: the API server, and what puts it on the network.
+
+At its core there are no sockets and no threads: `http_messages` has requests and answers as values,
+and one handler turns the first into the second. Read `http_messages`, then `rest` (what a request
+means and how its answer is written). Needs the packages of `celadon[serve]`.
+"""
+
+from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.assembly import ApiServer
+from celadon.apiserver.authn.authentication import TokenFile
+from celadon.apiserver.authn.identities import ADMINISTRATOR
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.http_messages import (
+    JSON,
+    Handler,
+    HttpAnswer,
+    HttpRequest,
+    PromptHandler,
+    plain_text,
+)
+
+__all__ = [
+    "ADMINISTRATOR",
+    "JSON",
+    "AccessSettings",
+    "ApiServer",
+    "Handler",
+    "HttpAnswer",
+    "HttpRequest",
+    "PromptHandler",
+    "Settings",
+    "SignerOnDemand",
+    "TokenFile",
+    "plain_text",
+]

@@ -1,0 +1,89 @@
+"""What is told to the API server: whose behaviour it shows, whom it knows, what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.authn.authentication import TokenFile
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
+from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
+from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
+from celadon.apiserver.object_store import EVENT_SECONDS
+from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.operation.runtime_config import ALL, RuntimeConfig
+from celadon.kube.resources import DEFAULT_PLUGINS, Catalog
+from celadon.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """Whom the server knows. `issuer` is what its own tokens say that they are from."""
+
+    signer: SignerOnDemand
+    tokens: TokenFile = field(default_factory=TokenFile)
+    issuer: str = "https://kubernetes.default.svc"
+    client_certificates: bool = False
+    anonymous: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
+    elsewhere must do what they do."""
+
+    version: str = "1.36"
+    all_versions: bool = False
+    address: str = "127.0.0.1:6443"
+    """Host and port at which clients find the server."""
+    extra_token_sources: tuple[dict[str, Any], ...] = ()
+    controllers: bool = True
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    """Names of the admission plugins that are asked."""
+    plugin_settings: PluginSettings = field(default_factory=PluginSettings)
+    """What they are told beside."""
+    webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
+    namespace_grace: float = GRACE_SECONDS
+    """Seconds between the deletion of a namespace and that of its content."""
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    controller_names: frozenset[str] = ON_BY_DEFAULT
+    """Which of the controllers run, if any do."""
+    collection_lag: float = LAG_SECONDS
+    """Seconds that deleted owners keep their finalizer at least."""
+    event_seconds: int | None = EVENT_SECONDS
+    """How long events last after they were last written; None: for ever."""
+    root_certificates: str = ""
+    """PEM: what clients inside should trust."""
+    client_ca: str = ""
+    """PEM: whose client certificates are trusted, for those who check them elsewhere."""
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    """Feature gates that are not as they are by default."""
+    is_one_of_several: bool = False
+    """Whether other servers look after the same objects: then one of them leads."""
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    """More about what is served than `all_versions`."""
+
+    def catalog(self) -> Catalog:
+        """The built-in resources that are served."""
+        config = self.runtime_config
+        if self.all_versions and not config.switches:
+            config = RuntimeConfig({ALL: True})
+        return config.catalog(self.gates)
+
+    def as_flags(self, issuer: str) -> dict[str, str]:
+        """What kube-apiserver would have been told, of what there is to tell."""
+        config = {ALL: True} if self.all_versions else self.runtime_config.switches
+        return {
+            "enable-admission-plugins": ",".join(sorted(self.plugins)),
+            "feature-gates": _pairs(self.gates),
+            "runtime-config": _pairs(config),
+            "service-account-issuer": issuer,
+        }
+
+
+def _pairs(switches: Mapping[str, bool]) -> str:
+    return ",".join(f"{name}={str(on).lower()}" for name, on in sorted(switches.items()))

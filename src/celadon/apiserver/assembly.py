@@ -1,0 +1,494 @@
+"""Which part of a server is made of which others. Nothing happens here but that they are made.
+
+`perform` answers a request as if that user had made it and were allowed to (`request_layers`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import cache
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final
+
+from celadon.admission import RecordedWarning, recorded_warnings
+from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
+from celadon.admission.static import StaticObjects
+from celadon.apiserver.answers import NO_SNIFF
+from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.authn.authentication import Authenticator
+from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
+from celadon.apiserver.authn.token_requests import TokenIssuer
+from celadon.apiserver.authz.access_decisions import Standings
+from celadon.apiserver.bootstrap_objects import (
+    api_services,
+    authentication_config_map,
+    default_service_account,
+    flow_schemas,
+    initial_namespaces,
+    initial_priority_classes,
+    kubernetes_endpoints,
+    kubernetes_service,
+    priority_levels,
+    service_range,
+)
+from celadon.apiserver.caches.policy_view import (
+    MUTATING,
+    VALIDATING,
+    mutating_view,
+    validating_view,
+)
+from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES, ServiceNetworkView
+from celadon.apiserver.caches.webhook_view import WebhookView
+from celadon.apiserver.controllers.controller_loops import Controllers, ServerRequests
+from celadon.apiserver.controllers.server_controllers import (
+    ControllerSurroundings,
+    led_controllers,
+    server_controllers,
+)
+from celadon.apiserver.discovery.publication_answers import Publications
+from celadon.apiserver.discovery.server_pages import (
+    KINDS,
+    SINCE,
+    HealthCheck,
+    OpenId,
+    SelfPortrait,
+    ServerVersion,
+    checks_of,
+)
+from celadon.apiserver.handlers.admission.admission_chain import (
+    AUTO_PROVISION,
+    Admission,
+    EventRates,
+    NamespaceProvision,
+)
+from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
+from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
+from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.connect import Connector
+from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.pods import PodOperations
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.verbs import Reviewer, Verbs
+from celadon.apiserver.handlers.watch import Watching
+from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
+from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
+from celadon.apiserver.object_store import ObjectStore, object_key
+from celadon.apiserver.operation.log_lines import FAILURES
+from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
+from celadon.apiserver.quota_charging import QuotaCharging
+from celadon.apiserver.request_layers import RequestLayers
+from celadon.apiserver.server_core import ServerCore, Sources, core_on
+from celadon.apiserver.webhook_client import CallerOnDemand, ServiceRoutes
+from celadon.apiserver.webhook_phases import Webhooks
+from celadon.apiserver.workers import MANY_OBJECTS, RequestWork, TooMuchWork
+from celadon.kube import JsonObject, StatusError, User, metadata
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.library import parse_version
+from celadon.kube.rbac import bootstrap_roles
+from celadon.kube.registry import Target, create, draft_of
+from celadon.kube.resources import Catalog
+from celadon.kube.well_known_values import SERVICES
+from celadon.storage import Store
+
+MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
+VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
+CONTROLLERS_LEASE: Final = "celadon-controllers"
+"""In `kube-system`: which of several servers runs the controllers of which one is enough."""
+
+Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
+
+
+def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
+    """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
+    audiences = (access.issuer,)
+    accounts = ServiceAccountTokens((access.issuer,), audiences, access.signer, core.world)
+    return Authenticator(
+        audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+    )
+
+
+def publications_of(
+    core: ServerCore, access: AccessSettings, checks: Callable[[str], Sequence[HealthCheck]]
+) -> Publications:
+    """What is answered beside the resources."""
+    settings, seconds = core.settings, core.sources.seconds
+    version = ServerVersion(settings.version)
+    return Publications(
+        settings.address,
+        checks,
+        core.metrics.health.observe,
+        {"/metrics": core.metrics.answer, "/metrics/slis": core.metrics.health.answer},
+        OpenId(access.issuer, settings.address, access.signer),
+        SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
+        KINDS if parse_version(settings.version) >= SINCE else (),
+    )
+
+
+def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
+    """What happens without a request."""
+    settings = core.settings
+    surroundings = ControllerSurroundings(
+        core.objects,
+        core.served,
+        settings.version,
+        core.sources.now,
+        perform,
+        core.new_context,
+        settings.controller_names,
+        core.charges,
+        settings.root_certificates,
+        settings.namespace_grace,
+        settings.collection_lag,
+    )
+    leading = None
+    if settings.is_one_of_several:
+        leases = ServedLeases(surroundings.requests("leader-election"))
+        identity = f"{settings.address}_{core.sources.uid()}"
+        namespace = leases_path("kube-system")
+        leading = LeaderElection(leases, namespace, CONTROLLERS_LEASE, identity).run
+    always, led = server_controllers(surroundings), led_controllers(surroundings)
+    return Controllers(core.objects, always, led, leading)
+
+
+def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> Admission:
+    """Whether a write may happen; `caller` calls webhooks."""
+    settings = core.settings
+    told = settings.plugin_settings
+    plugins = PluginChain(settings.plugins, settings.version, told)
+    limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
+    create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
+    return Admission(
+        admitters=_admitters(core, plugins, caller),
+        authorizer=core.authorizer,
+        roles=core.roles,
+        provision=NamespaceProvision(core.world, create),
+        quotas=QuotaCharging(
+            core.objects,
+            core.sources.timestamp,
+            core.charges,
+            told.limited_resources,
+            enabled=RESOURCE_QUOTA in plugins.names,
+        ),
+        event_rates=EventRates(limits, time.monotonic),
+        images=ImagePolicy(
+            told.image_policy if IMAGE_POLICY in plugins.names else None, time.monotonic, time.time
+        ),
+    )
+
+
+def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -> ServerAdmitters:
+    compiled = core.metrics.compilation_seconds.observe
+    version = core.settings.version
+    mutating = validating = None
+    if MUTATING.policy in plugins.names:
+        mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
+    if VALIDATING.policy in plugins.names:
+        static = _static(core, VALIDATING.policy)
+        validating = validating_view(core.objects, version, static, compiled)
+    return ServerAdmitters(
+        plugins=plugins,
+        mutating=mutating,
+        validating=validating,
+        webhooks=_webhooks(core, plugins.names, caller),
+        served=core.served,
+        world=core.world,
+        mutation_timer=MutationTimer(core.metrics),
+        timer=PolicyTimer(core.metrics),
+    )
+
+
+def _static(core: ServerCore, plugin: str) -> Callable[[], StaticObjects]:
+    return functools.partial(core.static.of, plugin)
+
+
+def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand) -> Webhooks:
+    mutating, validating = (
+        WebhookView(
+            core.objects,
+            core.settings.version,
+            mutating=one is MUTATING_WEBHOOKS,
+            static=_static(core, one),
+        )
+        if one in plugins
+        else None
+        for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
+    )
+    counts = core.metrics.webhooks
+    return Webhooks(mutating, validating, core.world, caller.call, core.sources.uid, counts)
+
+
+def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:
+    async def make(name: str) -> str:
+        requests = ServerRequests(perform, "namespace-controller")
+        body = {"metadata": {"name": name}}
+        reply = await requests.call("POST", "/api/v1/namespaces", body)
+        return "" if reply.code in (201, 409) else reply.message
+
+    return make
+
+
+def verbs_of(
+    core: ServerCore, access: AccessSettings, authenticator: Authenticator, admission: Admission
+) -> Verbs:
+    """What can be done with resources."""
+    sources = core.sources
+    reader = Reader(core.objects, core.world, lambda kind: core.served.current().custom.get(kind))
+    managers = FieldManagers(core.served, core.world)
+    deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
+    return Verbs(
+        reader,
+        Watching(core.objects, reader),
+        Standings(authenticator, sources.now, time.monotonic),
+        Writer(
+            core.objects,
+            reader,
+            core.world,
+            admission,
+            managers,
+            core.new_context,
+            _service_network(core),
+            core.settings.version,
+            core.settings.gates,
+        ),
+        deleter,
+        Reviewer(
+            authenticator,
+            core.authorizer,
+            core.roles,
+            TokenIssuer(access.issuer, (access.issuer,), access.signer, core.world),
+            sources.now,
+            sources.uid,
+            core.new_context,
+            admission,
+            managers,
+        ),
+        PodOperations(
+            core.objects,
+            core.world,
+            admission,
+            deleter,
+            sources.timestamp,
+            core.new_context,
+            managers,
+        ),
+        Connector(core.world, admission),
+        sources.seconds,
+        sources.randomness.random,
+        core.in_flight,
+        core.metrics,
+        core.settings.limits.watch_seconds,
+    )
+
+
+def _service_network(core: ServerCore) -> ServiceNetworkView:
+    services = core.served.current().catalog.by_gvr(SERVICES)
+    assert services is not None, "a catalogue without Services"
+    return ServiceNetworkView(core.objects, services, core.sources.randomness)
+
+
+# --- Initial state -----------------------------------------------------------
+#
+# What a new server has before the first request: namespaces, roles, flow control, what there is
+# of its network.
+#
+# Objects that are there already stay as they are: after a restart nothing is done.
+
+
+@cache
+def initial_objects() -> Sequence[JsonObject]:
+    """Those that are the same everywhere, in an order in which each finds what it needs."""
+    namespaces = list(initial_namespaces())
+    accounts = (default_service_account(metadata.name(one)) for one in namespaces)
+    service = kubernetes_service()
+    flow_control = (*priority_levels(), *flow_schemas())
+    others = (*initial_priority_classes(), *bootstrap_roles(), *flow_control, service)
+    return (*namespaces, *accounts, *others)
+
+
+def objects_of_server(address: str, client_ca: str, now: str) -> Iterator[JsonObject]:
+    """Those that depend on it: `address` is its host and port, `client_ca` PEM or empty, `now` the
+    time as objects have it."""
+    yield service_range(CLUSTER_ADDRESSES, now)
+    yield authentication_config_map(client_ca)
+    host, _, port = address.rpartition(":")
+    with contextlib.suppress(ValueError):  # the name of a host
+        listened = ipaddress.ip_address(host.strip("[]"))
+        if not (listened.is_loopback or listened.is_unspecified):
+            yield from kubernetes_endpoints(str(listened), int(port))
+
+
+async def create_initial_objects(
+    objects: ObjectStore,
+    catalog: Catalog,
+    new_context: Callable[[], DefaultingContext],
+    of_server: Iterable[JsonObject] = (),
+) -> None:
+    """`new_context` gives a new uid each time, `of_server` are those of this one. All are written
+    at once: with one flush to disk."""
+    writes = []
+    for obj in (*initial_objects(), *api_services(catalog), *of_server):
+        resource = catalog.by_gvk(metadata.gvk(obj))
+        if resource is None:  # a version that is not to be served
+            continue
+        namespace, name = metadata.namespace(obj), metadata.name(obj)
+        if objects.store.get(object_key(resource, namespace, name)) is None:
+            target = Target(resource, namespace)
+            context = new_context()
+            draft = create.begin_create(draft_of(obj, target, context), target)
+            made = create.finish_create(draft)
+            status = _status(obj, context.now)
+            kept = in_order({**create.stored_new(draft, made, target), **status})
+            writes.append(objects.create(resource, namespace, name, kept))
+    await asyncio.gather(*writes)
+
+
+def _status(obj: JsonObject, now: str) -> JsonObject:
+    """Which no client could have given it; conditions without a time are from now."""
+    if "status" not in obj:
+        return {}
+    conditions = [{"lastTransitionTime": now, **one} for one in obj["status"]["conditions"]]
+    return {"status": {**obj["status"], "conditions": conditions}}
+
+
+# --- Apiserver ---------------------------------------------------------------
+#
+# The API server: one handler from a request to an answer, and the life of what is behind it.
+#
+# What a request goes through is in `request_layers`, which part is made of which others in
+# `assembly`. Nothing here knows of sockets or threads; time, uids and random text come from
+# `Sources`.
+
+
+PANICKED: Final = plain_text(
+    500,
+    "This request caused apiserver to panic. Look in the logs for details.\n",
+    NO_SNIFF,
+)
+"""What upstream says when a handler fails in a way that nobody expected
+(k8s.io/apiserver `pkg/server/filters/wrap.go`)."""
+
+
+class ApiServer:
+    """All there is to a server but its network."""
+
+    def __init__(
+        self,
+        store: Store,
+        access: AccessSettings,
+        settings: Settings | None = None,
+        sources: Sources | None = None,
+    ) -> None:
+        settings = Settings() if settings is None else settings
+        sources = Sources() if sources is None else sources
+        self.core = core = core_on(store, settings, sources)
+        self.is_ending = False
+        self._caller = CallerOnDemand(
+            ServiceRoutes(core.world, settings.webhook_services),
+            settings.plugin_settings.kubeconfigs,
+        )
+        self.objects = core.objects
+        self.served = core.served
+        self.controllers = controllers_of(core, self.perform)
+        authenticator = authenticator_of(core, access)
+        self._admission = admission = admission_of(core, self.perform, self._caller)
+        self._layers = RequestLayers(
+            core,
+            authenticator,
+            self.controllers,
+            publications_of(core, access, self._health_checks),
+            verbs_of(core, access, authenticator, admission),
+        )
+
+    def _health_checks(self, root: str) -> Sequence[HealthCheck]:
+        ending = "process is shutting down" if self.is_ending else ""
+        store = self.objects.store
+        return checks_of(root, store.trouble(), store.writing_trouble(), ending)
+
+    def prepare_to_stop(self) -> None:
+        """Say on `/readyz` that no more requests should come."""
+        self.is_ending = True
+
+    async def start(self) -> None:
+        """Make what a new server has. Requests may come when this is done. Raises ManifestError
+        for files of static policies and webhooks that cannot be used."""
+        self.core.static.load()
+        catalog = self.served.current().catalog
+        settings, now = self.core.settings, self.core.sources.timestamp()
+        own = objects_of_server(settings.address, settings.client_ca, now)
+        await create_initial_objects(self.objects, catalog, self.core.new_context, own)
+        if self.core.settings.controllers:
+            self.controllers.start()
+
+    async def stop(self) -> None:
+        """End all watches; what was acknowledged is kept."""
+        await self.controllers.stop()
+        self.core.workers.stop()
+        await self._caller.aclose()
+        await self._admission.images.aclose()
+        self.objects.store.close()
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        """One request. Whatever is wrong with it is an answer, too."""
+        notes, began = Notes(), perf_counter()
+        audit_id = request.header("audit-id") or self.core.sources.uid()
+        panic = ""
+        try:
+            answer = await self._layers.answered(request, notes)
+        except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
+            FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
+            answer, panic = PANICKED, f"APIServer panic'd: {error}"
+        warnings = await self._warned(notes) if notes.warnings else ()
+        cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
+        is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
+        sniff = (NO_SNIFF,) if is_kept_out else ()
+        headers = (("Audit-Id", audit_id), *cache, *sniff, *answer.headers, *warnings)
+        given = HttpAnswer(
+            answer.code,
+            answer.content_type,
+            b"" if request.method == "HEAD" else answer.body,
+            headers,
+            answer.stream,
+            notes.audit,
+            notes.request_audit,
+            notes.user,
+            notes.impersonated_user,
+            notes.constraint,
+            panic,
+        )
+        if notes.info is not None:
+            resource = None if notes.endpoint is None else notes.endpoint.resource
+            seconds = perf_counter() - began
+            self.core.metrics.answered(request, notes.info, resource, given, seconds)
+        return given
+
+    async def _warned(self, notes: Notes) -> tuple[Header, ...]:
+        owner = "" if notes.user is None else notes.user.name
+        work = RequestWork(self.core.workers, owner, len(notes.warnings) > MANY_OBJECTS)
+        try:
+            return await work.step(_warning_headers, notes.warnings)
+        except (StatusError, TooMuchWork):  # nobody has time for them
+            return ()
+
+    async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
+        """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
+        return await self._layers.perform(request, user)
+
+
+def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
+    said = (RecordedWarning(text) for text in dict.fromkeys(texts))
+    return tuple(("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
+
+
+def _has(answer: HttpAnswer, header: str) -> bool:
+    return any(name.lower() == header for name, _ in answer.headers)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

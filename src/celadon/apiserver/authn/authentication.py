@@ -1,0 +1,330 @@
+"""Whose request it is: the ways to prove it, one after the other.
+
+A client certificate, then a bearer token (from the token file or of a service account); who offers
+nothing is anonymous. The first success counts. Who offers something that proves nothing is refused,
+not anonymous. As k8s.io/apiserver `pkg/authentication/request/{union,x509,bearertoken,anonymous}`
+and k8s.io/kubernetes `pkg/kubeapiserver/authenticator`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Final
+
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from celadon.apiserver.authn.identities import CREDENTIAL_ID, with_group
+from celadon.apiserver.authn.service_account_tokens import (
+    ServiceAccountTokens,
+    TokenBearer,
+    TokenRefused,
+)
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.kube import User
+from celadon.kube.rbac import aggregated
+from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
+from celadon.records import dataclass
+
+# --- Token file --------------------------------------------------------------
+#
+# Static bearer tokens: lines of `token,user,uid[,"group1,group2"]`.
+#
+# The file is CSV as Go reads it: empty lines are passed over, a quote inside a field without
+# quotes is an error. As k8s.io/apiserver `pkg/authentication/token/tokenfile` and Go's
+# `encoding/csv`.
+
+
+COLUMNS: Final = 3
+
+
+class TokenFileError(ValueError):
+    """Why a server does not start with this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFile:
+    """Users by token. `warnings` are about lines that do not count."""
+
+    users: Mapping[str, User] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
+
+
+def read_token_file(text: str, path: str) -> TokenFile:
+    """`path` is for messages only. Raises TokenFileError."""
+    users: dict[str, User] = {}
+    warnings = []
+    for number, record in enumerate(_records(text), 1):
+        if len(record) < COLUMNS:
+            raise TokenFileError(
+                f"token file '{path}' must have at least 3 columns (token, user name, user uid), "
+                f"found {len(record)}"
+            )
+        token, name, uid, *more = record
+        if not token:
+            warnings.append(_found("empty", path, number))
+            continue
+        if token in users:
+            warnings.append(_found("duplicate", path, number))
+        users[token] = User(name, tuple(more[0].split(",")) if more else (), uid)
+    return TokenFile(users, tuple(warnings))
+
+
+def _found(what: str, path: str, number: int) -> str:
+    return f"{what} token has been found in token file '{path}', record number '{number}'"
+
+
+def _records(text: str) -> Iterator[Sequence[str]]:
+    lines = text.replace("\r\n", "\n").split("\n")
+    at = 0
+    while at < len(lines):
+        if not lines[at]:
+            at += 1
+            continue
+        record, at = _record(lines, at)
+        yield record
+
+
+def _record(lines: Sequence[str], start: int) -> tuple[list[str], int]:
+    """A record, which may go over several lines, and the index of the line after it."""
+    fields: list[str] = []
+    at, column = start, 0
+    while True:
+        line = lines[at]
+        if line.startswith('"', column):
+            value, at, column = _quoted(lines, start, at, column)
+            line = lines[at]
+        else:
+            end = line.find(",", column)
+            end = len(line) if end < 0 else end
+            value = line[column:end]
+            if '"' in value:
+                where = column + value.index('"')
+                raise _error(start, at, where, 'bare " in non-quoted field')
+            column = end
+        fields.append(value)
+        if column >= len(line):
+            return fields, at + 1
+        column += 1
+
+
+def _quoted(lines: Sequence[str], start: int, at: int, column: int) -> tuple[str, int, int]:
+    """The value, and the line and column where it ends: at a comma or at the end of a line."""
+    value, column = "", column + 1
+    while True:
+        line = lines[at]
+        end = line.find('"', column)
+        if end < 0:
+            value += line[column:] + "\n"
+            at, column = at + 1, 0
+            if at == len(lines):
+                raise _error(start, at - 1, len(line), 'extraneous or missing " in quoted-field')
+            continue
+        value += line[column:end]
+        column = end + 1
+        if line.startswith('"', column):
+            value, column = value + '"', column + 1
+        elif column == len(line) or line[column] == ",":
+            return value, at, column
+        else:
+            raise _error(start, at, end, 'extraneous or missing " in quoted-field')
+
+
+def _error(start: int, line: int, column: int, what: str) -> TokenFileError:
+    record = f"record on line {start + 1}; " if line != start else ""
+    return TokenFileError(f"{record}parse error on line {line + 1}, column {column + 1}: {what}")
+
+
+INVALID_TOKEN: Final = "invalid bearer token"
+SPACE_BEFORE_TOKEN: Final = (
+    "the provided Authorization header contains extra space before the bearer token, and is ignored"
+)
+_REMEMBERED: Final = 1024
+_SPACE: Final = " \t\r\n\v\f"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a request offers: its Authorization header, its verified certificate in DER form."""
+
+    authorization: str = ""
+    certificate: bytes | None = None
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Credentials:
+        """Those of one request."""
+        return cls(request.header("authorization"), request.client_certificate)
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """`user` is None for a request that is answered with 401; `error` then says why, for the log.
+    `annotations` are for the audit event, `warnings` for the answer."""
+
+    user: User | None
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What came of a token, as long as it is that user's."""
+
+    user: User
+    found: Authentication
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """The ways that are configured; `api_audiences` are those of the server itself."""
+
+    api_audiences: tuple[str, ...]
+    tokens: TokenFile = field(default_factory=TokenFile)
+    accounts: ServiceAccountTokens | None = None
+    client_certificates: bool = False
+    anonymous: bool = True
+    _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Tokens of the file that have been shown for the server itself, and nothing else of what
+    clients send."""
+
+    def authenticate(
+        self,
+        credentials: Credentials,
+        now: datetime.datetime,
+        audiences: Sequence[str] | None = None,
+    ) -> Authentication:
+        """`audiences` are those that the token must be good for, if not the server's own."""
+        token, warnings = bearer_token(credentials.authorization)
+        if audiences is None and credentials.certificate is None:
+            known = self._known.get(token)
+            if known is not None and self.tokens.users.get(token) is known.user:
+                return known.found
+        wanted = self.api_audiences if audiences is None else tuple(audiences)
+        errors: list[str] = []
+        if self.client_certificates and credentials.certificate is not None:
+            user, why = _shown_by(credentials.certificate, now)
+            if user is not None:
+                return Authentication(_completed(user), wanted)
+            errors += why
+        if token:
+            try:
+                found = self._bearer(token, wanted, now)
+            except TokenRefused as error:
+                errors.append(str(error))
+            else:
+                if audiences is None:
+                    self._remember(token, found)
+                return found
+        if errors:
+            return Authentication(None, error=aggregated(errors), warnings=warnings)
+        if not self.anonymous:
+            return Authentication(None, warnings=warnings)
+        return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
+
+    def _remember(self, token: str, found: Authentication) -> None:
+        user = self.tokens.users.get(token)
+        if user is not None and len(self._known) < _REMEMBERED:
+            self._known[token] = _Known(user, found)
+
+    def _bearer(
+        self, token: str, audiences: tuple[str, ...], now: datetime.datetime
+    ) -> Authentication:
+        """Raises TokenRefused."""
+        found = self._of_file(token, audiences)
+        if found is None and self.accounts is not None:
+            found = self.accounts.authenticate(token, audiences, now)
+        if found is None:
+            raise TokenRefused(INVALID_TOKEN)
+        user = _completed(found.user)
+        return Authentication(user, found.audiences, annotations=found.annotations)
+
+    def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
+        """A token of the file is good for the server's own audiences only."""
+        user = self.tokens.users.get(token)
+        good = tuple(one for one in self.api_audiences if one in audiences)
+        return None if user is None or not good else TokenBearer(user, good)
+
+
+def _shown_by(certificate: bytes, now: datetime.datetime) -> tuple[User | None, list[str]]:
+    """The user of a certificate, or why it shows none."""
+
+    try:
+        return certificate_user(certificate, now), []
+    except CertificateRefused as error:
+        return None, [str(error)]
+
+
+def _completed(user: User) -> User:
+    """With the group of all who have proven who they are."""
+    if UNAUTHENTICATED in user.groups:
+        return user
+    return with_group(user, AUTHENTICATED)
+
+
+def bearer_token(header: str) -> tuple[str, tuple[str, ...]]:
+    """The token of an Authorization header, empty if it has none, and warnings."""
+    parts = header.strip(_SPACE).split(" ", 2)
+    if len(parts) < 2 or parts[0].lower() != "bearer":
+        return "", ()
+    if not parts[1]:
+        return "", (SPACE_BEFORE_TOKEN,) if len(parts) == 3 else ()
+    return parts[1], ()
+
+
+# --- Client certificates -----------------------------------------------------
+#
+# A verified client certificate as a user: the common name, in the organisations as groups.
+#
+# The transport has checked the chain; here is what the server asks of the certificate itself.
+# As k8s.io/apiserver `pkg/authentication/request/x509`.
+
+
+_USAGES: Final = frozenset(
+    {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
+)
+
+
+class CertificateRefused(Exception):
+    """A certificate that proves nobody's identity; the request is not authenticated by it."""
+
+
+def certificate_user(der: bytes, now: datetime.datetime) -> User | None:
+    """None for a certificate without a common name; raises CertificateRefused."""
+    try:
+        certificate = x509.load_der_x509_certificate(der)
+        subject = certificate.subject
+    except ValueError as error:
+        raise CertificateRefused(f"x509: malformed certificate: {error}") from None
+    if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
+        raise CertificateRefused("x509: certificate has expired or is not yet valid")
+    if not _for_clients(certificate):
+        raise CertificateRefused("x509: certificate specifies an incompatible key usage")
+    names = _values(subject, NameOID.COMMON_NAME)
+    if not names or not names[-1]:
+        return None
+    fingerprint = hashlib.sha256(der).hexdigest()
+    return User(
+        names[-1],
+        _values(subject, NameOID.ORGANIZATION_NAME),
+        extra={CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)},
+    )
+
+
+def _values(subject: x509.Name, oid: x509.ObjectIdentifier) -> tuple[str, ...]:
+    return tuple(str(one.value) for one in subject.get_attributes_for_oid(oid))
+
+
+def _for_clients(certificate: x509.Certificate) -> bool:
+    """A certificate that lists no usages may be used for anything."""
+    try:
+        usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return True
+    except ValueError as error:
+        raise CertificateRefused(f"x509: malformed extension: {error}") from None
+    return any(usage in _USAGES for usage in usages)

@@ -1,0 +1,209 @@
+"""May this user do this: what is asked, who is asked, and what is said to who may not.
+
+Members of `system:masters` may do everything, and everybody may ask for health. Then the
+authorizers are asked in turn; what nobody allows is forbidden. As k8s.io/apiserver
+`pkg/endpoints/filters/authorization.go`, `pkg/authorization/{union,path}`,
+`pkg/endpoints/handlers/responsewriters/errors.go`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from celadon.apiserver.authn.authentication import Authenticator, Credentials
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
+from celadon.kube import (
+    MASTERS,
+    Answer,
+    Attributes,
+    AuthorizerBackend,
+    GroupResource,
+    Ruling,
+    StatusError,
+    User,
+    status,
+)
+from celadon.kube.go import quote
+from celadon.kube.rbac import aggregated
+from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
+from celadon.records import dataclass
+
+HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
+"""The default of `--authorization-always-allow-paths`."""
+
+DECISION: Final = "authorization.k8s.io/decision"
+REASON: Final = "authorization.k8s.io/reason"
+INTERNAL_ERROR: Final = "internal error"
+"""What the audit event says about a decision, and about one that could not be made."""
+
+_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerChain:
+    """`always_allowed` are paths, or beginnings of paths with a `*` at the end."""
+
+    authorizers: tuple[AuthorizerBackend, ...]
+    always_allowed: tuple[str, ...] = HEALTH_PATHS
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        """The first ruling that is not NO_OPINION; without one, all that the authorizers said."""
+        if MASTERS in attributes.user.groups or self._is_always_allowed(attributes):
+            return Ruling.ALLOW, "", None
+        reasons: list[str] = []
+        errors: list[str] = []
+        for authorizer in self.authorizers:
+            ruling, reason, error = authorizer.authorize(attributes)
+            if ruling is not Ruling.NO_OPINION:
+                return ruling, reason, error
+            reasons += [reason] if reason else []
+            errors += [error] if error is not None else []
+        return Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
+
+    def _is_always_allowed(self, attributes: Attributes) -> bool:
+        if attributes.resource_request:
+            return False
+        path = attributes.path.removeprefix("/")
+        allowed = (one.removeprefix("/") for one in self.always_allowed)
+        return any(
+            path.startswith(one.removesuffix("*")) if one.endswith("*") else path == one
+            for one in allowed
+        )
+
+
+def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> Attributes:
+    """What is asked about a request."""
+    if not info.is_resource:
+        return Attributes(user, info.verb, path=info.path)
+    return Attributes(
+        user,
+        info.verb,
+        resource_request=True,
+        group=info.group,
+        version=info.version,
+        resource=info.resource,
+        subresource=info.subresource,
+        namespace=info.namespace,
+        name=info.name,
+        **(_selectors(request) if info.verb in COLLECTION_VERBS else {}),
+    )
+
+
+def _selectors(request: HttpRequest) -> dict[str, Any]:
+    """Those that select something; of one that cannot be read, the error."""
+    found: dict[str, Any] = {}
+    for parameter, name, parse in (
+        ("fieldSelector", "field_selector", parse_field_selector),
+        ("labelSelector", "label_selector", parse_label_selector),
+    ):
+        text = request.first(parameter)
+        if not text:
+            continue
+        try:
+            found[name] = parse(text)
+        except SelectorError as error:
+            found[f"{name}_error"] = str(error)
+    return found
+
+
+def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
+    """403 with the words `User "u" cannot get resource "pods" …`, and the reason after them."""
+    why = _denial(attributes).translate(_HTML)
+    resource = GroupResource(attributes.group, attributes.resource)
+    return status.forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)
+
+
+def _denial(asked: Attributes) -> str:
+    begin = f"User {quote(asked.user.name)} cannot {asked.verb}"
+    if not asked.resource_request:
+        return f"{begin} path {quote(asked.path)}"
+    full = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    place = (
+        f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
+    )
+    return f"{begin} resource {quote(full)} in API group {quote(asked.group)} {place}"
+
+
+def check_access(
+    attributes: Attributes,
+    authorizer: AuthorizerBackend,
+    annotate: Callable[[Mapping[str, str]], None] = lambda _: None,
+) -> str:
+    """The reason for which it is allowed; raises StatusError: 403, or 500 if it was an error that
+    prevented an answer. `annotate` is given what the audit event says about it."""
+    ruling, reason, error = authorizer.authorize(attributes)
+    if ruling is Ruling.ALLOW:
+        annotate({DECISION: "allow", REASON: reason})
+        return reason
+    if error is not None:
+        annotate({REASON: INTERNAL_ERROR})
+        raise status.internal_error(error)
+    annotate({DECISION: "forbid", REASON: reason})
+    raise forbidden(attributes, reason)
+
+
+# --- Standings ---------------------------------------------------------------
+#
+# Whether those whose watches are open still are who they were.
+#
+# Upstream asks once, when a watch begins: it goes on for up to an hour after its token was
+# revoked. Here the credentials of open watches are looked at again, all watches of the same
+# ones together. As often as upstream looks again at a token that it has remembered
+# (k8s.io/apiserver `pkg/authentication/token/cache`, as kube-apiserver sets it).
+
+
+STANDING_SECONDS: Final = 10.0
+"""Between two looks at the same credentials."""
+
+
+class Standing:
+    """Of all open watches with the same credentials."""
+
+    def __init__(
+        self, authenticate: Callable[[], User | None], seconds: Callable[[], float]
+    ) -> None:
+        self._authenticate = authenticate
+        self._seconds = seconds
+        self._looked_at = seconds()
+        self._user = authenticate()
+        self._holds = self._user is not None
+
+    def holds(self) -> bool:
+        """Whether they still show the same user; once they do not, they never will again."""
+        now = self._seconds()
+        if self._holds and now - self._looked_at >= STANDING_SECONDS:
+            self._looked_at = now
+            self._holds = self._authenticate() == self._user
+        return self._holds
+
+
+class Standings:
+    """Those of one server. `seconds` is a clock that never goes back."""
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        now: Callable[[], datetime.datetime],
+        seconds: Callable[[], float],
+    ) -> None:
+        self._authenticator = authenticator
+        self._now = now
+        self._seconds = seconds
+        self._open: WeakValueDictionary[Credentials, Standing] = WeakValueDictionary()
+
+    def of(self, credentials: Credentials) -> Standing | None:
+        """None for those who show nothing, and so have nothing to lose."""
+        if credentials == Credentials():
+            return None
+        standing = self._open.get(credentials)
+        if standing is None or not standing.holds():
+            standing = Standing(lambda: self._user(credentials), self._seconds)
+            self._open[credentials] = standing
+        return standing
+
+    def _user(self, credentials: Credentials) -> User | None:
+        return self._authenticator.authenticate(credentials, self._now()).user

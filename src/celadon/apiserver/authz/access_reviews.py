@@ -1,0 +1,320 @@
+"""May I, may they: the reviews of authorization.k8s.io.
+
+A review is answered, not stored. It comes decoded and defaulted; the answer is it with its
+`status`. As k8s.io/kubernetes `pkg/registry/authorization` and `pkg/apis/authorization/validation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.kube import (
+    Answer,
+    Attributes,
+    AuthorizerBackend,
+    FieldError,
+    FieldPath,
+    GroupKind,
+    JsonObject,
+    Ruling,
+    User,
+    fieldpath,
+    metadata,
+    name_rules,
+    status,
+)
+from celadon.kube.rbac import RbacAuthorizer, aggregated
+from celadon.kube.selectors import (
+    FieldSelector,
+    FieldTerm,
+    LabelSelector,
+    Requirement,
+    SelectorError,
+    label_selector,
+    parse_field_selector,
+    parse_label_selector,
+)
+from celadon.kube.well_known_values import AUTHORIZATION_GROUP, META_FIELDS
+
+# --- Access review validation ------------------------------------------------
+#
+# What an access review must be like to be answered.
+#
+# As k8s.io/kubernetes `pkg/apis/authorization/validation` and k8s.io/apimachinery
+# `pkg/apis/meta/v1/validation` (selector requirements, unknown operators allowed).
+
+
+_SPEC: Final = FieldPath("spec")
+_METADATA: Final = FieldPath("metadata")
+
+
+def validate_self_review(review: JsonObject) -> list[FieldError]:
+    """Of a SelfSubjectAccessReview."""
+    spec = review.get("spec") or {}
+    return [*_attributes(spec), *_selectors(spec), *_no_metadata(review, frozenset())]
+
+
+def validate_subject_review(review: JsonObject) -> list[FieldError]:
+    """Of a SubjectAccessReview."""
+    return [*_subject_spec(review.get("spec") or {}), *_no_metadata(review, frozenset())]
+
+
+def validate_local_review(review: JsonObject) -> list[FieldError]:
+    """Of a LocalSubjectAccessReview."""
+    spec = review.get("spec") or {}
+    errors = [*_subject_spec(spec), *_no_metadata(review, frozenset({"namespace"}))]
+    resource = spec.get("resourceAttributes")
+    if resource is not None:
+        given = resource.get("namespace") or ""
+        if given != metadata.namespace(review):
+            at = _SPEC.child("resourceAttributes", "namespace")
+            errors.append(fieldpath.invalid(at, given, "must match metadata.namespace"))
+    if spec.get("nonResourceAttributes") is not None:
+        detail = "disallowed on this kind of request"
+        errors.append(_path_error(spec, detail))
+    return errors
+
+
+def _subject_spec(spec: JsonObject) -> Iterator[FieldError]:
+    yield from _attributes(spec)
+    if not spec.get("user") and not spec.get("groups"):
+        detail = "at least one of user or group must be specified"
+        yield fieldpath.invalid(_SPEC.child("user"), "", detail)
+    yield from _selectors(spec)
+
+
+def _attributes(spec: JsonObject) -> Iterator[FieldError]:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and path is not None:
+        yield _path_error(spec, "cannot be specified in combination with resourceAttributes")
+    if resource is None and path is None:
+        detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield fieldpath.invalid(_SPEC.child("resourceAttributes"), None, detail)
+
+
+def _path_error(spec: JsonObject, detail: str) -> FieldError:
+    """The value is shown with the names of upstream's internal type."""
+    path = spec["nonResourceAttributes"]
+    shown = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
+    return fieldpath.invalid(_SPEC.child("nonResourceAttributes"), shown, detail)
+
+
+def _selectors(spec: JsonObject) -> Iterator[FieldError]:
+    attributes = spec.get("resourceAttributes") or {}
+    at = FieldPath("spec.resourceAttributes")
+    yield from _selector(attributes.get("fieldSelector"), at.child("fieldSelector"), labels=False)
+    yield from _selector(attributes.get("labelSelector"), at.child("labelSelector"), labels=True)
+
+
+def _selector(given: JsonObject | None, at: FieldPath, *, labels: bool) -> Iterator[FieldError]:
+    if given is None:
+        return
+    raw, requirements = given.get("rawSelector") or "", given.get("requirements") or ()
+    if raw and requirements:
+        detail = "may not specified at the same time as requirements"
+        yield fieldpath.invalid(at.child("rawSelector"), raw, detail)
+    if not raw and not requirements:
+        detail = f"when {at} is specified, requirements or rawSelector is required"
+        yield fieldpath.required(at.child("requirements"), detail)
+    for position, one in enumerate(requirements):
+        where = at.child("requirements").index(position)
+        if not labels and not one.get("key"):
+            yield fieldpath.required(where.child("key"), "must be specified")
+        yield from _operator(one, where)
+        if labels:
+            yield from _label_texts(one, where)
+
+
+def _operator(requirement: JsonObject, at: FieldPath) -> Iterator[FieldError]:
+    operator, values = requirement.get("operator") or "", requirement.get("values") or ()
+    if operator in {"In", "NotIn"} and not values:
+        detail = "must be specified when `operator` is 'In' or 'NotIn'"
+        yield fieldpath.required(at.child("values"), detail)
+    if operator in {"Exists", "DoesNotExist"} and values:
+        detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        yield fieldpath.forbidden(at.child("values"), detail)
+
+
+def _label_texts(requirement: JsonObject, at: FieldPath) -> Iterator[FieldError]:
+    key = requirement.get("key") or ""
+    for message in name_rules.qualified_name(key):
+        yield fieldpath.invalid(at.child("key"), key, message)
+    for position, value in enumerate(requirement.get("values") or ()):
+        for message in name_rules.label_value(value):
+            yield fieldpath.invalid(at.child("values").index(position), value, message)
+
+
+def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError]:
+    given = {name: value for name, value in metadata.metadata(review).items() if value}
+    if not set(given) - but - {"managedFields"}:
+        return
+    shown = {name: given[name] for name in META_FIELDS if name in given}
+    exception = f" except for {', '.join(but)}" if but else ""
+    yield fieldpath.invalid(_METADATA, shown, f"must be empty{exception}")
+
+
+_NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
+"""Upstream's refusals of reviews name no kind."""
+
+
+def self_subject_access_review(
+    review: JsonObject, user: User, authorizer: AuthorizerBackend
+) -> dict[str, Any]:
+    """May I. Raises StatusError (422)."""
+    return _reviewed(review, user, validate_self_review(review), authorizer)
+
+
+def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> dict[str, Any]:
+    """May they. Raises StatusError (422)."""
+    subject = _subject(review.get("spec") or {})
+    return _reviewed(review, subject, validate_subject_review(review), authorizer)
+
+
+def local_subject_access_review(
+    review: JsonObject, namespace: str, authorizer: AuthorizerBackend
+) -> dict[str, Any]:
+    """May they, in the namespace of the path. Raises StatusError (400, 422)."""
+    errors = validate_local_review(review)
+    if not errors and metadata.namespace(review) != namespace:
+        raise status.bad_request(
+            f"spec.resourceAttributes.namespace must match namespace: {namespace}"
+        )
+    return _reviewed(review, _subject(review.get("spec") or {}), errors, authorizer)
+
+
+def _subject(spec: JsonObject) -> User:
+    return User(
+        spec.get("user") or "",
+        tuple(spec.get("groups") or ()),
+        spec.get("uid") or "",
+        spec.get("extra") or {},
+    )
+
+
+def _reviewed(
+    review: JsonObject, user: User, errors: Sequence[FieldError], authorizer: AuthorizerBackend
+) -> dict[str, Any]:
+    if errors:
+        raise status.invalid(_NAMELESS, "", errors)
+    attributes = reviewed_attributes(review.get("spec") or {}, user)
+    shown = _access_status(authorizer.authorize(attributes), attributes)
+    return {**review, "status": shown}
+
+
+def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
+    """What a review asks."""
+    path = spec.get("nonResourceAttributes")
+    if path is not None:
+        return Attributes(user, path.get("verb") or "", path=path.get("path") or "")
+    given = spec.get("resourceAttributes") or {}
+    named = ("group", "resource", "subresource", "namespace", "name")
+    texts: dict[str, Any] = {field: given.get(field) or "" for field in named}
+    asked = Attributes(
+        user,
+        given.get("verb") or "",
+        resource_request=True,
+        version=given.get("version") or "*",
+        **texts,
+    )
+    if given.get("fieldSelector"):
+        selector, error = _field_selector(given["fieldSelector"])
+        asked = replace(asked, field_selector=selector, field_selector_error=error)
+    if given.get("labelSelector"):
+        chosen, error = _label_selector(given["labelSelector"])
+        asked = replace(asked, label_selector=chosen, label_selector_error=error)
+    return asked
+
+
+def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
+    """What can be understood of it, and why the rest cannot."""
+    if given.get("rawSelector"):
+        try:
+            return parse_field_selector(given["rawSelector"]), ""
+        except SelectorError as error:
+            return None, str(error)
+    terms: list[FieldTerm] = []
+    complaint = ""
+    for one in given.get("requirements") or ():
+        values: Sequence[str] = one.get("values") or ()
+        if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
+            negated = one["operator"] == "NotIn"
+            terms.append(FieldTerm(one.get("key") or "", values[0], negated))
+        else:
+            complaint = f"unsupported field selector requirement on {one.get('key')}"
+    return (FieldSelector(tuple(terms)) if terms else None), complaint
+
+
+def _label_selector(given: JsonObject) -> tuple[LabelSelector | None, str]:
+    """As `_field_selector`."""
+    if given.get("rawSelector"):
+        try:
+            return parse_label_selector(given["rawSelector"]), ""
+        except SelectorError as error:
+            return None, str(error)
+    terms: list[Requirement] = []
+    complaint = ""
+    for one in given.get("requirements") or ():
+        try:
+            terms += label_selector({"matchExpressions": [one]}).requirements
+        except SelectorError as error:
+            complaint = str(error)
+    return (LabelSelector(tuple(terms)) if terms else None), complaint
+
+
+def _access_status(answer: Answer, attributes: Attributes) -> dict[str, Any]:
+    ruling, reason, error = answer
+    errors = [error] if error is not None else []
+    errors += _selector_errors(attributes)
+    shown: dict[str, Any] = {"allowed": ruling is Ruling.ALLOW}
+    if ruling is Ruling.DENY:
+        shown["denied"] = True
+    if reason:
+        shown["reason"] = reason
+    if errors:
+        shown["evaluationError"] = aggregated(errors)
+    return shown
+
+
+def _selector_errors(asked: Attributes) -> Iterator[str]:
+    for name, selector, error in (
+        ("fieldSelector", asked.field_selector, asked.field_selector_error),
+        ("labelSelector", asked.label_selector, asked.label_selector_error),
+    ):
+        if error:
+            how = "ignored" if selector is None else "partially ignored"
+            yield f"spec.resourceAttributes.{name} {how} due to parse error"
+
+
+def self_subject_rules_review(
+    review: JsonObject, user: User, roles: RbacAuthorizer
+) -> dict[str, Any]:
+    """What may I, in a namespace. Nothing of the review comes back. Raises StatusError (400)."""
+    namespace = (review.get("spec") or {}).get("namespace")
+    if not namespace:
+        raise status.bad_request("no namespace on request")
+    rules, missing = roles.rules_for(user, namespace)
+    shown = [rule.to_json() for rule in rules]
+    answer: dict[str, Any] = {
+        "resourceRules": [_without(one, "nonResourceURLs") for one in shown if "resources" in one],
+        "nonResourceRules": [
+            {"verbs": one["verbs"], "nonResourceURLs": one["nonResourceURLs"]}
+            for one in shown
+            if "nonResourceURLs" in one
+        ],
+        "incomplete": False,
+    }
+    if missing:
+        answer["evaluationError"] = aggregated(ref.error for ref in missing)
+    return {
+        "kind": "SelfSubjectRulesReview",
+        "apiVersion": f"{AUTHORIZATION_GROUP}/v1",
+        "metadata": {},
+        "spec": {},
+        "status": answer,
+    }
+
+
+def _without(members: JsonObject, name: str) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if key != name}

@@ -1,0 +1,324 @@
+"""Acting as somebody else: what the headers ask for, and whether the user may.
+
+Theory of operation. There are five modes. The four constrained ones ask for two rights: to do this
+very thing while impersonating (`impersonate-on:MODE:VERB` on what the request is about), and to
+impersonate this identity (`impersonate:MODE` on user, node or service account, uid, groups and
+extra). The last is the old one: `impersonate` on all of them. The first mode that allows wins; if
+none does, the first refusal is the answer. Which mode worked last for a user is remembered and
+tried first, so its refusals are then the ones that are seen.
+
+As k8s.io/apiserver `pkg/endpoints/filters/impersonation`, without its caches of successes: a right
+that is withdrawn is gone at once.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from celadon.apiserver.authn.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
+from celadon.apiserver.authz.access_decisions import forbidden
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.kube import (
+    MASTERS,
+    Attributes,
+    AuthorizerBackend,
+    FieldError,
+    FieldPath,
+    Ruling,
+    StatusError,
+    User,
+    fieldpath,
+    name_rules,
+    status,
+)
+from celadon.kube.go import quote
+from celadon.kube.rbac import service_account_of, service_account_user
+from celadon.kube.validation import http_path
+from celadon.kube.well_known_values import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    AUTHENTICATION_GROUP,
+    NODE_GROUP,
+    UNAUTHENTICATED,
+)
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+USER_HEADER: Final = "impersonate-user"
+UID_HEADER: Final = "impersonate-uid"
+GROUP_HEADER: Final = "impersonate-group"
+EXTRA_HEADER: Final = "impersonate-extra-"
+HEADERS_BEGIN: Final = "impersonate-"
+"""As all of them do."""
+
+REMEMBERED_USERS: Final = 10_000
+"""Of how many users the last successful mode is remembered."""
+
+MANY: Final = 4
+"""From so many groups or values of extra on, the right to all of them is asked for first."""
+
+_BAD_ESCAPE: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
+_EXTRA_KEY: Final = FieldPath("extra").child("key")
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonated:
+    """Whom a request acts as; `constraint` names the mode for the audit event, empty for the old
+    one."""
+
+    user: User
+    constraint: str = ""
+
+
+def wanted_user(request: HttpRequest) -> User | None:
+    """Whom the headers name, as they name them; None without such headers. Raises StatusError (400)
+    for headers that do not name a user."""
+    if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
+        return None
+    extra: dict[str, list[str]] = {}
+    for name, value in request.headers:
+        if name.startswith(EXTRA_HEADER):
+            extra.setdefault(_extra_key(name.removeprefix(EXTRA_HEADER)), []).append(value)
+    groups = tuple(request.header_values(GROUP_HEADER))
+    user = User(request.header(USER_HEADER), groups, request.header(UID_HEADER), extra)
+    if user.name:
+        return user
+    if user.groups or user.uid or user.extra:
+        shown = _go_text(user)
+        raise status.bad_request(f"requested {shown} without impersonating a user name")
+    return None
+
+
+def _extra_key(encoded: str) -> str:
+    key = encoded.lower()
+    return key if _BAD_ESCAPE.search(key) else urllib.parse.unquote(key)
+
+
+def _go_text(user: User) -> str:
+    """Go's `%#v` of a user."""
+    extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
+    shown = f"{{{extra}}}" if user.extra else "(nil)"
+    return (
+        f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, "
+        f"Groups:{_go_list(user.groups)}, Extra:map[string][]string{shown}}}"
+    )
+
+
+def _go_list(texts: Sequence[str]) -> str:
+    return f"[]string{{{', '.join(map(quote, texts))}}}" if texts else "[]string(nil)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """`constrained` is empty for the old mode; `suits` says for whom a mode is there at all."""
+
+    constrained: str
+    suits: Callable[[User, User], bool]
+
+    @property
+    def verb(self) -> str:
+        return f"impersonate:{self.constrained}" if self.constrained else "impersonate"
+
+    @property
+    def identity_group(self) -> str:
+        """The API group of users, groups, nodes and service accounts in this mode."""
+        return AUTHENTICATION_GROUP if self.constrained else ""
+
+
+def _only_name(wanted: User) -> bool:
+    return not (wanted.uid or wanted.groups or wanted.extra)
+
+
+def _is_own_node(wanted: User, requestor: User) -> bool:
+    """Whether this is the node on which the asking service account's pod runs."""
+    node = node_of(wanted.name)
+    if not _only_name(wanted) or node is None or service_account_of(requestor.name) is None:
+        return False
+    return list(requestor.extra.get(NODE_NAME, ())) == [node]
+
+
+def _is_node(wanted: User, _: User) -> bool:
+    return _only_name(wanted) and node_of(wanted.name) is not None
+
+
+def _is_service_account(wanted: User, _: User) -> bool:
+    return _only_name(wanted) and service_account_of(wanted.name) is not None
+
+
+def _is_other_user(wanted: User, _: User) -> bool:
+    return node_of(wanted.name) is None and service_account_of(wanted.name) is None
+
+
+ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
+MODES: Final = (
+    ASSOCIATED_NODE,
+    _Mode("arbitrary-node", _is_node),
+    _Mode("serviceaccount", _is_service_account),
+    _Mode("user-info", _is_other_user),
+    _Mode("", lambda _wanted, _requestor: True),
+)
+
+
+class Impersonation:
+    """Decides, and remembers which mode worked last for whom."""
+
+    def __init__(self, authorizer: AuthorizerBackend) -> None:
+        self._authorizer = authorizer
+        self._last: OrderedDict[str, _Mode] = OrderedDict()
+
+    def impersonate(self, wanted: User, attributes: Attributes) -> Impersonated:
+        """`attributes` are those of the request, with the user who makes it. Raises StatusError
+        (403)."""
+        requestor = attributes.user
+        last = self._last.get(requestor.name)
+        first = () if last is None else (last,)
+        refusal: StatusError | None = None
+        for mode in (*first, *(one for one in MODES if one is not last)):
+            if not mode.suits(wanted, requestor):
+                continue
+            try:
+                user = _Check(mode, attributes, self._authorizer).impersonated(wanted)
+            except StatusError as error:
+                refusal = refusal or error
+                continue
+            self._remember(requestor.name, mode)
+            return Impersonated(user, mode.verb if mode.constrained else "")
+        assert refusal is not None, "the old mode suits everybody"
+        raise StatusError(refusal.status)
+
+    def _remember(self, name: str, mode: _Mode) -> None:
+        self._last.pop(name, None)
+        self._last[name] = mode
+        if len(self._last) > REMEMBERED_USERS:
+            self._last.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One mode, asked about one request."""
+
+    mode: _Mode
+    attributes: Attributes
+    authorizer: AuthorizerBackend
+
+    def impersonated(self, wanted: User) -> User:
+        """Raises StatusError (403)."""
+        mode = self.mode
+        if mode.constrained:
+            verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"
+            self._ask(replace(self.attributes, verb=verb))
+        user = self._named(wanted)
+        if wanted.uid:
+            self._ask(self._about("uids", wanted.uid, AUTHENTICATION_GROUP))
+        if wanted.groups:
+            self._check_groups(wanted.groups)
+        if wanted.extra:
+            self._check_extra(wanted.extra)
+        if user.name == ANONYMOUS:
+            return with_group(user, UNAUTHENTICATED)
+        return user if UNAUTHENTICATED in user.groups else with_group(user, AUTHENTICATED)
+
+    def _about(self, resource: str, name: str, group: str) -> Attributes:
+        return Attributes(
+            self.attributes.user,
+            self.mode.verb,
+            resource_request=True,
+            group=group,
+            version="v1",
+            resource=resource,
+            name=name,
+        )
+
+    def _ask(self, asked: Attributes) -> None:
+        if self.mode is ASSOCIATED_NODE:
+            asked = _for_any_node(asked)
+        ruling, reason, error = self.authorizer.authorize(asked)
+        if ruling is not Ruling.ALLOW:
+            raise forbidden(asked, ": ".join(part for part in (error, reason) if part))
+
+    def _named(self, wanted: User) -> User:
+        """With the groups that nodes and service accounts have."""
+        asked = self._about("users", wanted.name, self.mode.identity_group)
+        user = wanted
+        node = node_of(wanted.name) if self.mode.constrained else None
+        account = service_account_of(wanted.name)
+        if node is not None:
+            asked = replace(asked, resource="nodes", name=node)
+            user = replace(user, groups=(NODE_GROUP,))
+        if account is not None:
+            namespace, name = account
+            asked = replace(asked, resource="serviceaccounts", namespace=namespace, name=name)
+            if not wanted.groups:
+                user = replace(user, groups=service_account_user(namespace, name).groups)
+        self._ask(asked)
+        return user
+
+    def _check_groups(self, groups: Sequence[str]) -> None:
+        asked = self._about("groups", "", self.mode.identity_group)
+        if self.mode.constrained:
+            if "" in groups:
+                raise forbidden(asked, "impersonating the empty string group is not allowed")
+            if MASTERS in groups:
+                named = replace(asked, name=MASTERS)
+                raise forbidden(named, "impersonating the system:masters group is not allowed")
+            if len(groups) >= MANY and self._may(replace(asked, name="*")):
+                return
+        for group in groups:
+            self._ask(replace(asked, name=group))
+
+    def _check_extra(self, extra: Mapping[str, Sequence[str]]) -> None:
+        asked = self._about("userextras", "", AUTHENTICATION_GROUP)
+        if self.mode.constrained:
+            problem = next(filter(None, (_extra_problem(*one) for one in extra.items())), "")
+            if problem:
+                raise forbidden(asked, problem)
+            many = len(extra) >= MANY or sum(map(len, extra.values())) >= MANY
+            if many and self._may(replace(asked, subresource="*", name="*")):
+                return
+        for key, values in extra.items():
+            for value in values:
+                self._ask(replace(asked, subresource=key, name=value))
+
+    def _may(self, asked: Attributes) -> bool:
+        return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
+
+
+def _for_any_node(asked: Attributes) -> Attributes:
+    """A service account's right to its own node does not depend on which that is."""
+    keys = tuple(sorted(asked.user.extra))
+    user = replace(asked.user, extra={EXTRA_PREFIX + "associated-node-keys": keys})
+    name = "*" if asked.verb == ASSOCIATED_NODE.verb else asked.name
+    return replace(asked, user=user, name=name)
+
+
+def _extra_problem(key: str, values: Sequence[str]) -> str:
+    """What the old mode lets pass; empty if it is in order."""
+    if not key:
+        return "impersonating the empty string key in extra is not allowed"
+    errors = _path_errors(key)
+    if errors:
+        said = fieldpath.aggregate(errors)
+        return f"impersonating an invalid key in extra is not allowed: {said}"
+    if key != key.lower():
+        return f"impersonating a non-lowercase key in extra is not allowed: {quote(key)}"
+    if not values:
+        return "impersonating empty values in extra is not allowed"
+    if "" in values:
+        return "impersonating the empty string value in extra is not allowed"
+    return ""
+
+
+def _path_errors(key: str) -> list[FieldError]:
+    """What keeps a key from being a path that begins with a domain."""
+    domain, _, path = key.partition("/")
+    if not domain or not path:
+        detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+        return [fieldpath.invalid(_EXTRA_KEY, key, detail)]
+    found = name_rules.dns1123_subdomain(domain)
+    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in found]
+    errors += [fieldpath.invalid(_EXTRA_KEY, path, message) for message in http_path(path)]
+    return errors

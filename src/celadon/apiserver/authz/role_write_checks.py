@@ -1,0 +1,164 @@
+"""Nobody grants rights they lack: who may write a role or a binding.
+
+A role is written by who holds all its rules (or may `escalate` it), a binding by who holds the
+rules of the role it refers to (or may `bind` it). Asked after mutating admission, before
+validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.go` and the
+`policybased` storages of the four kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.kube import (
+    MASTERS,
+    Attributes,
+    AuthorizerBackend,
+    GroupResource,
+    JsonObject,
+    Ruling,
+    StatusError,
+    User,
+    metadata,
+    status,
+)
+from celadon.kube.go import quote
+from celadon.kube.rbac import (
+    PolicyRule,
+    RbacAuthorizer,
+    RoleRef,
+    aggregated,
+    compacted,
+    policy_rules,
+    quoted_list,
+    role_ref,
+    uncovered,
+)
+from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.records import dataclass
+
+ROLES: Final = frozenset({"roles", "clusterroles"})
+BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})
+ROLE_RESOURCES: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
+
+FULL_AUTHORITY: Final = (
+    PolicyRule(("*",), ("*",), ("*",)),
+    PolicyRule(("*",), non_resource_urls=("*",)),
+)
+"""What it takes to have rules collected by labels."""
+
+UNCOMPARED: Final = frozenset({"ownerReferences", "finalizers", "selfLink", "managedFields"})
+"""Metadata that a garbage collector may change without holding any rights."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleWriteChecks:
+    """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
+
+    authorizer: AuthorizerBackend
+    roles: RbacAuthorizer
+
+    def check(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+        """`asked` are the attributes of the write, `old` is None on create. What is not of RBAC
+        passes. Raises StatusError: 403, or what is wrong with the reference of a binding."""
+        if asked.group != RBAC_GROUP or asked.subresource or MASTERS in asked.user.groups:
+            return
+        if asked.resource in ROLES:
+            self._check_role(asked, new, old)
+        elif asked.resource in BINDINGS:
+            self._check_binding(asked, new, old)
+
+    def _check_role(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+        escalate = replace(asked, verb="escalate", version="*")
+        if self._may(escalate) or _is_the_same(new, old):
+            return
+        lacking = self._lacking(asked.user, asked.namespace, policy_rules(new))
+        if lacking:
+            raise _forbidden(asked, new, lacking)
+        before = None if old is None else old.get("aggregationRule")
+        wanted = new.get("aggregationRule")
+        if before == wanted or not (_collects(wanted) or _collects(before)):
+            return
+        if self._lacking(asked.user, asked.namespace, FULL_AUTHORITY):
+            why = "must have cluster-admin privileges to use the aggregationRule"
+            raise _forbidden(asked, new, why)
+
+    def _check_binding(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+        if old is not None and _is_the_same(new, old):
+            return
+        ref = role_ref(new)
+        if self._may_bind(asked, ref):
+            return
+        if ref.kind not in ROLE_RESOURCES:
+            raise status.plain_error(ref.error)
+        rules = self.roles.index.rules_of(ref, asked.namespace)
+        if rules is None:
+            raise _no_such_role(ref)
+        lacking = self._lacking(asked.user, asked.namespace, rules)
+        if lacking:
+            raise _forbidden(asked, new, lacking)
+
+    def _may_bind(self, asked: Attributes, ref: RoleRef) -> bool:
+        resource = ROLE_RESOURCES.get(ref.kind)
+        if resource is None:
+            return False
+        bind = replace(
+            asked,
+            verb="bind",
+            group=ref.group,
+            version="*",
+            resource=resource,
+            name=ref.name,
+        )
+        return self._may(bind)
+
+    def _may(self, asked: Attributes) -> bool:
+        return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
+
+    def _lacking(self, user: User, namespace: str, rules: Sequence[PolicyRule]) -> str:
+        """What the user would grant without holding it; empty if there is nothing."""
+        held, unknown = self.roles.rules_for(user, namespace)
+        missing = uncovered(held, rules)
+        if not missing:
+            return ""
+        shown = "\n".join(sorted({str(rule) for rule in compacted(missing)}))
+        errors = aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
+        return (
+            f"user {quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant "
+            f"RBAC permissions not currently held:\n{shown}"
+            + (f"; resolution errors: [{errors}]" if errors else "")
+        )
+
+
+def _no_such_role(ref: RoleRef) -> StatusError:
+    resource = ROLE_RESOURCES.get(ref.kind)
+    if resource is None:
+        return status.plain_error(ref.error)
+    return status.not_found(GroupResource(RBAC_GROUP, resource), ref.name)
+
+
+def _forbidden(asked: Attributes, obj: JsonObject, why: str) -> StatusError:
+    resource = GroupResource(asked.group, asked.resource)
+    return status.forbidden(resource, metadata.name(obj), why)
+
+
+def _collects(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    return bool(rule) and bool(rule.get("clusterRoleSelectors"))
+
+
+def _is_the_same(new: JsonObject, old: JsonObject | None) -> bool:
+    """But for what a garbage collector changes."""
+    return old is not None and _compared(new) == _compared(old)
+
+
+def _compared(obj: JsonObject) -> dict[str, Any]:
+    """Without empty members, which mean the same as absent ones."""
+    meta = {
+        name: value
+        for name, value in metadata.metadata(obj).items()
+        if name not in UNCOMPARED and value
+    }
+    others = {name: value for name, value in obj.items() if value}
+    return {**others, "metadata": meta}

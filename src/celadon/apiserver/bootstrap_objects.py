@@ -1,0 +1,476 @@
+"""What else a new server has, and what every new namespace gets.
+
+The objects are as one would create them; the write path completes them. As k8s.io/kubernetes
+`pkg/controlplane/controller/{systemnamespaces,kubernetesservice,clusterauthenticationtrust}`,
+`pkg/registry/scheduling/rest`, `pkg/controller/{serviceaccount,certificates/rootcacertpublisher}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube.resources import Catalog
+from celadon.kube.well_known_values import (
+    AUTHENTICATED,
+    HTTPS_PORT,
+    NODE_GROUP,
+    SYSTEM_NAMESPACES,
+    UNAUTHENTICATED,
+)
+
+SERVICE: Final = "kubernetes"
+
+FIRST_ADDRESS: Final = "10.0.0.1"
+"""Of the Services: that of the server's own."""
+
+API_PORT: Final = 6443
+"""What that Service leads to (`--secure-port` of kube-apiserver)."""
+
+MANAGED_BY: Final = "ipaddress.kubernetes.io/managed-by"
+ADDRESS_ALLOCATOR: Final = "ipallocator.k8s.io"
+"""Label and value of the records that the server keeps itself."""
+
+ROOT_CA_CONFIG_MAP: Final = "kube-root-ca.crt"
+_ROOT_CA_DESCRIPTION: Final = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
+    "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
+    "guaranteed across distributions of Kubernetes clusters."
+)
+
+PRIORITY_CLASSES: Final = (
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another "
+        "node if necessary.",
+    ),
+)
+"""Name, value and description."""
+
+
+def initial_namespaces() -> Iterator[dict[str, Any]]:
+    """The four that no server is without."""
+    for name in SYSTEM_NAMESPACES:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def initial_priority_classes() -> Iterator[dict[str, Any]]:
+    for name, value, description in PRIORITY_CLASSES:
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+        }
+
+
+def kubernetes_service() -> dict[str, Any]:
+    """The server's own Service."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": FIRST_ADDRESS,
+            "ports": [
+                {
+                    "name": "https",
+                    "protocol": "TCP",
+                    "port": HTTPS_PORT,
+                    "targetPort": API_PORT,
+                }
+            ],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        },
+    }
+
+
+def service_range(cidr: str, now: str) -> dict[str, Any]:
+    """From where Services get their addresses."""
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "",
+        "message": "Kubernetes default Service CIDR is ready",
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "ServiceCIDR",
+        "metadata": {"name": SERVICE},
+        "spec": {"cidrs": [cidr]},
+        "status": {"conditions": [ready]},
+    }
+
+
+def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
+    """Who has an address: a Service."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "IPAddress",
+        "metadata": {
+            "name": address,
+            "labels": {
+                "ipaddress.kubernetes.io/ip-family": "IPv6" if ":" in address else "IPv4",
+                MANAGED_BY: ADDRESS_ALLOCATOR,
+            },
+        },
+        "spec": {"parentRef": {"resource": "services", "namespace": namespace, "name": name}},
+    }
+
+
+def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
+    """Where that Service leads: an Endpoints object and an EndpointSlice. `address` is an IPv4 or
+    IPv6 address that is not a loopback one: validation refuses those."""
+    ports = [{"name": "https", "port": port, "protocol": "TCP"}]
+    yield {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+        },
+        "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
+    }
+    yield {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": SERVICE,
+            "namespace": "default",
+            "labels": {"kubernetes.io/service-name": SERVICE},
+        },
+        "addressType": "IPv6" if ":" in address else "IPv4",
+        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+        "ports": ports,
+    }
+
+
+def authentication_config_map(client_ca: str) -> dict[str, Any]:
+    """What extension servers read to check clients; `client_ca` is PEM, empty if there is none."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "extension-apiserver-authentication",
+            "namespace": "kube-system",
+        },
+        **({"data": {"client-ca-file": client_ca}} if client_ca else {}),
+    }
+
+
+def default_service_account(namespace: str) -> dict[str, Any]:
+    """The account of pods that name none."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": namespace},
+    }
+
+
+def root_ca_config_map(namespace: str, server_ca: str) -> dict[str, Any]:
+    """By which pods know the server; `server_ca` is PEM."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": ROOT_CA_CONFIG_MAP,
+            "namespace": namespace,
+            "annotations": {"kubernetes.io/description": _ROOT_CA_DESCRIPTION},
+        },
+        "data": {"ca.crt": server_ca},
+    }
+
+
+# --- Flow control objects ----------------------------------------------------
+#
+# The FlowSchemas and priority levels that every cluster has.
+#
+# As k8s.io/apiserver `pkg/apis/flowcontrol/bootstrap/default.go`. A server keeps them: what
+# somebody deletes comes back, and what somebody changes is set right unless an annotation says
+# otherwise; the mandatory ones are set right in any case. Requests are not queued by them here:
+# the limits of `operation.request_limits` are the server's.
+
+
+GROUP_VERSION: Final = "flowcontrol.apiserver.k8s.io/v1"
+AUTO_UPDATE: Final = "apf.kubernetes.io/autoupdate-spec"
+"""The annotation: whether the server looks after the object's spec."""
+
+MANDATORY: Final = frozenset(
+    {("FlowSchema", "exempt"), ("FlowSchema", "catch-all")}
+    | {("PriorityLevelConfiguration", "catch-all")}
+)
+"""By kind and name: those that cannot be otherwise."""
+
+_Rules = dict[str, Any]
+
+_LEVELS: Final[Mapping[str, tuple[int, int, tuple[int, int] | None]]] = {
+    "catch-all": (5, 0, None),
+    "global-default": (20, 50, (128, 6)),
+    "leader-election": (10, 0, (16, 4)),
+    "node-high": (40, 25, (64, 6)),
+    "system": (30, 33, (64, 6)),
+    "workload-high": (40, 50, (128, 6)),
+    "workload-low": (100, 90, (128, 6)),
+}
+"""Shares of what is served at once, percents that may be lent, and queues with the hands dealt from
+them; without queues what is too much is rejected."""
+
+_QUEUE_LENGTH: Final = 50
+
+
+def _groups(*names: str) -> list[dict[str, Any]]:
+    return [{"kind": "Group", "group": {"name": name}} for name in names]
+
+
+def _users(*names: str) -> list[dict[str, Any]]:
+    return [{"kind": "User", "user": {"name": name}} for name in names]
+
+
+def _everything(subjects: Sequence[dict[str, Any]]) -> _Rules:
+    every = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+    return {
+        "subjects": subjects,
+        "resourceRules": [{**every, "clusterScope": True, "namespaces": ["*"]}],
+        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+    }
+
+
+def _leases(*verbs: str) -> dict[str, Any]:
+    group = "coordination.k8s.io"
+    named = {"verbs": list(verbs), "apiGroups": [group], "resources": ["leases"]}
+    return {**named, "namespaces": ["*"]}
+
+
+_ACCOUNTS: Final = {"name": "*", "namespace": "kube-system"}
+_SYSTEM_ACCOUNTS: Final = [{"kind": "ServiceAccount", "serviceAccount": _ACCOUNTS}]
+_EVERYBODY: Final = _groups(UNAUTHENTICATED, AUTHENTICATED)
+_MANAGER: Final = "system:kube-controller-manager"
+_SCHEDULER: Final = "system:kube-scheduler"
+
+_SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
+    ("exempt", "exempt", 1, "", _everything(_groups("system:masters"))),
+    (
+        "probes",
+        "exempt",
+        2,
+        "",
+        {
+            "subjects": _EVERYBODY,
+            "nonResourceRules": [
+                {"verbs": ["get"], "nonResourceURLs": ["/healthz", "/readyz", "/livez"]}
+            ],
+        },
+    ),
+    (
+        "system-leader-election",
+        "leader-election",
+        100,
+        "ByUser",
+        {
+            "subjects": [*_users(_MANAGER, _SCHEDULER), *_SYSTEM_ACCOUNTS],
+            "resourceRules": [_leases("get", "create", "update")],
+        },
+    ),
+    (
+        "system-node-high",
+        "node-high",
+        400,
+        "ByUser",
+        {
+            "subjects": _groups(NODE_GROUP),
+            "resourceRules": [
+                {
+                    "verbs": ["*"],
+                    "apiGroups": [""],
+                    "resources": ["nodes", "nodes/status"],
+                    "clusterScope": True,
+                    "namespaces": ["*"],
+                },
+                _leases("*"),
+            ],
+        },
+    ),
+    ("system-nodes", "system", 500, "ByUser", _everything(_groups(NODE_GROUP))),
+    (
+        "kube-controller-manager",
+        "workload-high",
+        800,
+        "ByNamespace",
+        _everything(_users(_MANAGER)),
+    ),
+    ("kube-scheduler", "workload-high", 800, "ByNamespace", _everything(_users(_SCHEDULER))),
+    (
+        "kube-system-service-accounts",
+        "workload-high",
+        900,
+        "ByNamespace",
+        _everything(_SYSTEM_ACCOUNTS),
+    ),
+    (
+        "service-accounts",
+        "workload-low",
+        9000,
+        "ByUser",
+        _everything(_groups("system:serviceaccounts")),
+    ),
+    ("global-default", "global-default", 9900, "ByUser", _everything(_EVERYBODY)),
+    ("catch-all", "catch-all", 10000, "ByUser", _everything(_EVERYBODY)),
+)
+"""Names, levels, precedences, by what flows are told apart, and rules."""
+
+
+def priority_levels() -> Iterator[dict[str, Any]]:
+    """All of them, the one that nothing limits first."""
+    free = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
+    yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": free})
+    for name, (shares, lendable, queues) in _LEVELS.items():
+        limited: dict[str, Any] = {
+            "nominalConcurrencyShares": shares,
+            "lendablePercent": lendable,
+            "limitResponse": {"type": "Reject"} if queues is None else _queuing(*queues),
+        }
+        spec = {"type": "Limited", "limited": limited}
+        yield _object("PriorityLevelConfiguration", name, spec)
+
+
+def flow_schemas() -> Iterator[dict[str, Any]]:
+    """All of them, in the order of their precedence; their levels exist."""
+    for name, level, precedence, distinguisher, rules in _SCHEMAS:
+        spec: dict[str, Any] = {
+            "priorityLevelConfiguration": {"name": level},
+            "matchingPrecedence": precedence,
+        }
+        if distinguisher:
+            spec["distinguisherMethod"] = {"type": distinguisher}
+        made = _object("FlowSchema", name, {**spec, "rules": [rules]})
+        yield {**made, "status": {"conditions": [level_condition(level, exists=True)]}}
+
+
+def level_condition(level: str, *, exists: bool) -> dict[str, Any]:
+    """What the status of a FlowSchema says about its level, without a time."""
+    names = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}"'
+    return {
+        "type": "Dangling",
+        "status": "False" if exists else "True",
+        "reason": "Found" if exists else "NotFound",
+        "message": f"{names} and it exists" if exists else f"{names} but there is no such object",
+    }
+
+
+def _queuing(queues: int, hand: int) -> dict[str, Any]:
+    sizes = {"queues": queues, "handSize": hand, "queueLengthLimit": _QUEUE_LENGTH}
+    return {"type": "Queue", "queuing": sizes}
+
+
+def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    meta = {"name": name, "annotations": {AUTO_UPDATE: "true"}}
+    return {"apiVersion": GROUP_VERSION, "kind": kind, "metadata": meta, "spec": spec}
+
+
+# --- Api service objects -----------------------------------------------------
+#
+# APIServices of the versions that a server serves itself: `kubectl get apiservices` lists them.
+#
+# As k8s.io/kubernetes `pkg/controlplane/apiserver/aggregator.go` and
+# `pkg/controlplane/apiserver/options`, where the priorities are, those of custom resources in
+# `pkg/controlplane/controller/crdregistration`, and k8s.io/kube-aggregator
+# `pkg/controllers/autoregister`.
+
+
+MANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
+ON_START: Final = "onstart"
+ALWAYS: Final = "true"
+"""Who looks after an APIService: somebody once when a server starts, or a controller."""
+
+_CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
+"""Priorities of custom resources: versions of a group come in the order of their names."""
+
+_OF_GROUP: Final[Mapping[str, int]] = {
+    "": 18000,
+    "apps": 17800,
+    "events.k8s.io": 17750,
+    "authentication.k8s.io": 17700,
+    "authorization.k8s.io": 17600,
+    "autoscaling": 17500,
+    "batch": 17400,
+    "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200,
+    "policy": 17100,
+    "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800,
+    "apiextensions.k8s.io": 16700,
+    "admissionregistration.k8s.io": 16700,
+    "scheduling.k8s.io": 16600,
+    "coordination.k8s.io": 16500,
+    "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16200,
+    "flowcontrol.apiserver.k8s.io": 16100,
+    "internal.apiserver.k8s.io": 16000,
+    "storagemigration.k8s.io": 15800,
+}
+"""Groups that are not here, as that of APIServices itself, have none."""
+
+_OF_VERSION: Final[Mapping[tuple[str, str], int]] = {
+    ("", "v1"): 1,
+    ("autoscaling", "v2"): 30,
+    ("certificates.k8s.io", "v1alpha1"): 1,
+    ("storage.k8s.io", "v1alpha1"): 1,
+    ("scheduling.k8s.io", "v1alpha2"): 2,
+    ("admissionregistration.k8s.io", "v1beta1"): 12,
+    ("coordination.k8s.io", "v1beta1"): 13,
+    ("coordination.k8s.io", "v1alpha2"): 12,
+    ("flowcontrol.apiserver.k8s.io", "v1"): 21,
+    ("flowcontrol.apiserver.k8s.io", "v1beta3"): 18,
+    ("resource.k8s.io", "v1"): 21,
+    ("resource.k8s.io", "v1beta2"): 15,
+    ("resource.k8s.io", "v1alpha3"): 1,
+}
+"""Where it is not the one of every stable, or of every other, version."""
+
+_STABLE, _OTHER = 15, 9
+
+
+def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
+    """One for each group version that has served resources, in the order of the catalogue."""
+    served = dict.fromkeys((one.gvr.group, one.gvr.version) for one in catalog if one.served)
+    for group, version in served:
+        if group in _OF_GROUP:
+            yield _api_service(group, version)
+
+
+def _api_service(group: str, version: str) -> dict[str, Any]:
+    usual = _STABLE if version == "v1" else _OTHER
+    priority = _OF_VERSION.get((group, version), usual)
+    return _local(group, version, _OF_GROUP[group], priority, ON_START)
+
+
+def custom_api_service(group: str, version: str) -> dict[str, Any]:
+    """That of a version of custom resources."""
+    return _local(group, version, _CUSTOM_GROUP, _CUSTOM_VERSION, ALWAYS)
+
+
+def _local(
+    group: str, version: str, of_group: int, of_version: int, managed: str
+) -> dict[str, Any]:
+    spec = {"groupPriorityMinimum": of_group, "version": version, "versionPriority": of_version}
+    return {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": f"{version}.{group}", "labels": {MANAGED: managed}},
+        "spec": {"group": group, **spec} if group else spec,
+    }

@@ -1,0 +1,468 @@
+"""The engine: what the store tells about becomes work, and each controller does its own in order.
+
+A controller names the key prefixes it looks at, says which items a change concerns, and brings one
+item to where it should be. Items wait in a queue that holds each only once. An item that could not
+be finished (somebody else wrote in between, or something failed) is taken up again later, each time
+after twice as long; one that asks to be looked at again comes back when it wanted to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Final, Literal, Protocol, TypeAlias
+from urllib.parse import quote
+
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
+from celadon.kube import JsonObject, User, metadata
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import FieldWriter, track_update
+from celadon.kube.rbac import service_account_user
+from celadon.kube.registry import Target, draft_of
+from celadon.kube.resources import Resource
+from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.records import dataclass
+from celadon.storage import Compacted, Entry, StoreClosed, Watch, WatchLost, WatchOverflow
+
+FIRST_RETRY: Final = 0.01
+LAST_RETRY: Final = 30.0
+"""Seconds before an item is tried again: at first, and at most."""
+
+_LOG: Final = logging.getLogger("celadon.controllers")
+
+
+class Stale(Exception):
+    """Somebody else has written the object since it was read: look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened under a key. `old` is None for what a controller sees for the first time, `new`
+    for what is gone."""
+
+    key: str
+    old: JsonObject | None
+    new: JsonObject | None
+
+
+class Controller(Protocol):
+    """`urgent` ones are waited for before a request is answered: they must be quick, and must not
+    make requests."""
+
+    @property
+    def prefixes(self) -> Sequence[str]: ...
+
+    @property
+    def urgent(self) -> bool: ...
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+
+    async def reconcile(self, item: str) -> float | None:
+        """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
+
+
+class ControllerLoop:
+    """One controller at work."""
+
+    def __init__(self, objects: ObjectStore, controller: Controller) -> None:
+        self.controller = controller
+        self._objects = objects
+        self._watches: dict[str, Watch] = {}
+        self._queue: dict[str, None] = {}
+        self._failures: dict[str, int] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._settled = 0
+        """The revision up to which everything has been taken, when somebody last waited."""
+
+    async def run(self) -> None:
+        """Until the store is closed or the task is cancelled."""
+        try:
+            while True:
+                self._wake.clear()
+                self._take()
+                if self._queue:
+                    self._idle.clear()
+                    await self._next()
+                else:
+                    self._idle.set()
+                    await self._wake.wait()
+        except StoreClosed:
+            return
+        finally:
+            self._idle.set()
+            for timer in self._timers.values():
+                timer.cancel()
+            for watch in self._watches.values():
+                watch.close()
+
+    async def settled(self) -> None:
+        """Wait until all that has been acknowledged is dealt with; what waits for a later time is
+        not waited for."""
+        revision = self._objects.store.revision()
+        if revision == self._settled and self._idle.is_set() and not self._queue:
+            return
+        self._settled = revision
+        try:
+            self._take()
+        except StoreClosed:
+            return
+        if self._queue:
+            self._idle.clear()
+            self._wake.set()
+        if not self._idle.is_set():
+            await self._idle.wait()
+
+    def _take(self) -> None:
+        for prefix in self.controller.prefixes:
+            watch = self._watches.get(prefix)
+            try:
+                events = () if watch is None else watch.take().events
+            except (Compacted, WatchLost, WatchOverflow):
+                watch, events = None, ()
+            if watch is None:
+                self._load(prefix)
+            for event in events:
+                self._note(event.key, event.previous, event.entry)
+
+    def _load(self, prefix: str) -> None:
+        page = self._objects.store.range(prefix)
+        self._watches[prefix] = self._objects.store.watch(prefix, page.revision, self._wake.set)
+        for entry in page.entries:
+            self._note(entry.key, None, entry)
+
+    def _note(self, key: str, previous: Entry | None, entry: Entry | None) -> None:
+        """What cannot be decoded is nobody's work, and is not taken for gone."""
+        change = Change(key, self._object(previous), self._object(entry))
+        if change.new is not None or (entry is None and change.old is not None):
+            self._queue.update(dict.fromkeys(self.controller.concerned(change)))
+
+    def _object(self, entry: Entry | None) -> JsonObject | None:
+        """None also for what cannot be decoded."""
+        if entry is None:
+            return None
+        try:
+            return self._objects.stored(entry).object
+        except Undecodable as error:
+            _LOG.warning("%s cannot be decoded: %s", entry.key, error)
+            return None
+
+    async def _next(self) -> None:
+        item = next(iter(self._queue))
+        del self._queue[item]
+        again: float | None
+        try:
+            again = await self.controller.reconcile(item)
+        except StoreClosed:
+            raise
+        except Stale:
+            again = self._pause(item)
+        except Exception:  # noqa: BLE001  the outer edge: a controller goes on with other objects
+            _LOG.exception("a controller failed at %s", item)
+            again = self._pause(item)
+        else:
+            self._failures.pop(item, None)
+        if again is not None:
+            self._later(item, again)
+
+    def _pause(self, item: str) -> float:
+        failures = self._failures[item] = self._failures.get(item, 0) + 1
+        return min(FIRST_RETRY * 2.0 ** min(failures, 30), LAST_RETRY)
+
+    def _later(self, item: str, seconds: float) -> None:
+        former = self._timers.pop(item, None)
+        if former is not None:
+            former.cancel()
+        self._timers[item] = asyncio.get_running_loop().call_later(seconds, self._due, item)
+
+    def _due(self, item: str) -> None:
+        del self._timers[item]
+        self._queue[item] = None
+        self._wake.set()
+
+
+Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Runs some work whenever this server leads, and cancels it when it no longer does."""
+
+
+class Controllers:
+    """All controllers of a server, each in a task of its own. `led` are those that run only where
+    `leading` says, if it is given."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        controllers: Sequence[Controller],
+        led: Sequence[Controller] = (),
+        leading: Leading | None = None,
+    ) -> None:
+        everywhere = controllers if leading is not None else (*controllers, *led)
+        self._objects = objects
+        self._led = led
+        self._leading = leading
+        self._loops = [ControllerLoop(objects, one) for one in everywhere]
+        self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._led_loops: Sequence[ControllerLoop] = ()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """In the running event loop."""
+        self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
+        if self._leading is not None:
+            self._tasks.append(asyncio.create_task(self._lead(self._leading)))
+
+    async def _lead(self, leading: Leading) -> None:
+        await leading(self._run_led)
+
+    async def _run_led(self) -> None:
+        self._led_loops = [ControllerLoop(self._objects, one) for one in self._led]
+        try:
+            await asyncio.gather(*(one.run() for one in self._led_loops))
+        finally:
+            self._led_loops = ()
+
+    async def stop(self) -> None:
+        """End all tasks; work in progress is given up."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    async def caught_up(self) -> None:
+        """Wait until the urgent controllers have dealt with all that was acknowledged."""
+        if self._tasks:
+            for one in self._urgent:
+                await one.settled()
+
+    async def settled(self) -> None:
+        """Wait until each controller has had nothing to do, one after the other."""
+        if self._tasks:
+            for one in (*self._loops, *self._led_loops):
+                await one.settled()
+
+
+# --- Controller names --------------------------------------------------------
+#
+# Which controllers run: `--controllers`, in the words of kube-controller-manager.
+#
+# As k8s.io/kubernetes `cmd/kube-controller-manager/names` and k8s.io/controller-manager
+# `pkg/healthz`, `app.IsControllerEnabled`.
+
+
+ROOT_CERTIFICATES: Final = "root-ca-certificate-publisher-controller"
+CONTROLLERS: Final = (
+    "clusterrole-aggregation-controller",
+    "garbage-collector-controller",
+    "namespace-controller",
+    "resourcequota-controller",
+    ROOT_CERTIFICATES,
+    "serviceaccount-controller",
+    "validatingadmissionpolicy-status-controller",
+)
+ON_BY_DEFAULT: Final = frozenset(CONTROLLERS) - {ROOT_CERTIFICATES}
+"""What `*` stands for: without a pod nobody needs the certificates, and they would be in every list
+of ConfigMaps."""
+
+
+def controllers_named(text: str) -> frozenset[str]:
+    """`*`, names, and names with `-` before them, separated by commas. Raises ValueError."""
+    chosen: set[str] = set()
+    refused: set[str] = set()
+    for word in filter(None, (one.strip() for one in text.split(","))):
+        name = word.removeprefix("-")
+        if word == "*":
+            chosen |= ON_BY_DEFAULT
+        elif name not in CONTROLLERS:
+            raise ValueError(f'"{name}" is not in the list of known controllers')
+        else:
+            (refused if word.startswith("-") else chosen).add(name)
+    return frozenset(chosen - refused)
+
+
+# --- Server requests ---------------------------------------------------------
+#
+# Requests that controllers make of their own server.
+#
+# What a controller deletes or creates goes the way of every request: admission, finalizers,
+# watches. Each acts as the service account that it has upstream.
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`body` is empty where it was not JSON."""
+
+    code: int
+    body: JsonObject
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is a problem other than that the object is gone."""
+        return self.code >= 400 and self.code != 404
+
+    @property
+    def message(self) -> str:
+        """What an error says."""
+        return str(self.body.get("message", ""))
+
+
+class RequestFailed(Exception):
+    """A request that a controller cannot go on without was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRequests:
+    """`perform` answers a request as if this user had made it and were allowed to."""
+
+    perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
+    account: str
+
+    async def call(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
+        """PATCH is a merge patch."""
+        content = MERGE_PATCH if method == "PATCH" else "application/json"
+        headers = [
+            ("accept", "application/json"),
+            ("user-agent", f"celadon/{self.account}"),
+            ("content-type", content),
+        ]
+        data = b"" if body is None else json.dumps(body).encode()
+        user = service_account_user("kube-system", self.account)
+        answer = await self.perform(HttpRequest(method, path, headers, data), user)
+        try:
+            found = json.loads(answer.body)
+        except ValueError:
+            found = {}
+        return Reply(answer.code, found if isinstance(found, dict) else {})
+
+    async def require(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
+        """Raises RequestFailed, but not for an object that is gone."""
+        reply = await self.call(method, path, body)
+        if reply.failed:
+            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+        return reply
+
+
+def resource_path(resource: Resource, namespace: str = "", name: str = "") -> str:
+    """Of a collection, or of one object."""
+    gvr = resource.gvr
+    parts = ["apis", gvr.group, gvr.version] if gvr.group else ["api", gvr.version]
+    if resource.namespaced and namespace:
+        parts += ["namespaces", namespace]
+    parts += [gvr.resource, *([name] if name else [])]
+    return "/" + "/".join(quote(part, safe="") for part in parts)
+
+
+# --- Status writes -----------------------------------------------------------
+#
+# The objects of one cluster-scoped resource, whose status a controller writes.
+#
+# A status does not pass admission: no policy can keep a controller from saying what is. Who
+# wrote it is kept where upstream's controllers are known by a name.
+
+
+class StatusWrites:
+    """Reads and writes by name. `writer` says who writes, and when; without it nobody is noted."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        resource: Resource,
+        writer: Callable[[], FieldWriter] | None = None,
+    ) -> None:
+        self._objects = objects
+        self._resource = resource
+        self._writer = writer
+        self.prefix = collection_prefix(resource)
+
+    def get(self, name: str) -> StoredObject | None:
+        """As it is now."""
+        return self._objects.get(self._resource, "", name)
+
+    def all(self) -> list[JsonObject]:
+        """In the order of their names."""
+        return [one.object for one in self._objects.page(self._resource).objects]
+
+    async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
+        """With another status; nothing is written when it is the same. Raises Stale."""
+        if status == stored.object.get("status"):
+            return stored
+        return await self.replace(stored, self._managed(stored.object, status))
+
+    def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
+        """The object with that status and, if we are somebody, with us as its manager."""
+        changed = {**live, "status": status}
+        if self._writer is None:
+            return changed
+        target = Target(self._resource, "", metadata.name(live), "status")
+        draft = draft_of(changed, target, DefaultingContext())
+        track_update(draft, changed, live, target, self._writer())
+        managers = metadata.metadata(draft.made).get("managedFields")
+        if not managers:
+            return changed
+        return {**changed, "metadata": {**metadata.metadata(live), "managedFields": managers}}
+
+    async def replace(self, stored: StoredObject, obj: JsonObject) -> StoredObject:
+        """Another object in its place. Raises Stale."""
+        if obj == stored.object:
+            return stored
+        name = metadata.name(stored.object)
+        made = await self._objects.update(self._resource, "", name, obj, stored.revision)
+        if made is None:
+            raise Stale
+        return made
+
+    async def delete(self, stored: StoredObject) -> bool:
+        """False when somebody has written in between."""
+        name = metadata.name(stored.object)
+        return await self._objects.delete(self._resource, "", name, stored.revision) is not None
+
+
+# --- Conditions --------------------------------------------------------------
+#
+# Conditions in a status: one per type, in the order in which they came, as values.
+#
+# `lastTransitionTime` changes with the status only. As `SetCRDCondition` of
+# k8s.io/apiextensions-apiserver `pkg/apihelpers/helpers.go`.
+
+
+def condition(
+    type_: str, status: Literal["True", "False"], reason: str, message: str
+) -> dict[str, Any]:
+    """Without a time."""
+    return {"type": type_, "status": status, "reason": reason, "message": message}
+
+
+def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
+    """None when there is none."""
+    return next((one for one in conditions or () if one.get("type") == type_), None)
+
+
+def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
+    """False when there is none."""
+    found = find_condition(conditions, type_)
+    return found is not None and found.get("status") == "True"
+
+
+def with_condition(
+    conditions: Sequence[JsonObject] | None, wanted: JsonObject, now: str
+) -> list[JsonObject]:
+    """With this one in the place of that of its type, or at the end."""
+    made = list(conditions or ())
+    former = find_condition(made, wanted["type"])
+    since = now
+    if former is not None and former.get("status") == wanted["status"]:
+        since = former.get("lastTransitionTime") or now
+    placed = {
+        "type": wanted["type"],
+        "status": wanted["status"],
+        "lastTransitionTime": since,
+        "reason": wanted["reason"],
+        "message": wanted["message"],
+    }
+    if former is None:
+        return [*made, placed]
+    return [placed if one is former else one for one in made]

@@ -1,0 +1,373 @@
+"""CustomResourceDefinitions become served at once: their names first, then `Established`.
+
+Two writes, so that who watches sees what a real server shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_service
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    ServerRequests,
+    Stale,
+    StatusWrites,
+    condition,
+    is_true,
+    resource_path,
+    with_condition,
+)
+from celadon.apiserver.handlers.write import in_order
+from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
+from celadon.kube import JsonObject, metadata
+from celadon.kube.crd import APPROVAL, APPROVAL_PLACE
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Target, create, delete, stored_object
+from celadon.kube.resources import ESTABLISHED, Resource
+
+# --- Definition status -------------------------------------------------------
+#
+# What the status of a CustomResourceDefinition should be: its names, and whether it is served.
+#
+# Names of one group are given to who came first. As k8s.io/apiextensions-apiserver
+# `pkg/controller/{status,establish,apiapproval}`.
+
+
+NAMES_ACCEPTED: Final = "NamesAccepted"
+APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
+_PROTECTED: Final = ("k8s.io", "kubernetes.io")
+_NAMES: Final = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
+
+
+def named_status(definition: JsonObject, others: Iterable[JsonObject], now: str) -> JsonObject:
+    """The status with accepted names and what follows from them. `others` are all definitions of
+    the same group; `now` is a time as objects have it."""
+    status = definition.get("status") or {}
+    conditions: Sequence[JsonObject] = status.get("conditions") or ()
+    accepted, conflict = _accepted_names(definition, others)
+    good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
+    conditions = with_condition(conditions, conflict or good, now)
+    if not is_true(conditions, ESTABLISHED):
+        conditions = with_condition(conditions, _unestablished(accepted=conflict is None), now)
+    return {
+        **status,
+        "conditions": list(_with_approval(definition, conditions, now)),
+        "acceptedNames": accepted,
+        "storedVersions": _stored_versions(definition),
+    }
+
+
+def established_status(definition: JsonObject, now: str) -> JsonObject:
+    """The status of a definition that is served from now on, once its names are accepted."""
+    status = definition.get("status") or {}
+    conditions = status.get("conditions") or ()
+    if not is_true(conditions, NAMES_ACCEPTED) or is_true(conditions, ESTABLISHED):
+        return status
+    message = "the initial names have been accepted"
+    served = condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
+    return {**status, "conditions": with_condition(conditions, served, now)}
+
+
+def _unestablished(*, accepted: bool) -> JsonObject:
+    if accepted:
+        message = "the initial names have been accepted"
+        return condition(ESTABLISHED, "False", "Installing", message)
+    return condition(ESTABLISHED, "False", "NotAccepted", "not all names are accepted")
+
+
+def _stored_versions(definition: JsonObject) -> list[str]:
+    """Grows by the version that objects are written as now."""
+    stored = list((definition.get("status") or {}).get("storedVersions") or ())
+    wanted = [one["name"] for one in definition["spec"]["versions"] if one.get("storage")]
+    return stored + [one for one in wanted if one not in stored]
+
+
+# --- names ---
+
+
+def _accepted_names(
+    definition: JsonObject, others: Iterable[JsonObject]
+) -> tuple[JsonObject, JsonObject | None]:
+    """The names that the definition has, and the last conflict about those it wants."""
+    wanted: JsonObject = definition["spec"]["names"]
+    own: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
+    resources, kinds = _taken(definition, others)
+    made: dict[str, Any] = {"plural": "", "kind": "", **own}
+    conflict: JsonObject | None = None
+    for field in _NAMES:
+        if field == "categories":
+            problems: list[str] = []
+        elif field == "shortNames":
+            mine = own.get(field) or ()
+            new = [one for one in wanted.get(field) or () if one not in mine]
+            problems = [one for one in new if one in resources]
+        else:
+            name, taken = wanted.get(field), kinds if field.lower().endswith("kind") else resources
+            problems = [name] if name and name != own.get(field) and name in taken else []
+        if problems:
+            reason = f"{field[0].upper()}{field[1:]}Conflict"
+            conflict = condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
+        elif wanted.get(field):
+            made[field] = wanted[field]
+        elif field not in ("plural", "kind"):
+            made.pop(field, None)
+    return {field: made[field] for field in _NAMES if field in made}, conflict
+
+
+def _taken(definition: JsonObject, others: Iterable[JsonObject]) -> tuple[set[str], set[str]]:
+    """Names of resources and kinds that were accepted, of other definitions of the group."""
+    resources: set[str] = set()
+    kinds: set[str] = set()
+    for other in others:
+        if metadata.name(other) == metadata.name(definition):
+            continue
+        names = (other.get("status") or {}).get("acceptedNames") or {}
+        resources.update((names.get("plural", ""), names.get("singular", "")))
+        resources.update(names.get("shortNames") or ())
+        kinds.update((names.get("kind", ""), names.get("listKind", "")))
+    return resources - {""}, kinds - {""}
+
+
+def _in_use(names: Sequence[str]) -> str:
+    texts = list(dict.fromkeys(f'"{name}" is already in use' for name in names))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+# --- groups of the community ---
+
+
+def _with_approval(
+    definition: JsonObject, conditions: Sequence[JsonObject], now: str
+) -> Sequence[JsonObject]:
+    group: str = definition["spec"]["group"]
+    if not any(group == one or group.endswith(f".{one}") for one in _PROTECTED):
+        return [one for one in conditions if one.get("type") != APPROVED]
+    wanted = _approval(metadata.annotations(definition).get(APPROVAL, ""))
+    return with_condition(conditions, wanted, now)
+
+
+def _approval(given: str) -> JsonObject:
+    needed = f'protected groups must have approval annotation "{APPROVAL}"'
+    if not given:
+        text = f"{needed}, see {APPROVAL_PLACE}"
+        return condition(APPROVED, "False", "MissingAnnotation", text)
+    if given.startswith("unapproved"):
+        return condition(APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"')
+    address = urlsplit(given)
+    if address.scheme and address.netloc:
+        return condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
+    text = (
+        f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_PLACE}'
+    )
+    return condition(APPROVED, "False", "InvalidAnnotation", text)
+
+
+class DefinitionController:
+    """Items are names of definitions. `now` gives the time as objects have it."""
+
+    urgent = True
+
+    def __init__(self, definitions: StatusWrites, now: Callable[[], str]) -> None:
+        self._definitions = definitions
+        self._now = now
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._definitions.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.new is not None:
+            return (metadata.name(change.new),)
+        assert change.old is not None
+        return [metadata.name(one) for one in self._group(change.old)]
+
+    async def reconcile(self, item: str) -> None:
+        stored = self._definitions.get(item)
+        if stored is None or metadata.deletion_timestamp(stored.object):
+            return
+        named = named_status(stored.object, self._group(stored.object), self._now())
+        stored = await self._definitions.write(stored, named)
+        await self._definitions.write(stored, established_status(stored.object, self._now()))
+
+    def _group(self, definition: JsonObject) -> list[JsonObject]:
+        """All definitions of the same group."""
+        group = definition["spec"]["group"]
+        return [one for one in self._definitions.all() if one["spec"]["group"] == group]
+
+
+# --- Definition cleanup ------------------------------------------------------
+#
+# A CustomResourceDefinition that is to be deleted takes its objects with it, and goes last.
+#
+# As k8s.io/apiextensions-apiserver `pkg/controller/finalizer/crd_finalizer.go`.
+
+
+FINALIZER: Final = delete.DEFINITION_CLEANUP
+_TERMINATING: Final = "Terminating"
+_IN_PROGRESS: Final = condition(
+    _TERMINATING, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
+)
+AGAIN: Final = 1.0
+"""Seconds until objects that were still there are looked at again."""
+
+
+class DefinitionCleanup:
+    """Items are names of definitions."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        definitions: StatusWrites,
+        served: Callable[[], Served],
+        requests: ServerRequests,
+        now: Callable[[], str],
+    ) -> None:
+        self._objects = objects
+        self._definitions = definitions
+        self._served = served
+        self._requests = requests
+        self._now = now
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._definitions.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
+
+    async def reconcile(self, item: str) -> float | None:
+        stored = self._definitions.get(item)
+        if stored is None or not _waits(stored.object):
+            return None
+        stored = await self._said(stored, _IN_PROGRESS)
+        resource = self._resource(stored.object)
+        if resource is not None:
+            left, failures = await self._emptied(resource)
+            if failures:
+                text = f"could not issue all deletes: {'; '.join(failures)}"
+                await self._said(
+                    stored, condition(_TERMINATING, "True", "InstanceDeletionFailed", text)
+                )
+            if left or failures:
+                return AGAIN
+        await self._released(stored)
+        return None
+
+    def _resource(self, definition: JsonObject) -> Resource | None:
+        """In one of the versions that are served; None when there is none, or never was."""
+        name = metadata.name(definition)
+        found = (one for one in self._served().catalog if one.custom and one.served)
+        return next((one for one in found if str(one.gvr.group_resource) == name), None)
+
+    async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
+        """Whether objects are left, and what went wrong."""
+        page = self._objects.page(resource)
+        spaces = dict.fromkeys(metadata.namespace(one.object) for one in page.objects)
+        failures = []
+        for namespace in spaces:
+            reply = await self._requests.call("DELETE", resource_path(resource, namespace))
+            if reply.failed:
+                failures.append(reply.message)
+        return bool(self._objects.page(resource, limit=1).objects), failures
+
+    async def _said(self, stored: StoredObject, wanted: JsonObject) -> StoredObject:
+        status = stored.object.get("status") or {}
+        conditions = with_condition(status.get("conditions"), wanted, self._now())
+        return await self._definitions.write(stored, {**status, "conditions": conditions})
+
+    async def _released(self, stored: StoredObject) -> None:
+        """Without the finalizer; gone, if it was the last one."""
+        meta = dict(stored.object["metadata"])
+        meta["finalizers"] = [one for one in metadata.finalizers(stored.object) if one != FINALIZER]
+        if not meta["finalizers"]:
+            if not await self._definitions.delete(stored):
+                raise Stale
+            return
+        done = condition(
+            _TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances"
+        )
+        status = stored.object.get("status") or {}
+        conditions = with_condition(status.get("conditions"), done, self._now())
+        obj = {**stored.object, "metadata": meta, "status": {**status, "conditions": conditions}}
+        await self._definitions.replace(stored, obj)
+
+
+def _waits(definition: JsonObject) -> bool:
+    return bool(metadata.deletion_timestamp(definition)) and FINALIZER in metadata.finalizers(
+        definition
+    )
+
+
+# --- Definition api services -------------------------------------------------
+#
+# For each version of custom resources that is served there is an APIService.
+#
+# As k8s.io/kubernetes `pkg/controlplane/controller/crdregistration`, and k8s.io/kube-aggregator
+# `pkg/controllers/autoregister` for those that are to be kept as they are. Both look at what
+# definitions say, whether or not their names were accepted.
+
+
+class DefinitionApiServices:
+    """Items are names of APIServices, `v1.example.com`. `new_context` gives a new uid each time."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        definitions: StatusWrites,
+        services: Resource,
+        new_context: Callable[[], DefaultingContext],
+    ) -> None:
+        self._objects = objects
+        self._definitions = definitions
+        self._services = services
+        self._new_context = new_context
+        self._services_prefix = collection_prefix(services)
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._definitions.prefix, self._services_prefix)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(self._services_prefix):
+            return (change.key.rpartition("/")[2],)
+        return {name for one in (change.old, change.new) for name in _services_of(one)}
+
+    async def reconcile(self, item: str) -> None:
+        version, _, group = item.partition(".")
+        wanted = any(item in _services_of(one) for one in self._definitions.all())
+        stored = self._objects.get(self._services, "", item)
+        if stored is None:
+            if wanted:
+                await self._create(custom_api_service(group, version))
+        elif metadata.labels(stored.object).get(MANAGED) != ALWAYS:
+            return
+        elif not wanted:
+            await self._objects.delete(self._services, "", item, stored.revision)
+        else:
+            spec = custom_api_service(group, version)["spec"]
+            kept = {**stored.object, "spec": spec}
+            if kept != stored.object and not await self._objects.update(
+                self._services, "", item, in_order(kept), stored.revision
+            ):
+                raise Stale
+
+    async def _create(self, service: JsonObject) -> None:
+        target, context = Target(self._services, ""), self._new_context()
+        made = create.created(service, target, context)
+        kept = in_order(stored_object(made, target, context))
+        await self._objects.create(self._services, "", metadata.name(service), kept)
+
+
+def _services_of(definition: JsonObject | None) -> set[str]:
+    if definition is None:
+        return set()
+    spec = definition["spec"]
+    return {f"{one['name']}.{spec['group']}" for one in spec["versions"] if one.get("served")}

@@ -1,0 +1,349 @@
+"""A namespace that is to be deleted is emptied, then lets go of its finalizer.
+
+As k8s.io/kubernetes `pkg/controller/namespace/deletion/namespaced_resources_deleter.go`: some time
+after the deletion, so that content which was on its way has come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.apiserver.bootstrap_objects import (
+    ROOT_CA_CONFIG_MAP,
+    default_service_account,
+    root_ca_config_map,
+)
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    RequestFailed,
+    ServerRequests,
+    Stale,
+    StatusWrites,
+    condition,
+    resource_path,
+    with_condition,
+)
+from celadon.apiserver.object_store import (
+    STORED_ELSEWHERE,
+    ObjectStore,
+    StoredObject,
+    collection_prefix,
+)
+from celadon.kube import GroupResource, JsonObject, metadata
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.registry import Target, create, stored_object
+from celadon.kube.resources import Resource
+from celadon.records import dataclass
+
+# --- Namespace conditions ----------------------------------------------------
+#
+# What the status of a namespace says while its content is being deleted.
+#
+# As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
+
+
+_CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
+_CONTENT_REMAINING: Final = "NamespaceContentRemaining"
+_FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
+_GOOD: Final = (
+    condition(
+        "NamespaceDeletionDiscoveryFailure",
+        "False",
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+    ),
+    condition(
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "False",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    condition(
+        _CONTENT_FAILURE,
+        "False",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    condition(_CONTENT_REMAINING, "False", "ContentRemoved", "All content successfully removed"),
+    condition(
+        _FINALIZERS_REMAINING,
+        "False",
+        "ContentHasNoFinalizers",
+        "All content-preserving finalizers finished",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left after an attempt: objects by resource, objects by finalizer, and problems."""
+
+    objects: Mapping[GroupResource, int] = field(default_factory=dict)
+    finalizers: Mapping[str, int] = field(default_factory=dict)
+    failures: Sequence[str] = ()
+
+
+def deletion_conditions(
+    conditions: Sequence[JsonObject] | None, remains: Remains, now: str
+) -> list[JsonObject]:
+    """All five, in the order in which they came."""
+    bad = {one["type"]: one for one in _bad(remains)}
+    made = list(conditions or ())
+    for good in _GOOD:
+        made = with_condition(made, bad.get(good["type"], good), now)
+    return made
+
+
+def _bad(remains: Remains) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    if remains.failures:
+        text = (
+            f"Failed to delete all resource types, {len(remains.failures)} remaining: "
+            + ", ".join(sorted(remains.failures))
+        )
+        found.append(condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
+    if remains.objects:
+        left = sorted(
+            f"{one.resource}.{one.group} has {number} resource instances"
+            for one, number in remains.objects.items()
+        )
+        text = "Some resources are remaining: " + ", ".join(left)
+        found.append(condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
+    if remains.finalizers:
+        held = sorted(
+            f"{one} in {number} resource instances" for one, number in remains.finalizers.items()
+        )
+        text = "Some content in the namespace has finalizers remaining: " + ", ".join(held)
+        found.append(condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
+    return found
+
+
+FINALIZER: Final = "kubernetes"
+GRACE_SECONDS: Final = 5.0
+"""Between the deletion of a namespace and that of its content (`namespaceDeletionGracePeriod`)."""
+AGAIN: Final = 1.0
+"""Seconds until what was still there is looked at again."""
+
+
+class NamespaceDeletion:
+    """Items are names of namespaces."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        namespaces: StatusWrites,
+        served: Callable[[], Served],
+        requests: ServerRequests,
+        now: Callable[[], datetime],
+        grace: float = GRACE_SECONDS,
+    ) -> None:
+        self._objects = objects
+        self._namespaces = namespaces
+        self._served = served
+        self._requests = requests
+        self._now = now
+        self._grace = grace
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._namespaces.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
+
+    async def reconcile(self, item: str) -> float | None:
+        stored = self._namespaces.get(item)
+        if stored is None or not _waits(stored.object):
+            return None
+        early = self._seconds_early(stored.object)
+        if early > 0:
+            return early
+        remains = await self._emptied(item)
+        stored = await self._said(stored, remains)
+        if remains.objects or remains.failures:
+            return AGAIN
+        await self._finalized(stored)
+        return None
+
+    def _seconds_early(self, namespace: JsonObject) -> float:
+        """Times in objects leave out what is below the second: it counts as a whole one."""
+        if not self._grace:
+            return 0.0
+        deleted = datetime.fromisoformat(metadata.deletion_timestamp(namespace))
+        return self._grace + 1 - (self._now() - deleted).total_seconds()
+
+    async def _emptied(self, namespace: str) -> Remains:
+        objects: dict[GroupResource, int] = {}
+        finalizers: Counter[str] = Counter()
+        failures = []
+        for resource in self._deletable():
+            if not self._objects.page(resource, namespace, limit=1).objects:
+                continue
+            reply = await self._requests.call("DELETE", resource_path(resource, namespace))
+            if reply.failed:
+                failures.append(reply.message)
+            left = self._objects.page(resource, namespace).objects
+            if left:
+                objects[resource.gvr.group_resource] = len(left)
+            for one in left:
+                finalizers.update(metadata.finalizers(one.object))
+        return Remains(objects, finalizers, failures)
+
+    def _deletable(self) -> Iterator[Resource]:
+        """Each resource in one version."""
+        seen: set[GroupResource] = set(STORED_ELSEWHERE)
+        for resource in self._served().catalog:
+            own = resource.gvr.group_resource
+            deletable = {"deletecollection", "list"} <= set(resource.verbs)
+            if resource.namespaced and resource.served and deletable and own not in seen:
+                seen.add(own)
+                yield resource
+
+    async def _said(self, stored: StoredObject, remains: Remains) -> StoredObject:
+        status = stored.object.get("status") or {}
+        now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        conditions = deletion_conditions(status.get("conditions"), remains, now)
+        return await self._namespaces.write(stored, {**status, "conditions": conditions})
+
+    async def _finalized(self, stored: StoredObject) -> None:
+        spec = stored.object.get("spec") or {}
+        kept = [one for one in spec.get("finalizers") or () if one != FINALIZER]
+        name = metadata.name(stored.object)
+        body = {**stored.object, "spec": {**spec, "finalizers": kept}}
+        await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
+
+
+def _waits(namespace: JsonObject) -> bool:
+    held = (namespace.get("spec") or {}).get("finalizers") or ()
+    return bool(metadata.deletion_timestamp(namespace)) and FINALIZER in held
+
+
+# --- Default accounts --------------------------------------------------------
+#
+# Every namespace has the ServiceAccount `default`: pods that name none need it.
+#
+# As k8s.io/kubernetes `pkg/controller/serviceaccount/serviceaccounts_controller.go`. It is
+# urgent: pods may come right after their namespace; upstream, the plugin that needs the account
+# waits for it.
+
+
+class DefaultAccounts:
+    """Items are names of namespaces. `new_context` gives a new uid each time."""
+
+    urgent = True
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        namespaces: StatusWrites,
+        accounts: Resource,
+        new_context: Callable[[], DefaultingContext],
+    ) -> None:
+        self._objects = objects
+        self._namespaces = namespaces
+        self._accounts = accounts
+        self._new_context = new_context
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._namespaces.prefix, collection_prefix(self._accounts))
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(self._namespaces.prefix):
+            return () if change.new is None else (metadata.name(change.new),)
+        gone = change.old if change.new is None else None
+        return () if gone is None else (metadata.namespace(gone),)
+
+    async def reconcile(self, item: str) -> None:
+        namespace = self._namespaces.get(item)
+        if namespace is None or metadata.deletion_timestamp(namespace.object):
+            return
+        account = default_service_account(item)
+        name = metadata.name(account)
+        if self._objects.get(self._accounts, item, name) is None:
+            target, context = Target(self._accounts, item), self._new_context()
+            made = create.created(account, target, context)
+            kept = stored_object(made, target, context)
+            await self._objects.create(self._accounts, item, name, kept)
+
+
+# --- Root certificates -------------------------------------------------------
+#
+# Every namespace has the ConfigMap `kube-root-ca.crt`: what pods trust when they call the
+# server.
+#
+# As k8s.io/kubernetes `pkg/controller/certificates/rootcacertpublisher`. Service account tokens
+# are mounted together with it.
+
+
+class RootCertificates:
+    """Items are names of namespaces; `bundle` is PEM."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        namespaces: StatusWrites,
+        maps: Resource,
+        requests: ServerRequests,
+        bundle: str,
+    ) -> None:
+        self._objects = objects
+        self._namespaces = namespaces
+        self._maps = maps
+        self._requests = requests
+        self._bundle = bundle
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._namespaces.prefix, collection_prefix(self._maps))
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(self._namespaces.prefix):
+            return () if change.new is None else (metadata.name(change.new),)
+        found = change.new or change.old
+        if found is None or metadata.name(found) != ROOT_CA_CONFIG_MAP:
+            return ()
+        return (metadata.namespace(found),)
+
+    async def reconcile(self, item: str) -> float | None:
+        namespace = self._namespaces.get(item)
+        if namespace is None or metadata.deletion_timestamp(namespace.object):
+            return None
+        wanted = root_ca_config_map(item, self._bundle)
+        stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
+        if stored is None:
+            await self._write("POST", resource_path(self._maps, item), wanted)
+        elif not _has(stored.object, wanted):
+            path = resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
+            await self._write("PUT", path, _restored(stored.object, wanted))
+        return None
+
+    async def _write(self, method: str, path: str, body: dict[str, Any]) -> None:
+        """Raises Stale, RequestFailed."""
+        reply = await self._requests.call(method, path, body)
+        if reply.code == 409:
+            raise Stale
+        if reply.failed:
+            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+
+
+def _has(found: JsonObject, wanted: JsonObject) -> bool:
+    """Whether data and annotations are as wanted; there may be other annotations."""
+    missing = metadata.annotations(wanted).items() - metadata.annotations(found).items()
+    return found.get("data") == wanted["data"] and not missing
+
+
+def _restored(found: JsonObject, wanted: JsonObject) -> dict[str, Any]:
+    """What was found, with data and annotations as wanted."""
+    annotations = metadata.annotations(found) | metadata.annotations(wanted)
+    meta = {**metadata.metadata(found), "annotations": annotations}
+    return {**found, "metadata": meta, "data": wanted["data"]}

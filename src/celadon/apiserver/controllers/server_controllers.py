@@ -1,0 +1,218 @@
+"""Which controllers a server runs, and what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from celadon.apiserver.bootstrap_objects import kubernetes_service
+from celadon.apiserver.caches.policy_view import VALIDATING
+from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
+from celadon.apiserver.controllers.controller_loops import (
+    ROOT_CERTIFICATES,
+    Controller,
+    ServerRequests,
+    StatusWrites,
+)
+from celadon.apiserver.controllers.definitions import (
+    DefinitionApiServices,
+    DefinitionCleanup,
+    DefinitionController,
+)
+from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
+from celadon.apiserver.controllers.namespaces import (
+    GRACE_SECONDS,
+    DefaultAccounts,
+    NamespaceDeletion,
+    RootCertificates,
+)
+from celadon.apiserver.controllers.services import AddressRecords, OwnService
+from celadon.apiserver.controllers.upkeep import (
+    FlowControlUpkeep,
+    PolicyTypeChecks,
+    QuotaCounts,
+    RoleAggregation,
+)
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.object_store import ObjectStore
+from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
+from celadon.kube import GroupVersionResource, User
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import FieldWriter
+from celadon.kube.resources import Resource, known_resources
+from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
+from celadon.records import dataclass
+
+API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
+CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
+SERVICES: Final = GroupVersionResource("", "v1", "services")
+ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
+FLOW_SCHEMAS: Final = GroupVersionResource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+PRIORITY_LEVELS: Final = GroupVersionResource(
+    "flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations"
+)
+CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "clusterroles")
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSurroundings:
+    """What controllers see of their server. `version` is the release whose behaviour is served;
+    `perform` answers a request as if this user had made it and were allowed to; `names` are the
+    controllers that run."""
+
+    objects: ObjectStore
+    served: ServedResources
+    version: str
+    now: Callable[[], datetime]
+    perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
+    new_context: Callable[[], DefaultingContext]
+    names: frozenset[str]
+    charges: OpenCharges
+    root_certificates: str = ""
+    namespace_grace: float = GRACE_SECONDS
+    collection_lag: float = LAG_SECONDS
+
+    def timestamp(self) -> str:
+        """The time as objects have it."""
+        return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def number(self) -> int:
+        """The clock's digits below the second."""
+        return self.now().microsecond * 1000
+
+    def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
+        """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
+        writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
+        return StatusWrites(self.objects, built_in(gvr), writer)
+
+    def requests(self, account: str) -> ServerRequests:
+        """Of a service account in `kube-system`."""
+        return ServerRequests(self.perform, account)
+
+
+def built_in(gvr: GroupVersionResource) -> Resource:
+    """A resource that every server has."""
+    resource = known_resources(all_versions=True).by_gvr(gvr)
+    assert resource is not None, f"no {gvr}"
+    return resource
+
+
+def server_controllers(given: ControllerSurroundings) -> list[Controller]:
+    """Those that run, ready to be run. Definitions and their APIServices, addresses of Services,
+    the server's own Service and flow control are looked after in any case."""
+    return [
+        _definitions(given),
+        _definition_cleanup(given),
+        _definition_api_services(given),
+        _addresses(given),
+        _own_service(given),
+        _flow_control(given),
+        *_named(given, urgent=True),
+    ]
+
+
+def led_controllers(given: ControllerSurroundings) -> list[Controller]:
+    """Those of which one for all servers of a store is enough, and nobody waits for them."""
+    return _named(given, urgent=False)
+
+
+def _named(given: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
+    made = (make(given) for name, make in _MAKERS.items() if name in given.names)
+    return [one for one in made if one.urgent == urgent]
+
+
+def _definitions(given: ControllerSurroundings) -> Controller:
+    return DefinitionController(given.writes(DEFINITIONS, API_SERVER), given.timestamp)
+
+
+def _definition_cleanup(given: ControllerSurroundings) -> Controller:
+    return DefinitionCleanup(
+        given.objects,
+        given.writes(DEFINITIONS),
+        given.served.current,
+        given.requests("custom-resource-finalizer"),
+        given.timestamp,
+    )
+
+
+def _definition_api_services(given: ControllerSurroundings) -> Controller:
+    definitions, services = given.writes(DEFINITIONS), built_in(API_SERVICES)
+    return DefinitionApiServices(given.objects, definitions, services, given.new_context)
+
+
+def _addresses(given: ControllerSurroundings) -> Controller:
+    services, records = built_in(SERVICES), built_in(ADDRESSES)
+    return AddressRecords(given.objects, services, records, given.new_context)
+
+
+def _own_service(given: ControllerSurroundings) -> Controller:
+    services = built_in(SERVICES)
+    return OwnService(given.objects, services, kubernetes_service(), given.new_context)
+
+
+def _flow_control(given: ControllerSurroundings) -> Controller:
+    return FlowControlUpkeep(
+        given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
+        given.writes(PRIORITY_LEVELS),
+        given.requests("flow-control"),
+        given.timestamp,
+    )
+
+
+def _default_accounts(given: ControllerSurroundings) -> Controller:
+    return DefaultAccounts(
+        given.objects, given.writes(NAMESPACES), built_in(SERVICE_ACCOUNTS), given.new_context
+    )
+
+
+def _namespaces(given: ControllerSurroundings) -> Controller:
+    return NamespaceDeletion(
+        given.objects,
+        given.writes(NAMESPACES),
+        given.served.current,
+        given.requests("namespace-controller"),
+        given.now,
+        given.namespace_grace,
+    )
+
+
+def _type_checks(given: ControllerSurroundings) -> Controller:
+    policies = given.writes(VALIDATING.policies)
+    return PolicyTypeChecks(policies, given.served.current, given.version, given.number)
+
+
+def _aggregation(given: ControllerSurroundings) -> Controller:
+    return RoleAggregation(given.writes(CLUSTER_ROLES))
+
+
+def _root_certificates(given: ControllerSurroundings) -> Controller:
+    return RootCertificates(
+        given.objects,
+        given.writes(NAMESPACES),
+        built_in(CONFIG_MAPS),
+        given.requests("root-ca-cert-publisher"),
+        given.root_certificates,
+    )
+
+
+def _garbage(given: ControllerSurroundings) -> Controller:
+    requests = given.requests("generic-garbage-collector")
+    return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)
+
+
+def _quotas(given: ControllerSurroundings) -> Controller:
+    return QuotaCounts(
+        given.objects, built_in(QUOTAS), given.served.current, given.charges, given.timestamp
+    )
+
+
+_MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
+    "serviceaccount-controller": _default_accounts,
+    "namespace-controller": _namespaces,
+    "validatingadmissionpolicy-status-controller": _type_checks,
+    "clusterrole-aggregation-controller": _aggregation,
+    ROOT_CERTIFICATES: _root_certificates,
+    "garbage-collector-controller": _garbage,
+    "resourcequota-controller": _quotas,
+}

@@ -1,0 +1,342 @@
+"""FlowSchemas and priority levels: those of every cluster are kept, and all say whether their level
+exists.
+
+As k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and k8s.io/apiserver
+`pkg/util/flowcontrol/apf_controller.go` (at once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission import TypeChecker
+from celadon.admission.plugins import counts_differ, recounted
+from celadon.admission.registration import RegistrationError, decode_policy
+from celadon.apiserver.bootstrap_objects import (
+    AUTO_UPDATE,
+    MANDATORY,
+    flow_schemas,
+    level_condition,
+    priority_levels,
+)
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    ServerRequests,
+    Stale,
+    StatusWrites,
+    with_condition,
+)
+from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
+from celadon.apiserver.quota_charging import OpenCharges
+from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
+from celadon.kube.go import parse_bool
+from celadon.kube.rbac import role_selectors
+from celadon.kube.resources import Catalog, Resource
+from celadon.kube.schemas import Schema, custom_schemas
+
+UPKEEP_SECONDS: Final = 60.0
+_UPKEEP: Final = "upkeep"
+_STATUSES: Final = "statuses"
+_PATH: Final = "/apis/flowcontrol.apiserver.k8s.io/v1"
+
+
+class FlowControlUpkeep:
+    """There are two items: all specs, looked at now and then, and all statuses. `now` gives the
+    time as objects have it."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        schemas: StatusWrites,
+        levels: StatusWrites,
+        requests: ServerRequests,
+        now: Callable[[], str],
+    ) -> None:
+        self._schemas = schemas
+        self._levels = levels
+        self._requests = requests
+        self._now = now
+        self._begun = False
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._schemas.prefix, self._levels.prefix)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if not self._begun:
+            self._begun = True
+            yield _UPKEEP
+        yield _STATUSES
+
+    async def reconcile(self, item: str) -> float | None:
+        if item == _STATUSES:
+            await self._tell()
+            return None
+        await self._keep("prioritylevelconfigurations", self._levels, list(priority_levels()))
+        await self._keep("flowschemas", self._schemas, list(flow_schemas()))
+        return UPKEEP_SECONDS
+
+    async def _keep(self, plural: str, found: StatusWrites, wanted: Sequence[JsonObject]) -> None:
+        path = f"{_PATH}/{plural}"
+        for obj in wanted:
+            stored = found.get(metadata.name(obj))
+            if stored is None:
+                await self._requests.require("POST", path, obj)
+            elif stored.object.get("spec") != obj["spec"] and is_kept(stored.object):
+                name = metadata.name(obj)
+                await self._requests.require(
+                    "PUT", f"{path}/{name}", _corrected(stored.object, obj)
+                )
+        known = {metadata.name(obj) for obj in wanted}
+        for other in found.all():
+            name = metadata.name(other)
+            if name not in known and _annotation(other) == "true":
+                await self._requests.require("DELETE", f"{path}/{name}")
+
+    async def _tell(self) -> None:
+        levels = {metadata.name(one) for one in self._levels.all()}
+        for schema in self._schemas.all():
+            stored = self._schemas.get(metadata.name(schema))
+            if stored is None:
+                continue
+            level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
+            name = level.get("name") or ""
+            said = level_condition(name, exists=name in levels)
+            status = stored.object.get("status") or {}
+            conditions = with_condition(status.get("conditions"), said, self._now())
+            await self._schemas.write(stored, {**status, "conditions": conditions})
+
+
+def is_kept(obj: JsonObject) -> bool:
+    """Whether the server looks after the spec of an object of its own."""
+    if (obj.get("kind"), metadata.name(obj)) in MANDATORY:
+        return True
+    said = _annotation(obj)
+    if said is None:
+        return metadata.generation(obj) == 1
+    return parse_bool(said) is True
+
+
+def _annotation(obj: JsonObject) -> str | None:
+    found = metadata.annotations(obj).get(AUTO_UPDATE)
+    return None if found is None else str(found)
+
+
+def _corrected(live: JsonObject, wanted: JsonObject) -> JsonObject:
+    meta = metadata.metadata(live)
+    annotations = {**(meta.get("annotations") or {}), AUTO_UPDATE: "true"}
+    return {**live, "metadata": {**meta, "annotations": annotations}, "spec": wanted["spec"]}
+
+
+# --- Policy type checks ------------------------------------------------------
+#
+# The status of ValidatingAdmissionPolicies: which generation was seen, and what is wrong with
+# its expressions for the kinds that it matches.
+
+
+class PolicyTypeChecks:
+    """Items are names of policies. `version` is the release whose CEL they are written in, `number`
+    gives what names of types end with."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        policies: StatusWrites,
+        served: Callable[[], Served],
+        version: str,
+        number: Callable[[], int],
+    ) -> None:
+        self._policies = policies
+        self._served = served
+        self._version = version
+        self._number = number
+        self._for: Served | None = None
+        self._checker: TypeChecker | None = None
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._policies.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        new = change.new
+        return () if new is None or _is_current(new) else (metadata.name(new),)
+
+    async def reconcile(self, item: str) -> None:
+        stored = self._policies.get(item)
+        if stored is None or _is_current(stored.object):
+            return
+        try:
+            policy = decode_policy(stored.object).value
+        except RegistrationError:
+            return
+        found = self._type_checker().status(policy, self._number())
+        former = stored.object.get("status") or {}
+        await self._policies.write(stored, {**former, **found})
+
+    def _type_checker(self) -> TypeChecker:
+        """Made anew when other kinds are served."""
+        served = self._served()
+        if self._checker is None or served is not self._for:
+            self._for = served
+            self._checker = TypeChecker(_by_default(served), _schemas(served), self._version)
+        return self._checker
+
+
+def _is_current(policy: JsonObject) -> bool:
+    seen = (policy.get("status") or {}).get("observedGeneration") or 0
+    return bool(metadata.generation(policy) <= seen)
+
+
+def _by_default(served: Served) -> Catalog:
+    return Catalog(tuple(one for one in served.catalog if one.by_default))
+
+
+def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
+    found: dict[GroupVersionKind, Schema] = {}
+    for definition in served.definitions:
+        found.update(custom_schemas(definition))
+    return found
+
+
+# --- Quota counts ------------------------------------------------------------
+#
+# Quotas say what is used: counted when a quota is new or changed, and when something has gone.
+#
+# What comes is charged by the request that brings it (`serve.charging`). As k8s.io/kubernetes
+# `pkg/controller/resourcequota`.
+
+
+class QuotaCounts:
+    """Items are `namespace/name` of quotas. `now` gives the time as objects have it."""
+
+    urgent = False
+    prefixes: Sequence[str] = (f"{ROOT}/",)
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        quotas: Resource,
+        served: Callable[[], Served],
+        charges: OpenCharges,
+        now: Callable[[], str],
+    ) -> None:
+        self._objects = objects
+        self._resource = quotas
+        self._served = served
+        self._charges = charges
+        self._now = now
+        self._prefix = collection_prefix(quotas)
+        self._known: dict[str, set[str]] = {}
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(self._prefix):
+            return self._changed_quota(change) or self._counting(change)
+        return self._counting(change) if self._known else ()
+
+    def _changed_quota(self, change: Change) -> tuple[str, ...]:
+        namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
+        item = f"{namespace}/{name}"
+        known = self._known.setdefault(namespace, set())
+        if change.new is None:
+            known.discard(item)
+            if not known:
+                del self._known[namespace]
+            return ()
+        known.add(item)
+        old = (change.old or {}).get("spec")
+        return () if change.old is not None and old == change.new.get("spec") else (item,)
+
+    def _counting(self, change: Change) -> tuple[str, ...]:
+        """The quotas of a namespace in which something counts for less, or has gone."""
+        namespace = metadata.namespace(change.new if change.new is not None else change.old)
+        quotas = self._known.get(namespace)
+        if not quotas or change.old is None:
+            return ()
+        if change.new is not None:
+            _, _, group, resource, *_ = change.key.split("/")
+            about = GroupResource("" if group == "core" else group, resource)
+            if not counts_differ(about, change.new, change.old, self._now()):
+                return ()
+        return tuple(quotas)
+
+    async def reconcile(self, item: str) -> None:
+        namespace, _, name = item.partition("/")
+        await self._charges.closed(namespace)
+        stored = self._objects.get(self._resource, namespace, name)
+        if stored is None:
+            return
+        quota = stored.object
+        status = recounted(quota, lambda resource: self._there(resource, namespace), self._now())
+        if status != (quota.get("status") or {}):
+            changed = {**quota, "status": status}
+            made = await self._objects.update(
+                self._resource, namespace, name, changed, stored.revision
+            )
+            if made is None:
+                raise Stale
+
+    def _there(self, resource: GroupResource, namespace: str) -> Sequence[Mapping[str, Any]] | None:
+        catalog = self._served().catalog
+        found = next((one for one in catalog if one.gvr.group_resource == resource), None)
+        if found is None or not found.namespaced:
+            return None
+        objects: list[JsonObject] = [
+            one.object for one in self._objects.page(found, namespace).objects
+        ]
+        return objects
+
+
+# --- Role aggregation --------------------------------------------------------
+#
+# ClusterRoles with an aggregation rule have the rules of the roles that it selects.
+#
+# As k8s.io/kubernetes
+# `pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go`.
+
+
+def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[JsonObject] | None:
+    """The rules the role should have, each once, in the order of selectors and of the names of the
+    roles; None for a role that says its rules itself."""
+    selectors = role_selectors(role)
+    if not selectors:
+        return None
+    others = sorted(
+        (one for one in roles if metadata.name(one) != metadata.name(role)), key=metadata.name
+    )
+    found: list[JsonObject] = []
+    for selector in selectors:
+        for other in others:
+            if selector.matches(metadata.labels(other)):
+                found += [one for one in other.get("rules") or () if one not in found]
+    return found
+
+
+class RoleAggregation:
+    """There is one item: all roles, as each may concern any other."""
+
+    urgent = False
+
+    def __init__(self, roles: StatusWrites) -> None:
+        self._roles = roles
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._roles.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        return ("",)
+
+    async def reconcile(self, item: str) -> None:
+        roles = self._roles.all()
+        for role in roles:
+            wanted = aggregated_rules(role, roles)
+            if wanted is None or wanted == (role.get("rules") or []):
+                continue
+            stored = self._roles.get(metadata.name(role))
+            if stored is None or stored.object is not role:
+                raise Stale
+            await self._roles.replace(stored, {**role, "rules": wanted})

@@ -1,0 +1,427 @@
+"""Requests for discovery, answered: `/api`, `/apis` and what is below them.
+
+Which of two forms `/api` and `/apis` have is decided by the Accept header: the aggregated document
+for those who know it, else a list of groups. As k8s.io/apiserver
+`pkg/endpoints/discovery/aggregated`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
+from celadon.apiserver.discovery.server_pages import HealthCheck
+from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
+from celadon.apiserver.negotiation import (
+    BUILT_IN_TYPES,
+    PROTOBUF,
+    Accepted,
+    MediaClause,
+    is_pretty,
+    media_clauses,
+    require_route,
+)
+from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
+from celadon.kube.go import json_text
+from celadon.kube.resources import Catalog, Resource, Subresource, api_groups
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Published apis ----------------------------------------------------------
+#
+# The groups, versions and resources that a server offers, in the order in which it lists them.
+#
+# The order matters: of two kinds with one short name, clients take the first. Built-in groups
+# have theirs from the catalogue; those of custom resources come after them, by name. Versions
+# of a group are listed with the preferred one first.
+
+
+_VERSION: Final = late_pattern(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+_STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedVersion:
+    """A version of a group, with its resources by name."""
+
+    group_version: GroupVersion
+    resources: tuple[Resource, ...]
+
+    @property
+    def path(self) -> str:
+        """`api/v1`, `apis/apps/v1`."""
+        return f"apis/{self.group_version}" if self.group_version.group else "api/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedGroup:
+    """A group with its versions, the preferred one first. `custom`: only CRDs define its kinds."""
+
+    name: str
+    versions: tuple[PublishedVersion, ...]
+    custom: bool
+
+    def version(self, name: str) -> PublishedVersion | None:
+        """The version of that name, if it is offered."""
+        return next((one for one in self.versions if one.group_version.version == name), None)
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True, eq=False)
+class PublishedApis:
+    """What a catalogue offers. One object for each state of the catalogue; what is made of it is
+    kept with the object."""
+
+    catalog: Catalog
+
+    @cached_property
+    def groups(self) -> tuple[PublishedGroup, ...]:
+        """The named groups, in the order of discovery."""
+        by_group: dict[str, list[Resource]] = {}
+        for resource in self.catalog:
+            if resource.served and resource.gvr.group:
+                by_group.setdefault(resource.gvr.group, []).append(resource)
+        order = {group.name: group.versions for group in api_groups()}
+        built_in = [name for name in order if name in by_group]
+        custom = sorted(by_group.keys() - order.keys())
+        return (
+            *(_group(name, order[name], by_group[name]) for name in built_in),
+            *(_group(name, (), by_group[name]) for name in custom),
+        )
+
+    @cached_property
+    def core(self) -> PublishedGroup:
+        """The group without a name."""
+        return _group("", ("v1",), [one for one in self.catalog if not one.gvr.group])
+
+    @cached_property
+    def versions(self) -> tuple[PublishedVersion, ...]:
+        """Of all groups, the core first."""
+        return tuple(one for group in (self.core, *self.groups) for one in group.versions)
+
+    def group(self, name: str) -> PublishedGroup | None:
+        """The group of that name, if it is offered."""
+        return next((one for one in (self.core, *self.groups) if one.name == name), None)
+
+
+def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> PublishedGroup:
+    """Versions of custom resources that `order` does not know come after the others."""
+    offered = {resource.gvr.version for resource in resources}
+    known = [version for version in order if version in offered]
+    versions = [*known, *sorted(offered.difference(known), key=version_rank)]
+    custom = all(resource.custom for resource in resources)
+    return PublishedGroup(
+        name, tuple(_published_apis_version(name, one, resources) for one in versions), custom
+    )
+
+
+def _published_apis_version(
+    group: str, version: str, resources: Iterable[Resource]
+) -> PublishedVersion:
+    own = [one for one in resources if one.gvr.version == version]
+    by_name = sorted(own, key=lambda one: one.gvr.resource)
+    return PublishedVersion(GroupVersion(group, version), tuple(by_name))
+
+
+def version_rank(version: str) -> tuple[int, int, int, str]:
+    """Sorts `v2, v1, v1beta1, v1alpha1, other`: as k8s.io/apimachinery `pkg/version`."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return 1, 0, 0, version
+    stage = _STAGES[found[2] or ""]
+    return 0, -stage, -int(found[1]) * 10**6 - int(found[3] or 0), ""
+
+
+def storage_version_hash(resource: Resource) -> str:
+    """By it clients notice when objects begin to be stored in another version; empty for what is
+    not stored."""
+    if not resource.custom:
+        return resource.storage_version_hash
+    kind = f"{resource.gvr.group}/{resource.storage_version}/{resource.gvk.kind}"
+    return base64.b64encode(hashlib.sha256(kind.encode()).digest()[:8]).decode()
+
+
+# --- Discovery documents -----------------------------------------------------
+#
+# The documents of discovery: lists of groups and resources, and the aggregated one.
+#
+# As k8s.io/apiserver `pkg/endpoints/discovery`, with members in the order in which Go writes
+# them.
+
+
+AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
+
+
+def api_versions(server_address: str) -> dict[str, Any]:
+    """`/api`. It has no `apiVersion`."""
+    addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}]
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
+
+
+def api_group_list(apis: PublishedApis) -> dict[str, Any]:
+    """`/apis`."""
+    groups = [_group_entry(group) for group in apis.groups]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def api_group(group: PublishedGroup) -> dict[str, Any]:
+    """`/apis/GROUP`."""
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
+
+
+def _group_entry(group: PublishedGroup) -> dict[str, Any]:
+    versions = [
+        {"groupVersion": str(one.group_version), "version": one.group_version.version}
+        for one in group.versions
+    ]
+    return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def api_resource_list(version: PublishedVersion) -> dict[str, Any]:
+    """`/api/v1`, `/apis/GROUP/VERSION`. That of the core group has no `apiVersion`."""
+    named = {"apiVersion": "v1"} if version.group_version.group else {}
+    entries = [entry for one in version.resources for entry in _resource_entries(one)]
+    return {
+        "kind": "APIResourceList",
+        **named,
+        "groupVersion": str(version.group_version),
+        "resources": entries,
+    }
+
+
+def _resource_entries(resource: Resource) -> Iterable[dict[str, Any]]:
+    """Of a resource and of what is below it."""
+    own = resource.gvr.group_version
+    stored = storage_version_hash(resource)
+    yield {
+        "name": resource.gvr.resource,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.gvk.kind,
+        "verbs": list(resource.verbs),
+        **({"shortNames": list(resource.short_names)} if resource.short_names else {}),
+        **({"categories": list(resource.categories)} if resource.categories else {}),
+        **({"storageVersionHash": stored} if stored else {}),
+    }
+    for subresource in resource.subresources:
+        yield {
+            "name": f"{resource.gvr.resource}/{subresource.name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            **_foreign(subresource.gvk, own),
+            "kind": subresource.gvk.kind,
+            "verbs": list(subresource.verbs),
+        }
+
+
+def _foreign(kind: GroupVersionKind, own: GroupVersion) -> dict[str, Any]:
+    """Group and version of a kind that has others than the list it is in."""
+    if kind.group_version == own:
+        return {}
+    return {"group": kind.group, "version": kind.version}
+
+
+def aggregated(groups: Iterable[PublishedGroup]) -> dict[str, Any]:
+    """All groups with all their resources in one document."""
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": AGGREGATED_API,
+        "metadata": {},
+        "items": [_aggregated_group(group) for group in groups],
+    }
+
+
+def _aggregated_group(group: PublishedGroup) -> dict[str, Any]:
+    return {
+        "metadata": {"name": group.name} if group.name else {},
+        "versions": [
+            {
+                "version": one.group_version.version,
+                "resources": [_aggregated_resource(resource) for resource in one.resources],
+                "freshness": "Current",
+            }
+            for one in group.versions
+        ],
+    }
+
+
+def _aggregated_resource(resource: Resource) -> dict[str, Any]:
+    below = [_aggregated_subresource(one, resource) for one in resource.subresources]
+    return {
+        "resource": resource.gvr.resource,
+        "responseKind": _response_kind(resource.gvk, resource),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": list(resource.verbs),
+        **({"shortNames": list(resource.short_names)} if resource.short_names else {}),
+        **({"categories": list(resource.categories)} if resource.categories else {}),
+        **({"subresources": below} if below else {}),
+    }
+
+
+def _aggregated_subresource(subresource: Subresource, parent: Resource) -> dict[str, Any]:
+    return {
+        "subresource": subresource.name,
+        "responseKind": _response_kind(subresource.gvk, parent),
+        "verbs": list(subresource.verbs),
+    }
+
+
+def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]:
+    """Of built-in resources, group and version are only said where they differ."""
+    same = kind.group_version == resource.gvr.group_version and not resource.custom
+    group, version = ("", "") if same else kind.group_version
+    return {"group": group, "version": version, "kind": kind.kind}
+
+
+AGGREGATED_TYPE: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": "apidiscovery.k8s.io", "v": "v2"}
+
+
+def discovery_answer(
+    request: HttpRequest, apis: PublishedApis, server_address: str
+) -> HttpAnswer | None:
+    """None for paths that discovery does not answer. `server_address` is host and port. Raises
+    StatusError."""
+    parts = request.path.strip("/").split("/")
+    match parts:
+        case ["api" | "apis"]:
+            return _root(request, apis, parts[0], server_address)
+        case ["api", version]:
+            return _version(request, apis, "", version)
+        case ["apis", name]:
+            group = apis.group(name) if name else None
+            return NOT_FOUND if group is None else _document(request, api_group(group))
+        case ["apis", name, version]:
+            return _version(request, apis, name, version)
+        case _:
+            return None
+
+
+def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) -> HttpAnswer:
+    """`/api` stands behind a router; `/apis/`, with a slash, knows no aggregated document."""
+    if root == "api":
+        require_route(request, BUILT_IN_TYPES)
+    try:
+        accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
+    except StatusError as error:
+        return status_answer(error, Accepted())
+    if accepted is None:
+        return _aggregated_answer(request, apis, root)
+    document = api_versions(address) if root == "api" else api_group_list(apis)
+    return _written(document, accepted)
+
+
+def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
+    """What there is not is said in one way of built-in groups and in another of custom ones: only
+    the former stand behind a router. Raises StatusError."""
+    group = apis.group(name)
+    if group is None:
+        return NOT_FOUND
+    found = group.version(version)
+    if found is None and group.custom:
+        return NOT_FOUND
+    if found is None:
+        raise status.route_not_found()
+    if not group.custom:
+        if request.method != "GET":
+            raise status.method_not_allowed()
+        require_route(request, BUILT_IN_TYPES)
+    return _document(request, api_resource_list(found))
+
+
+def _document(request: HttpRequest, document: Mapping[str, Any]) -> HttpAnswer:
+    try:
+        accepted = _accepted(request, allow_aggregated=False)
+    except StatusError as error:
+        return status_answer(error, Accepted())
+    assert accepted is not None
+    return _written(document, accepted)
+
+
+def _written(document: Mapping[str, Any], accepted: Accepted) -> HttpAnswer:
+    if accepted.media_type == PROTOBUF:
+        document = {"apiVersion": "v1", **document}
+    return object_answer(200, document, accepted)
+
+
+def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | None:
+    """None where the aggregated form is wanted. Raises StatusError 406."""
+    given = ", ".join(request.header_values("accept"))
+    for clause in media_clauses(given) or [MediaClause("*", "*")]:
+        for media_type in BUILT_IN_TYPES:
+            if not clause.fits(media_type):
+                continue
+            if "as" not in clause.parameters:
+                pretty = is_pretty(request, clause.parameters.get("pretty", ""))
+                return Accepted(media_type, pretty=pretty)
+            if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
+                return None
+    raise status.not_acceptable(BUILT_IN_TYPES)
+
+
+def _wants_aggregated(clause: MediaClause) -> bool:
+    return _AGGREGATED.items() <= clause.parameters.items()
+
+
+def _aggregated_answer(request: HttpRequest, apis: PublishedApis, root: str) -> HttpAnswer:
+    body, etag = _aggregated_body(apis, root)
+    headers = (("ETag", etag), ("Vary", "Accept"), ("Cache-Control", "public"))
+    if request.header("if-none-match") == etag:
+        return HttpAnswer(304, headers=headers)
+    return HttpAnswer(200, AGGREGATED_TYPE, body, headers)
+
+
+@lru_cache(maxsize=8)
+def _aggregated_body(apis: PublishedApis, root: str) -> tuple[bytes, str]:
+    """The document and its tag."""
+    groups = (apis.core,) if root == "api" else apis.groups
+    body = json_text(aggregated(groups)).encode() + b"\n"
+    return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
+
+
+# --- Root paths --------------------------------------------------------------
+#
+# `/`: the paths that a server knows, sorted.
+
+
+ALWAYS: Final = (
+    "/api",
+    "/apis",
+    "/apis/",
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/version",
+)
+
+
+def root_answer(paths: Sequence[str]) -> HttpAnswer:
+    """The list as an answer."""
+    return HttpAnswer(200, JSON, json.dumps({"paths": list(paths)}, indent=2).encode())
+
+
+def root_paths(
+    apis: PublishedApis, health: Mapping[str, Sequence[HealthCheck]], others: Iterable[str]
+) -> list[str]:
+    """`health` has the checks below each of `healthz`, `livez` and `readyz`; `others` are what only
+    some servers have."""
+    return sorted({*ALWAYS, *others, *_api_paths(apis), *_health_paths(health)})
+
+
+def _api_paths(apis: PublishedApis) -> Iterable[str]:
+    yield from (f"/apis/{group.name}" for group in apis.groups)
+    yield from (f"/{version.path}" for version in apis.versions)
+
+
+def _health_paths(health: Mapping[str, Sequence[HealthCheck]]) -> Iterable[str]:
+    for root, checks in health.items():
+        yield f"/{root}"
+        yield from (f"/{root}/{check.name}" for check in checks)

@@ -1,0 +1,513 @@
+"""The paths of a group version in OpenAPI, with the operations of each."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.discovery.discovery_documents import PublishedVersion
+from celadon.apiserver.http_messages import JSON
+from celadon.apiserver.negotiation import PROTOBUF, YAML
+from celadon.kube import GroupVersion, GroupVersionKind
+from celadon.kube.resources import Resource, Subresource
+from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
+from celadon.records import dataclass
+
+# --- Openapi schemas ---------------------------------------------------------
+#
+# Schemas of built-in types in the form of OpenAPI v3, as clients read them from `/openapi/v3`.
+#
+# Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and
+# maps, and for the names and types of fields; texts there are none. A field that is a struct
+# and no pointer has the default `{}`, one that is always written has its zero value.
+
+
+SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
+"""How clients say who they are."""
+_TIME: Final = {"type": "string", "format": "date-time"}
+_SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {
+        "oneOf": [{"type": "string"}, {"type": "number"}]
+    },
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+        "format": "int-or-string",
+        "oneOf": [{"type": "integer"}, {"type": "string"}],
+    },
+    f"{META_PREFIX}Time": _TIME,
+    f"{META_PREFIX}MicroTime": _TIME,
+    f"{META_PREFIX}FieldsV1": {"type": "object"},
+    f"{META_PREFIX}Patch": {"type": "object"},
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": {"type": "object"},
+}
+_ANYTHING: Final = frozenset(
+    {"JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
+)
+_ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
+
+
+def reference(name: str) -> dict[str, str]:
+    """The mention of a type."""
+    return {"$ref": REFERENCE_PREFIX + name}
+
+
+@functools.cache
+def built_in_schema(name: str) -> Mapping[str, Any]:
+    """A type under its OpenAPI name, without the kinds it stands for."""
+    if name in _SPECIAL:
+        return _SPECIAL[name]
+    if name.rpartition(".")[2] in _ANYTHING:
+        return {}
+    schema = component(name)
+    always = _encodings().get(name, {}).get("always", {})
+    properties = {
+        key: _property(field, always.get(key, ABSENT))
+        for key, field in sorted(schema.properties.items())
+    }
+    return {
+        "type": "object",
+        **({"required": list(schema.required)} if schema.required else {}),
+        **({"properties": properties} if properties else {}),
+        **({"x-kubernetes-map-type": schema.map_type} if schema.map_type else {}),
+    }
+
+
+@functools.cache
+def _encodings() -> Mapping[str, Any]:
+    return built_in().encodings()
+
+
+def _property(field: Schema, written: object) -> dict[str, Any]:
+    node = _node(field)
+    default = field.default
+    if default is ABSENT:
+        default = _zero(field, written)
+    return node if default is ABSENT else {"default": default, **node}
+
+
+def _zero(field: Schema, written: object) -> Any:  # noqa: ANN401 - any JSON
+    """What Go writes of a field that is not set, if it is of use as a default."""
+    zero = {} if field.ref else _ZERO.get(field.type, ABSENT)
+    return zero if written is not ABSENT and written == zero else ABSENT
+
+
+def _node(field: Schema) -> dict[str, Any]:
+    if field.ref:
+        return {"allOf": [reference(field.ref)], **_extensions(field)}
+    return {
+        **({"type": field.type} if field.type else {}),
+        **({"format": field.format} if field.format else {}),
+        **({"enum": list(field.enum)} if field.enum else {}),
+        **({"items": _inner(field.items)} if field.items else {}),
+        **(
+            {"additionalProperties": _inner(field.additional_properties)}
+            if field.additional_properties
+            else {}
+        ),
+        **_extensions(field),
+    }
+
+
+def _inner(field: Schema) -> dict[str, Any]:
+    return dict(reference(field.ref)) if field.ref else _node(field)
+
+
+def _extensions(field: Schema) -> dict[str, Any]:
+    given = {
+        "list-map-keys": list(field.list_map_keys),
+        "list-type": field.list_type,
+        "map-type": field.map_type,
+        "patch-merge-key": field.merge_key,
+        "patch-strategy": field.patch_strategy,
+    }
+    return {f"x-kubernetes-{name}": value for name, value in given.items() if value}
+
+
+# --- Openapi operations ------------------------------------------------------
+#
+# Operations of OpenAPI: what a verb takes, accepts and answers, and how it is called.
+#
+# As the routes of k8s.io/apiserver `pkg/endpoints/installer.go` look in OpenAPI. Clients go by
+# `x-kubernetes-action`, `x-kubernetes-group-version-kind` and the parameters: kubectl leaves
+# the checking of fields to servers whose PATCH has `fieldValidation`.
+
+
+QUERY: Final = {
+    **dict.fromkeys(("allowWatchBookmarks", "follow", "force"), "boolean"),
+    **dict.fromkeys(
+        ("ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents"), "boolean"
+    ),
+    **dict.fromkeys(("insecureSkipTLSVerifyBackend", "previous", "sendInitialEvents"), "boolean"),
+    **dict.fromkeys(("stderr", "stdin", "stdout", "timestamps", "tty", "watch"), "boolean"),
+    **dict.fromkeys(("gracePeriodSeconds", "limit", "limitBytes", "ports"), "integer"),
+    **dict.fromkeys(("sinceSeconds", "tailLines", "timeoutSeconds"), "integer"),
+}
+"""Query parameters that are no texts."""
+
+_SELECTION: Final = (
+    *("continue", "fieldSelector", "labelSelector", "limit", "resourceVersion"),
+    *("resourceVersionMatch", "sendInitialEvents", "shardSelector", "timeoutSeconds"),
+)
+_DELETION: Final = (
+    *("dryRun", "gracePeriodSeconds", "ignoreStoreReadErrorWithClusterBreakingPotential"),
+    *("orphanDependents", "propagationPolicy"),
+)
+_WRITE: Final = ("dryRun", "fieldManager", "fieldValidation")
+PARAMETERS: Final = {
+    "list": ("pretty", "allowWatchBookmarks", "watch", *_SELECTION),
+    "watch": ("pretty", "allowWatchBookmarks", "watch", *_SELECTION),
+    "watchlist": ("pretty", "allowWatchBookmarks", "watch", *_SELECTION),
+    "get": ("pretty",),
+    "post": ("pretty", *_WRITE),
+    "put": ("pretty", *_WRITE),
+    "patch": ("pretty", *_WRITE, "force"),
+    "delete": ("pretty", *_DELETION),
+    "deletecollection": ("pretty", *_SELECTION, *_DELETION),
+}
+"""Query parameters by action."""
+
+CONNECT_PARAMETERS: Final = {
+    "NodeProxyOptions": ("path",),
+    "PodAttachOptions": ("container", "stderr", "stdin", "stdout", "tty"),
+    "PodExecOptions": ("command", "container", "stderr", "stdin", "stdout", "tty"),
+    "PodPortForwardOptions": ("ports",),
+    "PodProxyOptions": ("path",),
+    "ServiceProxyOptions": ("path",),
+}
+LOG_PARAMETERS: Final = (
+    *("container", "follow", "insecureSkipTLSVerifyBackend", "limitBytes", "previous"),
+    *("sinceSeconds", "stream", "tailLines", "timestamps"),
+)
+CODES: Final = {
+    "post": ("200", "201", "202"),
+    "put": ("200", "201"),
+    "patch": ("200", "201"),
+    "delete": ("200", "202"),
+}
+"""Codes of success by action; of all others, 200."""
+
+_PREFIXES: Final = {
+    "list": "list",
+    "watch": "watch",
+    "watchlist": "watch",
+    "get": "read",
+    "post": "create",
+    "put": "replace",
+    "patch": "patch",
+    "delete": "delete",
+    "deletecollection": "delete",
+    "connect": "connect",
+}
+OPERATION_METHODS: Final = {
+    "list": "get",
+    "watch": "get",
+    "watchlist": "get",
+    "deletecollection": "delete",
+}
+"""The method of an action, where it is not called the same."""
+
+BUILT_IN_PATCHES: Final = (
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+)
+CUSTOM_PATCHES: Final = BUILT_IN_PATCHES[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`subject` follows the verb in the operation's name (`NamespacedPodStatus`); `answers` and
+    `takes` are OpenAPI names of types, `answers` empty for a text."""
+
+    action: str
+    subject: str
+    kind: GroupVersionKind
+    answers: str
+    takes: str = ""
+    method: str = ""
+    query: tuple[str, ...] = ()
+    text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperationWriter:
+    """Writes the operations of one group version."""
+
+    group_version: GroupVersion
+    custom: bool = False
+
+    def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> dict[str, Any]:
+        """A path: what all of its operations take is said once. `in_path` are the parameters in
+        the path itself."""
+        path = {name: _path_parameter(name) for name in in_path}
+        queries = [(*PARAMETERS.get(one.action, ()), *one.query) for one in operations]
+        common = set(queries[0]).intersection(*queries[1:])
+        made = {
+            one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
+                one, sorted(set(query) - common)
+            )
+            for one, query in zip(operations, queries, strict=True)
+        }
+        shared = [*path.items(), *((name, _query_parameter(name)) for name in common)]
+        parameters = [one for _, one in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
+        return {**made, **({"parameters": parameters} if parameters else {})}
+
+    def _operation(self, operation: Operation, query: list[str]) -> dict[str, Any]:
+        kind = operation.kind
+        return {
+            "tags": [self.tag],
+            "operationId": self.operation_id(_PREFIXES[operation.action], operation.subject),
+            **({"parameters": [_query_parameter(name) for name in query]} if query else {}),
+            **self._body(operation),
+            "responses": {**self._answers(operation), "401": {}},
+            "x-kubernetes-action": operation.action,
+            "x-kubernetes-group-version-kind": {
+                "group": kind.group,
+                "version": kind.version,
+                "kind": kind.kind,
+            },
+        }
+
+    def _body(self, operation: Operation) -> dict[str, Any]:
+        if operation.action == "patch":
+            types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
+            return _body(types, f"{META_PREFIX}Patch", required=True)
+        if operation.action in ("delete", "deletecollection"):
+            return _body(("*/*",), f"{META_PREFIX}DeleteOptions", required=False)
+        return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
+
+    def _answers(self, operation: Operation) -> dict[str, Any]:
+        types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
+        if operation.action in ("list", "watch", "watchlist") and not self.custom:
+            types += [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"]
+        if operation.action == "connect":
+            types = ["*/*"]
+        elif operation.text:
+            types.append("text/plain")
+        schema = reference(operation.answers) if operation.answers else {"type": "string"}
+        content = {one: {"schema": schema} for one in sorted(types)}
+        return {code: {"content": content} for code in CODES.get(operation.action, ("200",))}
+
+    def resources_item(self) -> dict[str, Any]:
+        """The path of the group version itself."""
+        types = (JSON, PROTOBUF, YAML)
+        content = {one: {"schema": reference(f"{META_PREFIX}APIResourceList")} for one in types}
+        return {
+            "get": {
+                "tags": [self.tag],
+                "operationId": self.operation_id("get", "APIResources"),
+                "responses": {"200": {"content": content}, "401": {}},
+            }
+        }
+
+    @property
+    def tag(self) -> str:
+        """`rbacAuthorization_v1`."""
+        return f"{_camel(self._group)}_{self.group_version.version}"
+
+    def operation_id(self, verb: str, subject: str) -> str:
+        """`listAppsV1NamespacedDeployment`."""
+        return verb + _upper(_camel(self._group)) + _upper(self.group_version.version) + subject
+
+    @property
+    def _group(self) -> str:
+        return (self.group_version.group or "core").removesuffix(".k8s.io")
+
+
+def _camel(text: str) -> str:
+    first, *rest = re.split(r"[^A-Za-z0-9_]+", text)
+    return first + "".join(map(_upper, rest))
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _body(types: Iterable[str], name: str, *, required: bool) -> dict[str, Any]:
+    content = {one: {"schema": reference(name)} for one in types}
+    return {"requestBody": {"content": content, **({"required": True} if required else {})}}
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    schema = {"type": "string", "uniqueItems": True}
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameter(name: str) -> dict[str, Any]:
+    schema = {"type": QUERY.get(name, "string"), "uniqueItems": True}
+    return {"name": name, "in": "query", "schema": schema}
+
+
+RETURNED_WHEN_DELETED: Final = frozenset(
+    {
+        *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
+        *("serviceaccounts", "services", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io"),
+        *("storageclasses.storage.k8s.io", "volumeattachments.storage.k8s.io"),
+        *("volumeattributesclasses.storage.k8s.io", "deviceclasses.resource.k8s.io"),
+        *("devicetaintrules.resource.k8s.io", "resourceclaims.resource.k8s.io"),
+        *("resourceclaimtemplates.resource.k8s.io", "resourceslices.resource.k8s.io"),
+        "resourcepoolstatusrequests.resource.k8s.io",
+    }
+)
+"""Resources whose DELETE answers with the object, not with a Status."""
+
+_ACTIONS: Final = {
+    "get": "get",
+    "create": "post",
+    "update": "put",
+    "patch": "patch",
+    "delete": "delete",
+}
+"""The action of a verb, in the order in which the operations of a path stand."""
+
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
+_CONNECT_METHODS: Final = {"get": "get", "create": "post"}
+TypeName = Callable[[GroupVersionKind], str]
+"""The OpenAPI name of a kind's type."""
+
+
+def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, dict[str, Any]]:
+    """All paths, sorted."""
+    custom = all(resource.custom for resource in version.resources)
+    writer = OperationWriter(version.group_version, custom)
+    found: dict[str, dict[str, Any]] = {}
+    if not custom:
+        found[f"/{version.path}/"] = writer.resources_item()
+    for resource in version.resources:
+        found.update(_ResourcePaths(resource, f"/{version.path}", writer, type_name).items())
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ResourcePaths:
+    resource: Resource
+    root: str
+    writer: OperationWriter
+    type_name: TypeName
+
+    def items(self) -> Iterable[tuple[str, dict[str, Any]]]:
+        resource = self.resource
+        namespace = ("namespace",) if resource.namespaced else ()
+        inside = "namespaces/{namespace}/" if resource.namespaced else ""
+        plural, scope = resource.gvr.resource, "Namespaced" if resource.namespaced else ""
+        subject = f"{scope}{resource.gvk.kind}"
+        collection = f"{inside}{plural}"
+        yield from self._path(collection, list(self._collection(subject)), namespace)
+        named = f"{collection}/{{name}}"
+        yield from self._path(named, list(self._named(subject)), ("name", *namespace))
+        if resource.namespaced and "list" in resource.verbs:
+            yield from self._path(plural, [self._list(f"{resource.gvk.kind}ForAllNamespaces")], ())
+        yield from self._watches(subject, collection, namespace)
+        for subresource in resource.subresources:
+            yield from self._below(subresource, subject, named, ("name", *namespace))
+
+    def _path(
+        self, path: str, operations: list[Operation], in_path: Iterable[str]
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        if operations:
+            yield f"{self.root}/{path}", self.writer.item(operations, in_path)
+
+    def _list(self, subject: str) -> Operation:
+        kind = self.resource.gvk
+        listed = self.type_name(kind._replace(kind=self.resource.list_kind))
+        return Operation("list", subject, kind, listed)
+
+    def _collection(self, subject: str) -> Iterable[Operation]:
+        kind, verbs = self.resource.gvk, self.resource.verbs
+        name = self.type_name(kind)
+        if "list" in verbs:
+            yield self._list(subject)
+        if "create" in verbs:
+            yield Operation("post", subject, kind, name, name)
+        if "deletecollection" in verbs:
+            yield Operation(
+                "deletecollection", f"Collection{subject}", kind, f"{META_PREFIX}Status"
+            )
+
+    def _named(self, subject: str) -> Iterable[Operation]:
+        kind = self.resource.gvk
+        name = self.type_name(kind)
+        returned = str(self.resource.gvr.group_resource) in RETURNED_WHEN_DELETED
+        for verb in ("get", "update", "delete", "patch"):
+            if verb not in self.resource.verbs:
+                continue
+            answers = f"{META_PREFIX}Status" if verb == "delete" and not returned else name
+            takes = name if verb == "update" else ""
+            yield Operation(_ACTIONS[verb], subject, kind, answers, takes)
+
+    def _watches(
+        self, subject: str, collection: str, namespace: tuple[str, ...]
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The deprecated paths, which custom resources do not say."""
+        resource = self.resource
+        if "watch" not in resource.verbs or resource.custom:
+            return
+        watched = [(f"{subject}List", "watchlist", collection, namespace)]
+        if "get" in resource.verbs:
+            watched.append((subject, "watch", f"{collection}/{{name}}", ("name", *namespace)))
+        if resource.namespaced:
+            everywhere = f"{resource.gvk.kind}ListForAllNamespaces"
+            watched.append((everywhere, "watchlist", resource.gvr.resource, ()))
+        for name, action, path, in_path in watched:
+            operation = Operation(action, name, resource.gvk, f"{META_PREFIX}WatchEvent")
+            yield from self._path(f"watch/{path}", [operation], in_path)
+
+    def _below(
+        self, subresource: Subresource, subject: str, named: str, in_path: tuple[str, ...]
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        path = f"{named}/{subresource.name}"
+        subject += "".join(_subject_part(subresource))
+        if subresource.connect:
+            yield from self._connected(subresource, subject, path, in_path)
+            return
+        kind = subresource.gvk
+        is_log = subresource.name == "log"
+        name = "" if is_log else self.type_name(kind)
+        operations = [
+            Operation(
+                _ACTIONS[verb],
+                subject,
+                kind,
+                name,
+                name if verb in ("create", "update") else "",
+                query=LOG_PARAMETERS if is_log else (),
+                text=is_log,
+            )
+            for verb in _ACTIONS
+            if verb in subresource.verbs
+        ]
+        yield from self._path(path, operations, in_path)
+
+    def _connected(
+        self, subresource: Subresource, subject: str, path: str, in_path: tuple[str, ...]
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        kind = subresource.gvk
+        is_proxy = subresource.name == "proxy"
+        verbs = [_CONNECT_METHODS[one] for one in ("get", "create")]
+        methods = METHODS if is_proxy else verbs
+        query = CONNECT_PARAMETERS[kind.kind]
+
+        def operations(suffix: str) -> list[Operation]:
+            return [
+                Operation(
+                    "connect", f"{one.capitalize()}{subject}{suffix}", kind, "", "", one, query
+                )
+                for one in methods
+            ]
+
+        yield from self._path(path, operations(""), in_path)
+        if is_proxy:
+            below = (*in_path, "path")
+            yield from self._path(f"{path}/{{path}}", operations("WithPath"), below)
+
+
+_SUBJECTS: Final = {
+    "ephemeralcontainers": "Ephemeralcontainers",
+    "portforward": "Portforward",
+}
+
+
+def _subject_part(subresource: Subresource) -> Iterable[str]:
+    yield _SUBJECTS.get(subresource.name, subresource.name.capitalize())

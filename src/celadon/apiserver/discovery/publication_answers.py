@@ -1,0 +1,96 @@
+"""Requests that are not for a resource: which of the publications answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.discovery.discovery_documents import (
+    PublishedApis,
+    discovery_answer,
+    root_answer,
+    root_paths,
+)
+from celadon.apiserver.discovery.server_pages import (
+    HealthCheck,
+    Observe,
+    OpenId,
+    SelfPortrait,
+    health_answer,
+    page_answer,
+    version_answer,
+)
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.kube import metadata
+
+if TYPE_CHECKING:
+    from celadon.apiserver.discovery.swagger import OpenApi
+
+HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
+
+
+class Publications:
+    """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
+    gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
+    `metrics` has the answers of `/metrics` and below it, `pages` names those debugging pages that
+    are there."""
+
+    def __init__(
+        self,
+        address: str,
+        checks: Callable[[str], Sequence[HealthCheck]],
+        observe: Observe,
+        metrics: Mapping[str, Callable[[], HttpAnswer]],
+        openid: OpenId,
+        portrait: SelfPortrait,
+        pages: Collection[str],
+    ) -> None:
+        self._version = portrait.version
+        self._address = address
+        self._checks = checks
+        self._observe = observe
+        self._metrics = metrics
+        self._openid = openid
+        self._portrait = portrait
+        self._pages = pages
+        self._served: Served | None = None
+        self._openapi: OpenApi | None = None
+
+    def answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
+        """None for paths that nobody answers. Raises StatusError."""
+        if served is not self._served:
+            self._served = served
+            self._apis = PublishedApis(served.catalog)
+            self._openapi = None
+        first, _, rest = request.path.strip("/").partition("/")
+        if not first:
+            return root_answer(self._paths())
+        if first in HEALTH_ROOTS:
+            return health_answer(request, self._checks(first), self._observe)
+        if (told := self._metrics.get(request.path)) is not None:
+            return told()
+        if first == "version":
+            return version_answer(request, self._version)
+        if first == "openapi":
+            return self._openapi_answer(request, served)
+        if first in self._pages and not rest:
+            return page_answer(first, request, self._portrait, self._paths())
+        if first in (".well-known", "openid"):
+            return self._openid.answer(request)
+        return discovery_answer(request, self._apis, self._address)
+
+    def _paths(self) -> list[str]:
+        """Those of the list at `/`."""
+        checks = {root: self._checks(root) for root in HEALTH_ROOTS}
+        pages = [f"/{page}" for page in self._pages]
+        return root_paths(self._apis, checks, (*self._openid.paths, *pages))
+
+    def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
+        # late: not every client asks for it
+        from celadon.apiserver.discovery.swagger import OpenApi, openapi_answer
+
+        if self._openapi is None:
+            definitions = {metadata.name(one): one for one in served.definitions}
+            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+        return openapi_answer(request, self._openapi, self._portrait.now())

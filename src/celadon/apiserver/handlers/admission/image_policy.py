@@ -1,0 +1,88 @@
+"""ImagePolicyWebhook: a backend says which images may run. What it said is remembered for a while.
+
+It waits for somebody else, so that it is no function of a request as the other plugins are. As
+k8s.io/kubernetes `plugin/pkg/admission/imagepolicy`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from celadon.admission import Request
+from celadon.admission.plugins import (
+    ImagePolicySettings,
+    ImageVerdict,
+    Opinion,
+    image_opinion,
+    image_review,
+    unanswered_opinion,
+)
+from celadon.kube import JsonObject
+
+if TYPE_CHECKING:
+    from celadon.apiserver.webhook_phases import ImageBackend
+
+MOST_REMEMBERED: Final = 1024
+FINE: Final = Opinion()
+
+
+class ImagePolicy:
+    """`settings` is None where the plugin is switched off; `seconds` is a clock that never goes
+    back, `clock` is Unix time."""
+
+    def __init__(
+        self,
+        settings: ImagePolicySettings | None,
+        seconds: Callable[[], float],
+        clock: Callable[[], float],
+    ) -> None:
+        self._settings = settings
+        self._seconds = seconds
+        self._clock = clock
+        self._backend: ImageBackend | None = None
+        self._known: OrderedDict[bytes, tuple[float, ImageVerdict]] = OrderedDict()
+
+    async def opinion(self, request: Request) -> Opinion:
+        """Of the backend, about the images of a pod."""
+        settings = self._settings
+        review = None if settings is None else image_review(request)
+        if settings is None or review is None:
+            return FINE
+        # late: few ask
+        from celadon.apiserver.webhook_phases import ImageBackend, NoAnswer
+
+        if self._backend is None:
+            self._backend = ImageBackend(settings.kubeconfig, settings.backoff, self._clock)
+        try:
+            verdict = await self._verdict(settings, review, self._backend.ask)
+        except NoAnswer as error:
+            return unanswered_opinion(request, str(error), allowed=settings.default_allow)
+        return image_opinion(request, verdict)
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        if self._backend is not None:
+            await self._backend.aclose()
+
+    async def _verdict(
+        self,
+        settings: ImagePolicySettings,
+        review: JsonObject,
+        ask: Callable[[JsonObject], Awaitable[ImageVerdict]],
+    ) -> ImageVerdict:
+        key = hashlib.sha256(json.dumps(review["spec"], sort_keys=True).encode()).digest()
+        known = self._known.get(key)
+        if known is not None and self._seconds() < known[0]:
+            self._known.move_to_end(key)
+            return known[1]
+        verdict = await ask(review)
+        kept = settings.allow_seconds if verdict.allowed else settings.deny_seconds
+        self._known[key] = (self._seconds() + kept, verdict)
+        self._known.move_to_end(key)
+        if len(self._known) > MOST_REMEMBERED:
+            self._known.popitem(last=False)
+        return verdict

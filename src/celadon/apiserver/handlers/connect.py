@@ -1,0 +1,354 @@
+"""Connections: their options are put before admission, then it turns out that nobody answers.
+
+As k8s.io/apiserver `pkg/endpoints/handlers/rest.go` (`ConnectResource`) and k8s.io/kubernetes
+`pkg/registry/core/pod/rest/subresources.go`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission import Operation, World
+from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.request_info import RequestInfo
+from celadon.kube import (
+    FieldError,
+    FieldPath,
+    GroupKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    fieldpath,
+    metadata,
+    status,
+)
+from celadon.kube.go import TimeError, canonical_time, parse_int, quote
+from celadon.kube.registry import request_options
+from celadon.kube.resources import Lookups
+from celadon.kube.validation import NEGATIVE
+from celadon.kube.well_known_values import NODES, PODS, SERVICES
+from celadon.records import dataclass
+
+# --- Backends ----------------------------------------------------------------
+#
+# Where a connection would go, and why it cannot.
+#
+# No node and no pod is reached from here. What can be known is said as a server says it: there
+# is no such pod, container, port or node; after that it is a connection that is refused. As
+# k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/kubelet/client`.
+
+
+ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
+KUBELET_PORT: Final = 10250
+HTTP_PORT: Final = 80
+SERVICE_LABEL: Final = "kubernetes.io/service-name"
+ADDRESS_TYPES: Final = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+"""The default of `--kubelet-preferred-address-types`."""
+
+_SCHEMES: Final = frozenset({"", "http", "https"})
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A name in a path of `proxy`: `name`, `name:port` or `scheme:name:port`."""
+
+    name: str
+    port: str = ""
+
+
+def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject:
+    """Raises StatusError 404."""
+    found = world.get(gvr, namespace, name)
+    if found is None:
+        raise status.not_found(gvr.group_resource, name)
+    return found
+
+
+def destination(text: str, kind: str) -> Destination:
+    """`kind` is the word for texts. Raises StatusError 400."""
+    parts = text.split(":")
+    name = parts[0] if len(parts) < 3 else parts[1]
+    scheme = parts[0] if len(parts) == 3 else ""
+    if len(parts) > 3 or not name or scheme not in _SCHEMES:
+        raise status.bad_request(f"invalid {kind} request {quote(text)}")
+    return Destination(name, parts[-1] if len(parts) > 1 else "")
+
+
+# --- pods ---
+
+
+def kubelet_of(world: Lookups, namespace: str, name: str, container: str | None) -> str:
+    """The address of the kubelet of a pod's container; None is for what is not about one. Raises
+    StatusError."""
+    pod = existing(world, PODS, namespace, name)
+    if container is not None:
+        container_of(pod, container)
+    node = node_of(pod)
+    if not node:
+        raise status.bad_request(f"pod {name} does not have a host assigned")
+    return kubelet(world, node, PODS)
+
+
+def node_of(pod: JsonObject) -> str:
+    """Empty as long as there is none."""
+    return (pod.get("spec") or {}).get("nodeName") or ""
+
+
+def pod_address(world: Lookups, namespace: str, text: str) -> str:
+    """Raises StatusError."""
+    wanted = destination(text, "pod")
+    pod = existing(world, PODS, namespace, wanted.name)
+    address = (pod.get("status") or {}).get("podIP") or ""
+    _require_address(address)
+    return f"{address}:{wanted.port or _first_port(pod)}"
+
+
+def container_of(pod: JsonObject, wanted: str) -> str:
+    """The container that is meant; `wanted` is empty where the request does not say. Raises
+    StatusError 400."""
+    name, spec = metadata.name(pod), pod.get("spec") or {}
+    names = [
+        one["name"]
+        for field in ("initContainers", "containers", "ephemeralContainers")
+        for one in spec.get(field) or ()
+    ]
+    if wanted:
+        if wanted not in names:
+            raise status.bad_request(f"container {wanted} is not valid for pod {name}")
+        return wanted
+    main = [one["name"] for one in spec.get("containers") or ()]
+    if len(main) == 1:
+        return str(main[0])
+    why = f"a container name must be specified for pod {name}"
+    raise status.bad_request(f"{why}, choose one of: [{' '.join(names)}]" if main else why)
+
+
+# --- nodes ---
+
+
+def kubelet(world: Lookups, node: str, asked: GroupVersionResource) -> str:
+    """Its address. `asked` is what the request is for: a server says of everything that it misses
+    on the way that it were one of these. Raises StatusError: 404, or 500 for a node without
+    addresses."""
+    found_node = world.get(NODES, "", node)
+    if found_node is None:
+        raise status.not_found(asked.group_resource, node)
+    state = found_node.get("status") or {}
+    addresses = state.get("addresses") or ()
+    by_type = {one.get("type"): one.get("address") for one in reversed(addresses)}
+    found = next((by_type[one] for one in ADDRESS_TYPES if by_type.get(one)), None)
+    if found is None:
+        shown = " ".join(f"{{{one.get('type')} {one.get('address')}}}" for one in addresses)
+        raise status.plain_error(f"no preferred addresses found; known addresses: [{shown}]")
+    port = ((state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
+    return f"{found}:{port or KUBELET_PORT}"
+
+
+def node_address(world: Lookups, text: str) -> str:
+    """Raises StatusError."""
+    wanted = destination(text, "node")
+    host, _, port = kubelet(world, wanted.name, NODES).rpartition(":")
+    return f"{host}:{wanted.port or port}"
+
+
+# --- services ---
+
+
+def service_address(world: Lookups, namespace: str, text: str) -> str:
+    """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
+    where nothing is."""
+    wanted = destination(text, "service")
+    service = existing(world, SERVICES, namespace, wanted.name)
+    port = _service_port(service, wanted)
+    slices = [
+        one
+        for one in world.list(ENDPOINT_SLICES, namespace)
+        if metadata.labels(one).get(SERVICE_LABEL) == wanted.name
+    ]
+    if not slices:
+        raise status.not_found(SERVICES.group_resource, wanted.name)
+    found = next(_ready(slices, port), None)
+    if found is None:
+        why = f"no endpoints available for service {quote(wanted.name)}"
+        raise status.service_unavailable(why)
+    return found
+
+
+def _service_port(service: JsonObject, wanted: Destination) -> str:
+    """The name of the port. Raises StatusError 503 for a number that the service does not have."""
+    if not wanted.port.isdecimal():
+        return wanted.port
+    ports = (service.get("spec") or {}).get("ports") or ()
+    found = [one.get("name") or "" for one in ports if one.get("port") == int(wanted.port)]
+    if not found:
+        why = f"no service port {wanted.port} found for service {quote(wanted.name)}"
+        raise status.service_unavailable(why)
+    return str(found[0])
+
+
+def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
+    """Addresses of what is behind a port; a port without a name is an empty one."""
+    for found in slices:
+        ports = found.get("ports") or ()
+        numbers = [one.get("port") for one in ports if (one.get("name") or "") == port]
+        for endpoint in found.get("endpoints") or () if numbers else ():
+            if (endpoint.get("conditions") or {}).get("ready") is not False:
+                yield f"{endpoint['addresses'][0]}:{numbers[0]}"
+
+
+# --- addresses ---
+
+
+def _require_address(text: str) -> None:
+    """Only what other machines can be reached at. Raises StatusError 400."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        raise status.bad_request("address not allowed") from None
+    if (
+        address.is_unspecified
+        or address.is_loopback
+        or address.is_multicast
+        or address.is_link_local
+        or str(address) == "255.255.255.255"
+    ):
+        raise status.bad_request("address not allowed")
+
+
+def _first_port(pod: JsonObject) -> int:
+    for container in (pod.get("spec") or {}).get("containers") or ():
+        if container.get("ports"):
+            return int(container["ports"][0]["containerPort"])
+    return HTTP_PORT
+
+
+def refused(address: str) -> str:
+    """What Go says of a port where nobody listens."""
+    return f"dial tcp {address}: connect: connection refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """Connections of one server."""
+
+    world: World
+    admission: Admission
+
+    async def refused(self, call: Call) -> StatusError:
+        """Why there is no connection. Raises StatusError for what is wrong with the request,
+        Denied."""
+        if "dryRun" in call.request.query:
+            raise status.bad_request("dryRun is not supported")
+        options = _options(call)
+        admitted = await self.admission.admit(call, Operation.CONNECT, options, None)
+        return self._refusal(call, admitted or options)
+
+    def _refusal(self, call: Call, options: JsonObject) -> StatusError:
+        namespace, name = call.target.namespace, call.target.name
+        match call.target.kind.kind:
+            case "PodExecOptions" | "PodAttachOptions":
+                container = options.get("container", "")
+                address = kubelet_of(self.world, namespace, name, container)
+                return _no_stream(call.request, address)
+            case "PodPortForwardOptions":
+                address = kubelet_of(self.world, namespace, name, None)
+                return _no_stream(call.request, address)
+            case "PodProxyOptions":
+                return _no_answer(pod_address(self.world, namespace, name))
+            case "ServiceProxyOptions":
+                return _no_answer(service_address(self.world, namespace, name))
+        return _no_answer(node_address(self.world, name))
+
+
+def _options(call: Call) -> dict[str, Any]:
+    try:
+        return request_options.connect_options(
+            call.target.kind, call.request.query, _path_behind(call.info)
+        )
+    except ValueError as error:
+        raise status.bad_request(str(error)) from None
+
+
+def _path_behind(info: RequestInfo) -> str:
+    """What follows the subresource: with a slash before it, and behind it if there is one."""
+    path = "/" + "/".join(info.rest) if info.rest else ""
+    return f"{path}/" if info.path.endswith("/") and not path.endswith("/") else path
+
+
+def _no_stream(request: HttpRequest, address: str) -> StatusError:
+    if "upgrade" not in request.header("connection").lower():
+        return status.bad_request("Upgrade request required")
+    return status.plain_error(f"error dialing backend: {refused(address)}")
+
+
+def _no_answer(address: str) -> StatusError:
+    return status.service_unavailable(f"error trying to reach service: {refused(address)}")
+
+
+# --- Pod logs ----------------------------------------------------------------
+#
+# The logs of a pod: nothing as long as it has no node, then a node that does not answer.
+#
+# As k8s.io/kubernetes `pkg/registry/core/pod/rest/log.go` and `ValidatePodLogOptions`.
+
+
+LOG: Final = "log"
+_OPTIONS: Final = GroupKind("", "PodLogOptions")
+_STREAMS: Final = ("All", "Stdout", "Stderr")
+_AT_LEAST_1: Final = "must be greater than 0"
+
+
+def pod_log(call: Call, world: World) -> HttpAnswer:
+    """Raises StatusError."""
+    namespace, name = call.target.namespace, call.target.name
+    options = _pod_logs_options(call.request.query)
+    errors = list(_errors(options))
+    if errors:
+        raise status.invalid(_OPTIONS, name, errors)
+    pod = existing(world, PODS, namespace, name)
+    container = container_of(pod, options.get("container", ""))
+    node = node_of(pod)
+    if not node:
+        return HttpAnswer(204)
+    address = kubelet(world, node, PODS)
+    url = f"https://{address}/containerLogs/{namespace}/{name}/{container}"
+    raise status.plain_error(f'Get "{url}": {refused(address)}')
+
+
+def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Those that matter here. Raises StatusError 400."""
+    found = {}
+    for name, convert in _PARAMETERS.items():
+        if query.get(name):
+            try:
+                found[name] = convert(query[name][0])
+            except (ValueError, TimeError) as error:
+                raise status.bad_request(str(error)) from None
+    return found
+
+
+_PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "container": str,
+    "tailLines": parse_int,
+    "limitBytes": parse_int,
+    "sinceSeconds": parse_int,
+    "sinceTime": canonical_time,
+    "stream": str,
+}
+
+
+def _errors(options: Mapping[str, Any]) -> Iterator[FieldError]:
+    for name, least, detail in (("tailLines", 0, NEGATIVE), ("limitBytes", 1, _AT_LEAST_1)):
+        if options.get(name, least) < least:
+            yield fieldpath.invalid(FieldPath(name), options[name], detail)
+    if "sinceSeconds" in options and "sinceTime" in options:
+        detail = "at most one of `sinceTime` or `sinceSeconds` may be specified"
+        yield fieldpath.forbidden(FieldPath(""), detail)
+    elif options.get("sinceSeconds", 1) < 1:
+        yield fieldpath.invalid(FieldPath("sinceSeconds"), options["sinceSeconds"], _AT_LEAST_1)
+    if options.get("stream", "All") not in _STREAMS:
+        yield fieldpath.not_supported(FieldPath("stream"), options["stream"], _STREAMS)

@@ -1,0 +1,140 @@
+"""Deletions, of one object or of what a list selects.
+
+An object that finalizers hold, or that is given time, is marked and stays. As k8s.io/apiserver
+`pkg/registry/generic/registry/store.go` (`Delete`, `DeleteCollection`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from celadon.admission import Operation, World, writing
+from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.calls import Call, LostRace, read_body
+from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.write import Written, in_order
+from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.request_info import list_options
+from celadon.kube import StatusError, metadata
+from celadon.kube.registry import delete, request_options
+
+_DeleteOptions: TypeAlias = delete.DeleteOptions
+
+
+class Deleter:
+    """Deletions of one server. `now` gives the time as objects have it."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        reader: Reader,
+        world: World,
+        admission: Admission,
+        now: Callable[[], str],
+    ) -> None:
+        self._objects = objects
+        self._reader = reader
+        self._world = world
+        self._admission = admission
+        self._now = now
+
+    async def delete(self, call: Call) -> Written:
+        """Raises StatusError, Denied."""
+        options = await call.work.step(_options, call)
+        return await self._delete(call, options)
+
+    async def delete_collection(self, call: Call) -> ObjectList:
+        """What was listed, and is being deleted. Raises StatusError, Denied."""
+        selected = await call.work.step(list_options, call.request, call.endpoint.resource)
+        options = await call.work.step(_options, call)
+        listed = await self._reader.collection(call.endpoint, selected, call.work)
+        for obj in listed.objects:
+            await asyncio.sleep(0)  # others have their turn, even if nothing is written
+            endpoint = replace(
+                call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
+            )
+            try:
+                await self._delete(replace(call, endpoint=endpoint), options, name="")
+            except StatusError as error:
+                if error.code != 404:
+                    raise
+        return listed
+
+    async def evict(self, call: Call, options: _DeleteOptions) -> None:
+        """Delete without asking admission, which has been asked about the eviction. An object that
+        is gone already is no error."""
+        while True:
+            stored = self._objects.get(
+                call.target.resource, call.target.namespace, call.target.name
+            )
+            if stored is None:
+                return
+            with contextlib.suppress(LostRace):
+                await self._remove(call, stored, options)
+                return
+
+    async def _delete(
+        self, call: Call, options: _DeleteOptions, name: str | None = None
+    ) -> Written:
+        """`name` is what admission is told instead of the object's own."""
+        while True:
+            stored = self._reader.existing(call.endpoint)
+            with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
+                return await self._delete_once(call, stored, options, name)
+
+    async def _delete_once(
+        self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
+    ) -> Written:
+        """Raises LostRace when somebody else has written in between."""
+        target = call.target
+        old = self._reader.shown(stored.object, target.resource)
+        delete.require_deletable(options.preconditions, old, target)
+        dry_run = bool(options.dry_run)
+        await self._admission.admit(
+            call,
+            Operation.DELETE,
+            None,
+            old,
+            options=writing.deletion_options(delete.settled(options, old)),
+            dry_run=dry_run,
+            name=name,
+        )
+        return await self._remove(call, stored, options)
+
+    async def _remove(self, call: Call, stored: StoredObject, options: _DeleteOptions) -> Written:
+        """Marks the object, or removes it. Who says that dependents are no orphans is told that it
+        takes time (202). Raises LostRace when somebody else has written in between."""
+        target = call.target
+        resource = target.resource
+        old = self._reader.shown(stored.object, resource)
+        kept = delete.marked(old, options, self._now())
+        dry_run = bool(options.dry_run)
+        space, revision = target.namespace, stored.revision
+        if kept is not None:
+            code = 202 if options.orphan is False else 200
+            if dry_run or kept == old:
+                return Written(code, kept)
+            kept = in_order(kept)
+            changed = await self._objects.update(resource, space, target.name, kept, revision)
+            if changed is None:
+                raise LostRace
+            if not delete.goes_at_once(kept):
+                return Written(code, changed.object)
+            old, revision = changed.object, changed.revision
+        if not dry_run:
+            removed = await self._objects.delete(resource, space, target.name, revision)
+            if removed is None:
+                raise LostRace
+        return Written(200, delete.gone_answer(old, target))
+
+
+def _options(call: Call) -> _DeleteOptions:
+    """From the body, or from the query if there is none."""
+    given = None
+    if call.request.body:
+        given = delete.read_delete_options(read_body(call, request_options.IGNORE).content)
+    return delete.delete_options(given, call.request.query)

@@ -1,0 +1,232 @@
+"""Which resource a request means, and whether it can be asked for what the request asks.
+
+As the routes that k8s.io/apiserver `pkg/endpoints/installer.go` registers, and for custom resources
+`pkg/apiserver/customresource_handler.go` of k8s.io/apiextensions-apiserver: what a path cannot be
+is said in different ways by the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
+from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
+from celadon.kube.protobuf import has_message
+from celadon.kube.resources import Catalog, Resource, Subresource
+from celadon.records import dataclass
+
+NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
+"""Verbs that are about one object."""
+
+ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
+"""Verbs that a namespaced resource has without a namespace."""
+
+PROXY: Final = "proxy"
+"""The subresource that passes requests on, with any method and any path."""
+
+_STATUS_WITHOUT_TABLE: Final = frozenset(
+    {
+        GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
+        GroupResource("apiregistration.k8s.io", "apiservices"),
+        GroupResource("resource.k8s.io", "devicetaintrules"),
+        GroupResource("resource.k8s.io", "resourceclaims"),
+        GroupResource("resource.k8s.io", "resourcepoolstatusrequests"),
+        GroupResource("scheduling.k8s.io", "podgroups"),
+    }
+)
+"""Resources whose status has no `ConvertToTable` (k8s.io/kubernetes `pkg/registry`)."""
+
+_ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
+
+
+TERMINATING: Final = "Terminating"
+"""The condition of a definition that is being deleted."""
+
+
+class NoSuchPath(Exception):
+    """What is not said as a Status: no API group of the server has this path."""
+
+
+# House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
+# frozen one takes four times as long.
+@dataclass(slots=True)
+class Endpoint:
+    """A resource, or one of its subresources; `name` is empty for the collection."""
+
+    resource: Resource
+    subresource: Subresource | None
+    namespace: str
+    name: str
+    verb: str
+
+    @property
+    def kind(self) -> GroupVersionKind:
+        """What objects of this endpoint are."""
+        return self.resource.gvk if self.subresource is None else self.subresource.gvk
+
+    @property
+    def body_types(self) -> tuple[str, ...]:
+        """Media types in which objects are sent."""
+        return CUSTOM_TYPES if self.resource.custom else self.answer_types
+
+    @property
+    def answer_types(self) -> tuple[str, ...]:
+        """Media types among which a client may choose. A few kinds of alpha and beta versions have
+        no message in our table (`celadon.kube.protobuf`); who knows protobuf takes JSON, too."""
+        if self.resource.custom or has_message(self.kind):
+            return BUILT_IN_TYPES
+        return CUSTOM_TYPES
+
+    @property
+    def connects(self) -> bool:
+        """Whether it is a way to something behind the server."""
+        return self.subresource is not None and self.subresource.connect
+
+    @property
+    def knows_head(self) -> bool:
+        """Whether HEAD is answered: custom resources have no routes, and proxies pass it on."""
+        below = self.subresource
+        return self.resource.custom or (below is not None and below.name == PROXY)
+
+    @property
+    def is_untyped(self) -> bool:
+        """Whether its objects have no Go type: custom resources, but not their scales."""
+        below = self.subresource
+        return self.resource.custom and (below is None or below.name != "scale")
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the path is one for lists and watches; a selector may give it a name, too."""
+        return self.verb in ACROSS_NAMESPACES
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether objects of the endpoint can be shown as tables: not those of most subresources,
+        nor of kinds that nobody can list."""
+        if self.resource.custom:
+            return True
+        if self.subresource is None:
+            return "list" in self.resource.verbs
+        if self.subresource.name == "status":
+            return self.resource.gvr.group_resource not in _STATUS_WITHOUT_TABLE
+        return self.subresource.name == "scale"
+
+
+def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
+    """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
+    gvr = GroupVersionResource(info.group, info.version, info.resource)
+    resource = catalog.by_gvr(gvr)
+    if resource is None or not resource.served or not _fits_scope(info, resource):
+        if info.group not in groups:
+            raise NoSuchPath(info.path)
+        raise status.route_not_found()
+    return _custom(info, resource) if resource.custom else _built_in(info, resource)
+
+
+def _custom(info: RequestInfo, resource: Resource) -> Endpoint:
+    """There are no routes: what is behind the subresource in a path does not matter, nor does a
+    name where none is needed."""
+    subresource = resource.subresource(info.subresource) if info.subresource else None
+    group_resource, verb = resource.gvr.group_resource, info.verb
+    if resource.namespaced and not info.namespace and verb not in ACROSS_NAMESPACES:
+        raise NoSuchPath(info.path)
+    if info.subresource and subresource is None:
+        raise status.not_found(group_resource, info.name)
+    if verb not in (_ALL_OF_CUSTOM if subresource is None else subresource.verbs):
+        raise status.verb_not_supported(group_resource, verb)
+    if verb in NAMED_VERBS and not info.name:
+        raise status.bad_request("name must be provided")
+    name = "" if verb == "create" else info.name
+    return Endpoint(resource, subresource, _namespace(info, resource), name, verb)
+
+
+def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
+    """Nothing is created whose definition is on its way out; `definition` is that of a custom
+    resource. Raises StatusError 405."""
+    if definition is None or endpoint.verb != "create":
+        return
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    if any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions):
+        refused = status.verb_not_supported(endpoint.resource.gvr.group_resource, endpoint.verb)
+        message = f"{endpoint.verb} not allowed while custom resource definition is terminating"
+        raise StatusError(replace(refused.status, message=message))
+
+
+def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
+    if info.verb == PROXY or (info.deprecated_watch and info.subresource):
+        raise status.route_not_found()
+    if info.rest and not _may_have_rest(resource, info):
+        raise status.route_not_found()
+    if _is_broken(info) or _has_no_route(info, resource):
+        raise status.route_not_found()
+    is_named = _is_named(info)
+    subresource = resource.subresource(info.subresource) if info.subresource else None
+    if info.subresource and subresource is None:
+        raise status.route_not_found()
+    endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
+    if is_named and resource.namespaced and not info.namespace:
+        raise status.bad_request("Namespace parameter required.")
+    _check_verb(endpoint, info)
+    return endpoint
+
+
+def _is_broken(info: RequestInfo) -> bool:
+    """Whether there is nothing between two slashes where a word must stand. A namespace may be
+    empty: then it is none, and all of them are meant."""
+    path = info.path.strip("/")
+    if info.rest or "//" not in path:
+        return False
+    before, _, behind = path.partition("/namespaces//")
+    return "//" in before or "//" in behind or not behind
+
+
+def _is_named(info: RequestInfo) -> bool:
+    """Whether the path has a name in it; one may also come from a selector of a collection."""
+    return not info.path.strip("/").endswith(f"/{info.resource}")
+
+
+def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
+    """What is in namespaces has paths without one only for who lists all of it."""
+    if not resource.namespaced or info.namespace or "/namespaces//" in info.path:
+        return False
+    return _is_named(info) or "list" not in resource.verbs
+
+
+def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
+    """A cluster-scoped resource is not found inside a namespace."""
+    return resource.namespaced or not info.namespace or resource.gvr.resource == "namespaces"
+
+
+def _namespace(info: RequestInfo, resource: Resource) -> str:
+    return info.namespace if resource.namespaced else ""
+
+
+def _may_have_rest(resource: Resource, info: RequestInfo) -> bool:
+    return info.subresource == PROXY and resource.subresource(PROXY) is not None
+
+
+def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
+    resource, subresource, verb = endpoint.resource, endpoint.subresource, endpoint.verb
+    offered = resource.verbs if subresource is None else subresource.verbs
+    if subresource is not None and subresource.name == PROXY and not verb:
+        return  # OPTIONS: what is behind it may know more methods
+    selects_all = resource.namespaced and not endpoint.namespace
+    misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
+    named = bool(info.name) and verb not in COLLECTION_VERBS
+    if verb in NAMED_VERBS and not info.name:
+        raise status.method_not_allowed()
+    if verb in offered and not misplaced and (verb != "create" or not named or subresource):
+        return
+    if verb == "watch" and "list" in offered:
+        return  # the path is there; that nothing can be watched is said later
+    raise status.method_not_allowed()

@@ -1,0 +1,141 @@
+"""Objects, lists and watch events in the form that was accepted: whole, as tables, as metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.watch import ERROR, WatchEvent
+from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
+from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form
+from celadon.apiserver.object_store import ObjectTexts
+from celadon.apiserver.printers.table_forms import (
+    TableForm,
+    TableShape,
+    built_in_shape,
+    custom_shape,
+    event_table,
+    included_object,
+    list_table,
+    not_a_list,
+    not_an_object,
+    object_table,
+    partial_list,
+    partial_object,
+    scale_shape,
+)
+from celadon.kube import JsonObject, status
+from celadon.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How one request wants to see what it gets. `now` is in seconds."""
+
+    call: Call
+    wanted: Accepted
+    served: Served
+    now: Callable[[], float]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stored objects are shown as they are, as compact JSON."""
+        wanted = self.wanted
+        plain = wanted.form is Form.OBJECT and wanted.media_type == JSON and not wanted.pretty
+        return plain and self.call.endpoint.subresource is None
+
+    def object(self, obj: JsonObject) -> JsonObject:
+        """Raises StatusError: 400, or 406 for a list form."""
+        resource = self.call.endpoint.resource
+        match self.wanted.form:
+            case Form.OBJECT:
+                self._check_written("Unstructured")
+                return obj
+            case Form.TABLE:
+                return object_table(self._shape(), obj, self._table(), self.now())
+            case Form.METADATA:
+                return partial_object(obj, self.wanted.version)
+        raise not_a_list(resource.gvk, custom=resource.custom)
+
+    def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
+        """Raises StatusError: 400, or 406 for the form of one object."""
+        resource = self.call.endpoint.resource
+        match self.wanted.form:
+            case Form.OBJECT:
+                self._check_written("UnstructuredList")
+                return self._whole_list(meta, objects)
+            case Form.TABLE:
+                return list_table(self._shape(), meta, objects, self._table(), self.now())
+            case Form.METADATA_LIST:
+                return partial_list(meta, objects, self.wanted.version)
+        raise not_an_object(resource.gvk, custom=resource.custom)
+
+    def _whole_list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
+        resource = self.call.endpoint.resource
+        custom = resource.custom
+        return {
+            "kind": resource.list_kind,
+            "apiVersion": resource.gvk.api_version,
+            "metadata": {"continue": "", **meta} if custom else meta,
+            "items": list(objects) if custom else [_untyped(obj) for obj in objects],
+        }
+
+    def plain_list(
+        self, meta: JsonObject, objects: Sequence[JsonObject], texts: ObjectTexts
+    ) -> bytes:
+        """A whole list as compact JSON, joined from the texts of its objects."""
+        resource = self.call.endpoint.resource
+        empty = self._whole_list(meta, ())
+        written = sorted_json_bytes(empty) if resource.custom else json_bytes(empty)
+        before, after = written.split(b'"items":[]')
+        items = texts.items(objects, resource)
+        return b"".join((before, b'"items":[', items, b"]", after, b"\n"))
+
+    def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
+        """The object of an event; None where the form has no place for any."""
+        if event.type == ERROR:
+            return event.object
+        if self.wanted.form is Form.OBJECT:
+            return event.object if self._can_be_written() else None
+        if self.wanted.form is Form.TABLE:
+            return event_table(self._shape(), event.object, self._table(), self.now(), first=first)
+        if self.wanted.form is Form.METADATA:
+            return partial_object(event.object, self.wanted.version)
+        return None
+
+    def _can_be_written(self) -> bool:
+        """What has no Go type has no message in protobuf."""
+        return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
+
+    def _check_written(self, go_type: str) -> None:
+        """As k8s.io/apimachinery `pkg/runtime/serializer/protobuf` refuses what is no message."""
+        if not self._can_be_written():
+            raise status.wrong_form(
+                f"object *unstructured.{go_type} does not implement the protobuf marshalling "
+                "interface and cannot be encoded to a protobuf message"
+            )
+
+    def _table(self) -> TableForm:
+        return TableForm(self.wanted.version, included_object(self.call.request))
+
+    def _shape(self) -> TableShape:
+        endpoint = self.call.endpoint
+        if endpoint.subresource is not None and endpoint.subresource.name == "scale":
+            return scale_shape()
+        definition = self.served.definition_of(endpoint.resource)
+        if definition is None:
+            return built_in_shape(endpoint.resource.gvr)
+        return custom_shape(endpoint.resource, definition)
+
+    def check(self) -> None:
+        """After everything is done, even if an error is what is shown. Raises StatusError for what
+        no table can include."""
+        if self.wanted.form is Form.TABLE:
+            included_object(self.call.request)
+
+
+def _untyped(obj: JsonObject) -> dict[str, Any]:
+    """Items of lists of built-in kinds do not say what they are."""
+    return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}

@@ -1,0 +1,279 @@
+"""Creates below pods that change the pod: bindings and evictions.
+
+As k8s.io/kubernetes `pkg/registry/core/pod/storage/{storage,eviction}.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.admission import Operation, World
+from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.calls import Call, read_sent
+from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.write import FieldManagers, Written, in_order
+from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.kube import (
+    FieldPath,
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    User,
+    fieldpath,
+    metadata,
+    status,
+)
+from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
+from celadon.kube.registry import create, delete, require_version
+from celadon.kube.resources import Resource
+from celadon.kube.selectors import label_selector
+from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.kube.well_known_values import PODS
+from celadon.records import dataclass
+
+BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
+BINDING: Final = GroupVersionKind("", "v1", "Binding")
+EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
+_BINDINGS: Final = GroupResource("", "pods/binding")
+_NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
+_RETRY_SECONDS: Final = 10
+DONE: Final = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "metadata": {},
+    "status": "Success",
+    "code": 201,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PodOperations:
+    """`now` gives the time as objects have it."""
+
+    objects: ObjectStore
+    world: World
+    admission: Admission
+    deleter: Deleter
+    now: Callable[[], str]
+    new_context: Callable[[User], DefaultingContext]
+    managers: FieldManagers
+
+    def answers(self, call: Call) -> bool:
+        """Whether the endpoint is one of these."""
+        return call.target.kind.group_kind in (BINDING.group_kind, EVICTION.group_kind)
+
+    async def create(self, call: Call) -> Written:
+        """Raises StatusError, Denied."""
+        sent, made = await self._read(call)
+        if call.target.subresource and metadata.name(sent) != call.target.name:
+            kind = call.target.kind.kind
+            raise status.bad_request(f"name in URL does not match name in {kind} object")
+        if call.target.kind.kind == EVICTION.kind:
+            return await self._evicted(call, made)
+        return await self._bound(call, made)
+
+    async def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
+        assert call.options is not None  # refused before the body is read
+        context = self.new_context(call.user)
+        read = await call.work.step(read_sent, call, context)
+        call.notes.warnings += read.warnings
+        if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
+            require_version(read, call.target)
+        self.managers.created(call, read)
+        target = replace(call.target, name="")
+        create.prepare_create(read.draft, target)
+        draft = await self.admission.mutate(call, Operation.CREATE, read.draft)
+        return read.sent, create.finish_create(draft)
+
+    def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
+        resource = self.world.catalog.by_gvr(PODS)
+        assert resource is not None, "a catalogue without pods"
+        found = self.objects.get(resource, namespace, name)
+        if found is None:
+            raise status.not_found(PODS.group_resource, name)
+        return resource, found
+
+    # --- binding ---
+
+    async def _bound(self, call: Call, binding: JsonObject) -> Written:
+        _require_node(binding.get("target") or {})
+        await self.admission.admit(call, Operation.CREATE, binding, None)
+        name, namespace = metadata.name(binding), call.target.namespace
+        while True:
+            resource, stored = self._pod(namespace, name)
+            pod = self._assigned(stored.object, binding)
+            if call.dry_run:
+                return Written(201, DONE)
+            revision = stored.revision
+            if await self.objects.update(resource, namespace, name, in_order(pod), revision):
+                return Written(201, DONE)
+
+    def _assigned(self, pod: JsonObject, binding: JsonObject) -> dict[str, Any]:
+        name, spec = metadata.name(pod), pod["spec"]
+        why = ""
+        if metadata.deletion_timestamp(pod):
+            why = f"pod {name} is being deleted, cannot be assigned to a host"
+        elif spec.get("nodeName"):
+            why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+        elif spec.get("schedulingGates"):
+            why = f"pod {name} has non-empty .spec.schedulingGates"
+        if why:
+            raise status.conflict(_BINDINGS, name, why)
+        made: dict[str, Any] = deepcopy(dict(pod))
+        made["spec"]["nodeName"] = binding["target"]["name"]
+        labels = metadata.labels(binding)
+        annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
+        if annotations:
+            made["metadata"]["annotations"] = annotations
+        topology = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
+        if topology:
+            made["metadata"].setdefault("labels", {}).update(topology)
+        self._set_condition(made, {"type": "PodScheduled", "status": "True"})
+        return made
+
+    def _set_condition(self, pod: dict[str, Any], condition: dict[str, str]) -> None:
+        """In place of one of its type; the time of the transition stays if there was none."""
+        state = pod.setdefault("status", {})
+        present = state.get("conditions") or []
+        former: JsonObject = next((one for one in present if one["type"] == condition["type"]), {})
+        same = former.get("status") == condition["status"]
+        since = former.get("lastTransitionTime") if same else None
+        kind, value, *rest = condition.items()
+        made = dict([kind, value, ("lastProbeTime", None)])
+        made.update(lastTransitionTime=since or self.now(), **dict(rest))
+        others = [one for one in present if one["type"] != condition["type"]]
+        state["conditions"] = [*others, made]
+
+    # --- eviction ---
+
+    async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
+        name, namespace = call.target.name, call.target.namespace
+        resource, stored = self._pod(namespace, name)
+        options = delete.delete_options(eviction.get("deleteOptions") or {}, {})
+        await self.admission.admit(call, Operation.CREATE, eviction, None)
+        dry_run = call.dry_run or bool(options.dry_run)
+        delete.require_deletable(
+            options.preconditions, stored.object, replace(call.target, subresource="")
+        )
+        if not _may_go_without_budget(stored.object):
+            await self._spend(stored.object, namespace, dry_run=dry_run)
+        if dry_run:
+            return Written(201, DONE)
+        await self._marked(resource, namespace, name)
+        endpoint = replace(call.endpoint, subresource=None, verb="delete")
+        wanted = replace(options, preconditions={})
+        await self.deleter.evict(replace(call, endpoint=endpoint), wanted)
+        return Written(201, DONE)
+
+    async def _marked(self, resource: Resource, namespace: str, name: str) -> None:
+        """The pod says why it goes."""
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "EvictionByEvictionAPI",
+            "message": "Eviction API: evicting",
+        }
+        while True:
+            _, stored = self._pod(namespace, name)
+            pod: dict[str, Any] = deepcopy(dict(stored.object))
+            self._set_condition(pod, condition)
+            if pod == stored.object:
+                return
+            revision = stored.revision
+            if await self.objects.update(resource, namespace, name, in_order(pod), revision):
+                return
+
+    async def _spend(self, pod: JsonObject, namespace: str, *, dry_run: bool) -> None:
+        """Take one disruption from the budget of the pod. Raises StatusError."""
+        resource = self.world.catalog.by_gvr(BUDGETS)
+        assert resource is not None, "a catalogue without budgets"
+        while True:
+            found = [
+                stored
+                for stored in self.objects.page(resource, namespace).objects
+                if _covers(stored.object, pod)
+            ]
+            if not found:
+                return
+            if len(found) > 1:
+                raise status.plain_error(
+                    "This pod has more than one PodDisruptionBudget, which the eviction "
+                    "subresource does not support."
+                )
+            (stored,) = found
+            if _is_spared(pod, stored.object):
+                return
+            budget = self._spent(stored.object, metadata.name(pod))
+            name, revision = metadata.name(budget), stored.revision
+            if dry_run or await self.objects.update(
+                resource, namespace, name, in_order(budget), revision
+            ):
+                return
+
+    def _spent(self, budget: JsonObject, pod: str) -> dict[str, Any]:
+        state = budget.get("status") or {}
+        name = metadata.name(budget)
+        if (state.get("observedGeneration") or 0) < metadata.generation(budget):
+            text = f"The disruption budget {name} is still being processed by the server."
+            raise _over_budget(text, _RETRY_SECONDS)
+        allowed = state.get("disruptionsAllowed") or 0
+        if allowed <= 0:
+            needed, healthy = state.get("desiredHealthy") or 0, state.get("currentHealthy") or 0
+            text = (
+                f"The disruption budget {name} needs {needed} healthy pods and has {healthy} "
+                "currently"
+            )
+            raise _over_budget(text)
+        made: dict[str, Any] = deepcopy(dict(budget))
+        made["status"]["disruptionsAllowed"] = allowed - 1
+        made["status"].setdefault("disruptedPods", {})[pod] = self.now()
+        return made
+
+
+def _require_node(target: JsonObject) -> None:
+    """Raises StatusError 500: this validation is not said as a 422."""
+    path = FieldPath("target")
+    errors = []
+    if target.get("kind") not in (None, "", "Node"):
+        known = ("Node", "<empty>")
+        errors.append(fieldpath.not_supported(path.child("kind"), target["kind"], known))
+    if not target.get("name"):
+        errors.append(fieldpath.required(path.child("name"), ""))
+    if errors:
+        texts = [str(one) for one in errors]
+        raise status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+
+
+def _may_go_without_budget(pod: JsonObject) -> bool:
+    phase = (pod.get("status") or {}).get("phase")
+    return phase in _NO_BUDGET_PHASES or bool(metadata.deletion_timestamp(pod))
+
+
+def _covers(budget: JsonObject, pod: JsonObject) -> bool:
+    selector = budget["spec"].get("selector")
+    return selector is not None and label_selector(selector).matches(metadata.labels(pod))
+
+
+def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
+    """Whether a pod that is not ready may go without being counted."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions):
+        return False
+    if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    state = budget.get("status") or {}
+    desired = state.get("desiredHealthy") or 0
+    return desired > 0 and (state.get("currentHealthy") or 0) >= desired
+
+
+def _over_budget(why: str, retry_after_seconds: int = 0) -> StatusError:
+    message = "Cannot evict pod as it would violate the pod's disruption budget."
+    details = StatusDetails(
+        causes=(StatusCause(why, "DisruptionBudget"),), retry_after_seconds=retry_after_seconds
+    )
+    return StatusError(Status(message=message, reason="TooManyRequests", details=details, code=429))

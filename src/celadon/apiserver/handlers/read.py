@@ -1,0 +1,271 @@
+"""GET: one object, or a list of them, at the revision that was asked for.
+
+As k8s.io/apiserver `pkg/endpoints/handlers/get.go` and `pkg/storage/etcd3/store.go`. What a list
+means by its options is the table in `_revision`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from celadon.admission import World
+from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.object_store import (
+    LATEST,
+    ContinueToken,
+    ContinueTokenError,
+    ObjectSelection,
+    ObjectStore,
+    StoredObject,
+    is_event,
+    read_continue_token,
+)
+from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
+from celadon.apiserver.workers import MANY_OBJECTS, RequestWork
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, name_rules, status
+from celadon.kube.crd import CustomKind
+from celadon.kube.go import quote
+from celadon.kube.resources import Resource
+from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.records import dataclass
+from celadon.storage import Compacted
+
+WAIT_SECONDS: Final = 3.0
+"""How long a read waits for a revision that is yet to come."""
+
+RETRY_SECONDS: Final = 1
+"""After which it may be tried again."""
+
+_POLL_SECONDS: Final = 0.05
+_PAGE: Final = 500
+"""Entries read at once where a selector may leave out most of them."""
+
+TOO_OLD: Final = "The resourceVersion for the provided list is too old."
+CONTINUE_TOO_OLD: Final = (
+    "The provided continue parameter is too old to display a consistent list result. You can start "
+    "a new list without the continue parameter, or use the continue token in this response to "
+    "retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList:
+    """Objects in the version of the endpoint. `remaining` is None where it is not told."""
+
+    objects: tuple[JsonObject, ...]
+    revision: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+    def meta(self) -> dict[str, Any]:
+        """The list's `metadata`."""
+        meta: dict[str, Any] = {"resourceVersion": str(self.revision)}
+        if self.continue_token:
+            meta["continue"] = self.continue_token
+        if self.remaining:
+            meta["remainingItemCount"] = self.remaining
+        return meta
+
+
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
+
+
+class Reader:
+    """Reads of one server. `world` converts objects between versions; those of a custom kind, which
+    `custom` knows, are read as that says."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        world: World,
+        custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind,
+    ) -> None:
+        self._objects = objects
+        self._world = world
+        self._custom = custom
+
+    async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
+        """Raises StatusError."""
+        if is_true(request, "export"):
+            message = "the export parameter, deprecated since v1.14, is no longer supported"
+            raise status.bad_request(message)
+        straight = is_event(endpoint.resource)
+        try:
+            revision = revision_of(request.first("resourceVersion"))
+        except ValueError as error:
+            raise _unreadable(error) if straight else status.plain_error(str(error)) from None
+        await self.reach(revision, straight=straight)
+        return self.shown(self.existing(endpoint).object, endpoint.resource)
+
+    def existing(self, endpoint: Endpoint) -> StoredObject:
+        """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
+        no name of an object."""
+        resource = endpoint.resource
+        faults = name_rules.path_segment_name(endpoint.name)
+        if faults:
+            why = f"Name parameter invalid: {quote(endpoint.name)}: {';'.join(faults)}"
+            raise status.bad_request(why)
+        found = self._objects.get(resource, endpoint.namespace, endpoint.name)
+        if found is None:
+            raise status.not_found(resource.gvr.group_resource, endpoint.name)
+        return found
+
+    def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
+        """A stored object in the version of a resource."""
+        custom = self._custom(resource.gvk) if resource.custom else None
+        return self._world.convert(obj, resource.gvk) if custom is None else custom.shown(obj)
+
+    async def reach(self, revision: int, *, straight: bool = False) -> None:
+        """Wait until the store has come to a revision. `straight` says that upstream reads the
+        objects from etcd itself, which waits for nothing. Raises StatusError 504."""
+        waited = 0.0
+        while self._objects.store.revision() < revision:
+            if straight or waited >= WAIT_SECONDS:
+                retry = 0 if straight else RETRY_SECONDS
+                raise too_large(revision, self._objects.store.revision(), retry)
+            await asyncio.sleep(_POLL_SECONDS)
+            waited += _POLL_SECONDS
+
+    async def collection(
+        self, endpoint: Endpoint, options: ListOptions, work: RequestWork | None = None
+    ) -> ObjectList:
+        """Raises StatusError. `work` takes long lists aside, and all that follows with them."""
+        if work is not None and self._is_long(endpoint, options):
+            work.is_large = True
+        token = _token(options) if work is None else await work.step(_token, options)
+        limit = options.limit
+        if token is not None:
+            revision = None if token.revision == LATEST else token.revision
+        else:
+            revision, limit = await self._revision(options, endpoint.resource)
+        start = "" if token is None else token.start
+        try:
+            if work is None or not work.is_large:
+                return self._page(endpoint, options, start, limit, revision)
+            return await work.step(self._page, endpoint, options, start, limit, revision, _PAGE)
+        except Compacted:
+            raise _expired(token) from None
+
+    async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
+        """The revision to read at (None: the latest) and the limit that counts.
+
+        limit  resourceVersion  match             read at
+        any    ""                                 the latest
+        any    "0"              not Exact         the latest, without the limit
+        set    N                ""                N
+        unset  N                ""                the latest, which must not be older
+        any    N                NotOlderThan      the latest, which must not be older
+        any    N                Exact             N
+        """
+        try:
+            revision = revision_of(options.resource_version)
+        except ValueError as error:
+            raise _unreadable(error) from None
+        if not revision:
+            return None, 0 if options.resource_version else options.limit
+        await self.reach(revision, straight=is_event(resource))
+        exact = options.match == EXACT or (options.limit and not options.match)
+        return revision if exact else None, options.limit
+
+    def _page(
+        self,
+        endpoint: Endpoint,
+        options: ListOptions,
+        start: str,
+        limit: int,
+        revision: int | None,
+        most: int | None = None,
+    ) -> ObjectList:
+        """Up to `limit` objects that are selected, however many entries have to be read for it:
+        `most` at once."""
+        resource = endpoint.resource
+        selection = ObjectSelection(options.labels, options.fields, options.has_selector)
+        at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
+        if most is not None:
+            at_once = min(at_once or most, most)
+        chosen: list[JsonObject] = []
+        while True:
+            page = self._objects.page(
+                resource, endpoint.namespace, start=start, limit=at_once, revision=revision
+            )
+            revision = page.revision
+            for index, stored in enumerate(page.objects):
+                obj = self.shown(stored.object, resource)
+                if selection.matches(obj):
+                    chosen.append(obj)
+                if limit and len(chosen) == limit:
+                    rest = len(page.objects) - index - 1 + page.remaining
+                    return self._cut(chosen, stored, endpoint, options, revision, rest)
+            if not page.remaining:
+                return ObjectList(tuple(chosen), revision)
+            start = f"{page.last}\0"
+
+    def _is_long(self, endpoint: Endpoint, options: ListOptions) -> bool:
+        """Whether so many objects have to be looked at that it takes long."""
+        if options.limit and not options.has_selector and options.limit <= MANY_OBJECTS:
+            return False
+        return self._objects.count(endpoint.resource, endpoint.namespace) > MANY_OBJECTS
+
+    def _cut(
+        self,
+        chosen: list[JsonObject],
+        last: StoredObject,
+        endpoint: Endpoint,
+        options: ListOptions,
+        revision: int,
+        rest: int,
+    ) -> ObjectList:
+        if not rest:
+            return ObjectList(tuple(chosen), revision)
+        key = metadata.name(last.object)
+        if endpoint.resource.namespaced and not endpoint.namespace:
+            key = f"{metadata.namespace(last.object)}/{key}"
+        token = ContinueToken(revision, f"{key}\0").text()
+        told = None if options.has_selector else rest
+        return ObjectList(tuple(chosen), revision, token, told)
+
+
+def _token(options: ListOptions) -> ContinueToken | None:
+    if not options.continue_token:
+        return None
+    try:
+        token = read_continue_token(options.continue_token)
+    except ContinueTokenError as error:
+        raise status.bad_request(f"invalid continue token: {error}") from None
+    if options.resource_version not in ("", "0"):
+        message = "specifying resource version is not allowed when using continue"
+        raise status.bad_request(message)
+    return token
+
+
+def _expired(token: ContinueToken | None) -> StatusError:
+    if token is None:
+        return status.expired(TOO_OLD)
+    refusal = status.expired(CONTINUE_TOO_OLD).status
+    following = ContinueToken(LATEST, token.start).text()
+    return StatusError(
+        Status(
+            message=refusal.message,
+            reason=refusal.reason,
+            code=refusal.code,
+            metadata={"continue": following},
+        )
+    )
+
+
+def _unreadable(error: ValueError) -> StatusError:
+    return status.bad_request(f"invalid resource version: {error}")
+
+
+def too_large(revision: int, current: int, retry_seconds: int = RETRY_SECONDS) -> StatusError:
+    """A revision that is still to come, and has not come in time."""
+    message = f"Timeout: Too large resource version: {revision}, current: {current}"
+    cause = StatusCause("Too large resource version", "ResourceVersionTooLarge")
+    details = StatusDetails(causes=(cause,), retry_after_seconds=retry_seconds)
+    return StatusError(Status(message=message, reason="Timeout", details=details, code=504))

@@ -1,0 +1,381 @@
+"""A request for a resource, from its endpoint to its answer.
+
+Each verb reads as the list of its steps; what they do is in `reading`, `watching`, `writing`,
+`deleting` and `reviewing`, how it is shown in `forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import field
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.admission import Operation
+from celadon.apiserver.answers import object_answer
+from celadon.apiserver.authn.authentication import Authenticator, Credentials
+from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
+from celadon.apiserver.authz.access_decisions import Standings
+from celadon.apiserver.authz.access_reviews import (
+    local_subject_access_review,
+    self_subject_access_review,
+    self_subject_rules_review,
+    subject_access_review,
+)
+from celadon.apiserver.caches.mirror import RoleView
+from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.discovery.discovery_documents import version_rank
+from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, require_body_type
+from celadon.apiserver.handlers.connect import LOG, Connector, pod_log
+from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.endpoints import NAMED_VERBS
+from celadon.apiserver.handlers.forms import Forms
+from celadon.apiserver.handlers.pods import PodOperations
+from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
+from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
+from celadon.apiserver.http_messages import JSON, HttpAnswer
+from celadon.apiserver.negotiation import PROTOBUF, Accepted, accepted, require_stream
+from celadon.apiserver.object_store import ObjectTexts
+from celadon.apiserver.operation.request_limits import InFlight
+from celadon.apiserver.operation.server_metrics import ServerMetrics
+from celadon.apiserver.request_info import ListOptions, list_options
+from celadon.kube import (
+    AuthorizerBackend,
+    GroupResource,
+    GroupVersionKind,
+    JsonObject,
+    User,
+    name_rules,
+    status,
+)
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.go import json_text, quote
+from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
+from celadon.kube.registry import create, require_version, shown_object
+from celadon.kube.resources import DEPRECATED
+from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
+from celadon.records import dataclass
+
+# --- Reviewing ---------------------------------------------------------------
+#
+# Reviews and token requests: creates that are answered at once, and stored nowhere.
+
+
+TOKEN: Final = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """What answers the reviews of one server."""
+
+    authenticator: Authenticator
+    authorizer: AuthorizerBackend
+    roles: RoleView
+    issuer: TokenIssuer
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    new_context: Callable[[User], DefaultingContext]
+    admission: Admission
+    managers: FieldManagers
+
+    def answers(self, call: Call) -> bool:
+        """Whether the endpoint is one of these."""
+        target = call.target
+        if target.subresource:
+            return target.subresource == TOKEN and target.kind.group == AUTHENTICATION_GROUP
+        return target.resource.gvr.group in (AUTHORIZATION_GROUP, AUTHENTICATION_GROUP)
+
+    async def review(self, call: Call) -> Written:
+        """Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        read = await call.work.step(read_sent, call, self.new_context(call.user))
+        call.notes.warnings += read.warnings
+        require_version(read, call.target)
+        await call.work.step(self.managers.created, call, read)
+        draft = read.draft
+        if call.target.subresource:
+            create.prepare_create(draft, call.target)
+        draft = await self.admission.mutate(call, Operation.CREATE, draft)
+        review = await call.work.step(draft.form)
+        await self.admission.admit(call, Operation.CREATE, review, None)
+        if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
+            answer = await call.work.step(self._reviewed, call, review)
+        else:
+            answer = self._reviewed(call, review)
+        return Written(201, await call.work.step(in_order, dict(answer)))
+
+    def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
+        if call.target.subresource:
+            return self._token(call, review)
+        match call.target.group_resource:
+            case GroupResource(resource="selfsubjectaccessreviews"):
+                return self_subject_access_review(review, call.user, self.authorizer)
+            case GroupResource(resource="subjectaccessreviews"):
+                return subject_access_review(review, self.authorizer)
+            case GroupResource(resource="localsubjectaccessreviews"):
+                return local_subject_access_review(review, call.target.namespace, self.authorizer)
+            case GroupResource(resource="selfsubjectrulesreviews"):
+                return self_subject_rules_review(review, call.user, self.roles.current())
+            case GroupResource(resource="selfsubjectreviews"):
+                return self_subject_review(call.user, self.now())
+        answer, warnings = token_review(review, self.authenticator, self.now())
+        call.notes.warnings += warnings
+        return answer
+
+    def _token(self, call: Call, review: JsonObject) -> JsonObject:
+        target = call.target
+        answer, annotations = self.issuer.request(
+            review, target.namespace, target.name, self.now(), self.new_uid()
+        )
+        call.notes.annotate(dict(annotations))
+        return answer
+
+
+BODY_VERBS: Final = frozenset({"create", "update", "patch"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """What the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a watch
+    without a time of its own lasts `watch_seconds`, up to twice as long."""
+
+    reader: Reader
+    watching: Watching
+    standings: Standings
+    writer: Writer
+    deleter: Deleter
+    reviewer: Reviewer
+    pods: PodOperations
+    connector: Connector
+    now: Callable[[], float]
+    chance: Callable[[], float]
+    in_flight: InFlight
+    metrics: ServerMetrics
+    watch_seconds: float
+    texts: ObjectTexts = field(default_factory=ObjectTexts)
+
+    async def answer(self, call: Call, served: Served) -> HttpAnswer:
+        """Raises StatusError, Denied."""
+        endpoint = call.endpoint
+        if call.request.method == "HEAD" and not endpoint.knows_head:
+            raise status.method_not_allowed()
+        if endpoint.connects:
+            raise await self.connector.refused(call)
+        if call.target.subresource == LOG:
+            return pod_log(call, self.connector.world)
+        _check_method(call)
+        wanted = await call.work.step(_wanted, call)
+        if endpoint.verb in NAMED_VERBS:
+            _require_possible_name(endpoint.name)
+        _check_body(call)
+        if call.request.has_long_head and endpoint.verb in BODY_VERBS:
+            await call.work.step(_read_options, call)
+        forms = Forms(call, wanted, served, self.now)
+        match endpoint.verb:
+            case "get":
+                found = await self.reader.get(endpoint, call.request)
+                if forms.is_plain:
+                    return _plain(200, self.texts.whole(found, endpoint.resource))
+                return _shown(Written(200, shown_object(found, call.target)), forms)
+            case "list":
+                options = await call.work.step(list_options, call.request, endpoint.resource)
+                found_all = await self.reader.collection(endpoint, options, call.work)
+                return await call.work.step(self._listed, found_all, forms)
+            case "watch":
+                options = await call.work.step(list_options, call.request, endpoint.resource)
+                return self._watch(forms, options)
+            case "create" if self.reviewer.answers(call):
+                return await _answered(await self.reviewer.review(call), forms)
+            case "create" if self.pods.answers(call):
+                return await _answered(await self.pods.create(call), forms)
+            case "create":
+                return await _answered(await self.writer.create(call), forms)
+            case "update":
+                return await _answered(await self.writer.update(call), forms)
+            case "patch":
+                return await _answered(await self.writer.patch(call), forms)
+            case "delete":
+                return await _answered(await self.deleter.delete(call), forms)
+            case "deletecollection":
+                deleted = await self.deleter.delete_collection(call)
+                return await call.work.step(self._listed, deleted, forms)
+        raise status.method_not_allowed()
+
+    def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
+        endpoint = forms.call.endpoint
+        if forms.call.info.deprecated_watch and endpoint.name:
+            options = _of_one(options, endpoint.name)
+        if "watch" not in endpoint.resource.verbs:
+            raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
+        seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
+        definition = forms.served.definition_key(endpoint.resource)
+        standing = self.standings.of(Credentials.of(forms.call.request))
+        request = WatchRequest(endpoint, options, float(seconds), definition, standing)
+        events = self.watching.open(request)
+        forms.check()
+        require_stream(forms.wanted, endpoint.answer_types)
+        is_protobuf = forms.wanted.media_type == PROTOBUF
+        media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
+        return HttpAnswer(200, media_type, stream=self._stream(events, forms))
+
+    def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:
+        meta, objects = found.meta(), found.objects
+        forms.check()
+        if forms.is_plain:
+            return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
+        custom = forms.call.endpoint.resource.custom
+        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=custom)
+
+    async def _stream(
+        self, events: AsyncGenerator[WatchEvent, None], forms: Forms
+    ) -> AsyncGenerator[bytes, None]:
+        first, call = True, forms.call
+        resource = call.endpoint.resource
+        is_plain = forms.is_plain and not resource.custom
+        counted = self.metrics.watching(call.request, call.info, resource)
+        with self.in_flight.watching(), counted as sent:
+            try:
+                async for event in events:
+                    if is_plain and event.type in CHANGES:
+                        line = self.texts.event(event.type, event.object, resource)
+                        sent(len(line))
+                        yield line
+                        continue
+                    shown = forms.event(event, first=first)
+                    if shown is None:
+                        return
+                    first = False
+                    written = _written(event.type, shown, forms)
+                    sent(len(written))
+                    yield written
+            finally:
+                await events.aclose()
+
+
+def _require_possible_name(name: str) -> None:
+    """What is no name is not looked for. Raises StatusError 400."""
+    faults = name_rules.path_segment_name(name)
+    if faults:
+        why = f"Name parameter invalid: {quote(name)}: {';'.join(faults)}"
+        raise status.bad_request(why)
+
+
+def _check_method(call: Call) -> None:
+    """The old paths `/watch/...` are for reading; and what is no patch is said before it is asked
+    how the answer shall be written. Raises StatusError: 405, 415."""
+    if call.info.deprecated_watch and not call.endpoint.resource.custom:
+        if call.request.method not in ("GET", "HEAD"):
+            raise status.method_not_allowed()
+    elif call.endpoint.verb == "patch":
+        assert call.patch_type  # else refused
+
+
+def _check_body(call: Call) -> None:
+    """What there is to say about a body before anything else is read, the options included. Raises
+    StatusError: 415, 413."""
+    if call.endpoint.verb == "create":
+        require_body_type(call)
+    if call.endpoint.verb in BODY_VERBS:
+        checked_body(call)
+
+
+def _of_one(options: ListOptions, name: str) -> ListOptions:
+    """A watch of the one object that the path names; a selector may name the same. Raises
+    StatusError 400."""
+    if options.fields.terms and options.fields.exact("metadata.name") != name:
+        raise status.bad_request("fieldSelector metadata.name doesn't match requested name")
+    return options.of_one(name)
+
+
+def _plain(code: int, text: bytes) -> HttpAnswer:
+    return HttpAnswer(code, JSON, text + b"\n")
+
+
+def _read_options(call: Call) -> None:
+    """What is read is remembered. Raises StatusError, as it would where it is asked for."""
+    assert call.options is not None
+
+
+def _wanted(call: Call) -> Accepted:
+    """Raises StatusError 406."""
+    endpoint = call.endpoint
+    return accepted(
+        call.request,
+        endpoint.answer_types,
+        routed=not endpoint.resource.custom,
+        collection=endpoint.is_collection,
+        tables=endpoint.has_tables,
+    )
+
+
+async def _answered(written: Written, forms: Forms) -> HttpAnswer:
+    return await forms.call.work.step(_shown, written, forms)
+
+
+def _shown(written: Written, forms: Forms) -> HttpAnswer:
+    obj, untyped = written.object, forms.call.endpoint.is_untyped
+    forms.check()
+    if obj.get("kind") == "Status":
+        return object_answer(written.code, obj, forms.wanted)
+    return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
+
+
+def _written(kind: str, obj: Mapping[str, Any], forms: Forms) -> bytes:
+    if forms.wanted.media_type == PROTOBUF:
+        return encode_event(kind, obj)
+    return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
+
+
+# --- Deprecations ------------------------------------------------------------
+#
+# What a request for a deprecated version is told, whatever becomes of it.
+
+
+DEPRECATED_NOTE: Final = "k8s.io/deprecated"
+REMOVED_NOTE: Final = "k8s.io/removed-release"
+
+
+def note_deprecation(call: Call, definition: JsonObject | None) -> None:
+    """`definition` is that of a custom resource. Subresources count as their resource."""
+    gvk = call.endpoint.resource.gvk
+    if definition is not None:
+        warning = _of_version(definition, gvk)
+        if warning:
+            call.notes.warnings.append(warning)
+            call.notes.annotate({DEPRECATED_NOTE: "true"})
+        return
+    found = DEPRECATED.get(gvk)
+    if found is None:
+        return
+    if warning := found.warning(gvk):
+        call.notes.warnings.append(warning)
+    call.notes.annotate({DEPRECATED_NOTE: "true"})
+    if found.until:
+        call.notes.annotate({REMOVED_NOTE: found.until})
+
+
+def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
+    """The definition's own words, or the general ones; empty where it is not deprecated."""
+    versions = definition["spec"]["versions"]
+    served = [one for one in versions if one.get("name") == gvk.version]
+    if not served or not served[0].get("deprecated"):
+        return ""
+    text = served[0].get("deprecationWarning")
+    if text is not None:
+        return str(text)
+    newer = _newer(versions, gvk.version)
+    use = f"; use {gvk.group}/{newer} {gvk.kind}" if newer else ""
+    return f"{gvk.api_version} {gvk.kind} is deprecated{use}"
+
+
+def _newer(versions: list[JsonObject], version: str) -> str:
+    """The newest other version that is served and not deprecated itself; empty without one."""
+    usable = [
+        str(one["name"])
+        for one in versions
+        if one.get("served") and not one.get("deprecated") and one["name"] != version
+    ]
+    newest = min(usable, key=version_rank, default="")
+    return newest if newest and version_rank(newest) < version_rank(version) else ""

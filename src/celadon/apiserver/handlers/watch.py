@@ -1,0 +1,295 @@
+"""Watches: what happens to the objects of a collection, as a stream of events.
+
+A watch begins with what is there (as ADDED events), or with the history after a revision, and goes
+on with what comes. It ends when its time is over, when the server closes, when its definition goes
+away, when its reader is too slow, or is not who they were any more. Bookmarks tell a client how far
+it has come.
+As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import Any, Final
+
+from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
+from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.object_store import (
+    ObjectPage,
+    ObjectSelection,
+    ObjectStore,
+    Undecodable,
+    collection_prefix,
+)
+from celadon.apiserver.request_info import ListOptions, revision_of
+from celadon.kube import GroupKind, JsonObject, StatusError, status
+from celadon.kube.resources import Resource
+from celadon.kube.schemas import round_trip
+from celadon.records import dataclass
+from celadon.storage import Compacted, Entry, Event, StoreError, Watch
+
+ADDED: Final = "ADDED"
+MODIFIED: Final = "MODIFIED"
+DELETED: Final = "DELETED"
+BOOKMARK: Final = "BOOKMARK"
+ERROR: Final = "ERROR"
+CHANGES: Final = frozenset({ADDED, MODIFIED, DELETED})
+"""Events whose object is a stored one."""
+
+BOOKMARK_SECONDS: Final = 60.0
+"""Between two bookmarks of one watch."""
+
+LAST_BOOKMARK_SECONDS: Final = 2.0
+"""How long before its end a watch gets its last bookmark."""
+
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+_COUNTS_REPLICAS: Final = frozenset(
+    GroupKind("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
+)
+"""Kinds whose zero object has a number of replicas (k8s.io/kubernetes `pkg/apis/apps/types.go`)."""
+
+_CLOCK_TICK: Final = 0.005
+"""More than timers of event loops are wrong by, in seconds."""
+
+_AT_ONCE: Final = 200
+"""Events taken from the store before the loop gets a chance to do something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """`object` is in the version of the endpoint; a Status if `type` is ERROR."""
+
+    type: str
+    object: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
+    without which there is nothing to watch, `standing` what the reader has shown to be who they
+    are, if they are anybody."""
+
+    endpoint: Endpoint
+    options: ListOptions
+    seconds: float
+    definition: str = ""
+    standing: Standing | None = None
+
+    @property
+    def selection(self) -> ObjectSelection:
+        return ObjectSelection(self.options.labels, self.options.fields, self.options.has_selector)
+
+
+_Seen = tuple[
+    Event | None, Resource | None, tuple[JsonObject | None, JsonObject | None]
+]  # an event, for whom, and the states before and after
+
+
+class Watching:
+    """Opens watches on the objects of one server."""
+
+    def __init__(self, objects: ObjectStore, reader: Reader) -> None:
+        self._objects = objects
+        self._reader = reader
+        self._seen: _Seen = (None, None, (None, None))
+
+    def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
+        """Raises StatusError for what cannot be a watch; all later errors are events."""
+        try:
+            revision = revision_of(request.options.resource_version)
+        except ValueError as error:
+            raise status.plain_error(str(error)) from None
+        return self._events(request, revision)
+
+    async def _events(
+        self, request: WatchRequest, revision: int
+    ) -> AsyncGenerator[WatchEvent, None]:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + request.seconds
+        wake = asyncio.Event()
+        page: ObjectPage | None = None
+        try:
+            if _wants_initial_events(request.options, revision):
+                await self._reader.reach(revision)
+                page = self._objects.page(request.endpoint.resource, request.endpoint.namespace)
+            else:
+                self._require_history(request, revision)
+            after = page.revision if page is not None else revision or None
+            stream = _Stream(self, request, self._open(request, after, wake.set))
+        except StatusError as error:
+            yield WatchEvent(ERROR, error.status.to_json())
+            return
+        except Compacted as error:
+            yield WatchEvent(ERROR, _too_old(revision, error.oldest).status.to_json())
+            return
+        except Undecodable as error:
+            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
+            return
+        definition = self._definition(request, wake.set)
+        try:
+            if page is not None:
+                for event in self._initial(request, page):
+                    yield event
+                if request.options.allow_bookmarks and request.options.send_initial_events:
+                    yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
+            async for event in stream.events(wake, deadline, definition):
+                yield event
+        except Undecodable as error:
+            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
+        finally:
+            stream.close()
+            if definition is not None:
+                definition.close()
+
+    def _open(self, request: WatchRequest, after: int | None, notify: Callable[[], None]) -> Watch:
+        endpoint = request.endpoint
+        prefix = collection_prefix(endpoint.resource, endpoint.namespace)
+        return self._objects.store.watch(prefix, after, notify)
+
+    def _require_history(self, request: WatchRequest, revision: int) -> None:
+        """Of a custom resource nothing is known from before its definition. Raises StatusError."""
+        entry = self._objects.store.get(request.definition) if request.definition else None
+        if entry is not None and 0 < revision < entry.create_revision:
+            raise _too_old(revision, entry.create_revision + 1)
+
+    def _definition(self, request: WatchRequest, notify: Callable[[], None]) -> Watch | None:
+        if not request.definition:
+            return None
+        return self._objects.store.watch(request.definition, None, notify)
+
+    def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterator[WatchEvent]:
+        selection = request.selection
+        for stored in page.objects:
+            obj = self._reader.shown(stored.object, request.endpoint.resource)
+            if selection.matches(obj):
+                yield WatchEvent(ADDED, obj)
+
+    def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
+        """What a change means to who sees only what is selected; None if nothing."""
+        selection = request.selection
+        old, new = self._states(event, request.endpoint.resource)
+        was = old is not None and selection.matches(old)
+        if new is not None and selection.matches(new):
+            return WatchEvent(MODIFIED if was else ADDED, new)
+        if not was or event.previous is None:
+            return None
+        last = self._objects.last(event)
+        return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
+
+    def _states(
+        self, event: Event, resource: Resource
+    ) -> tuple[JsonObject | None, JsonObject | None]:
+        """Before and after; all watchers of an event, who come one after the other, share them."""
+        event_seen, resource_seen, states = self._seen
+        if event is not event_seen or resource is not resource_seen:
+            states = self._shown(event.previous, resource), self._shown(event.entry, resource)
+            self._seen = event, resource, states
+        return states
+
+    def _shown(self, entry: Entry | None, resource: Resource) -> JsonObject | None:
+        if entry is None:
+            return None
+        return self._reader.shown(self._objects.stored(entry).object, resource)
+
+
+class _Stream:
+    """The live part of one watch."""
+
+    def __init__(self, watching: Watching, request: WatchRequest, watch: Watch) -> None:
+        self._watching = watching
+        self._request = request
+        self._watch = watch
+
+    def close(self) -> None:
+        self._watch.close()
+
+    async def events(
+        self, wake: asyncio.Event, deadline: float, definition: Watch | None
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Until the deadline, or the end of what is watched."""
+        loop = asyncio.get_running_loop()
+        standing = self._request.standing
+        bookmarks = self._bookmarks(loop.time(), deadline)
+        next_bookmark = next(bookmarks)
+        pause = float("inf") if standing is None else STANDING_SECONDS
+        due = min(deadline, next_bookmark, loop.time() + pause)
+        timer = loop.call_at(due, wake.set)  # one for many events: each costs more than an event
+        try:
+            while True:
+                wake.clear()
+                if standing is not None and not standing.holds():
+                    return
+                try:
+                    delivery = self._watch.take(_AT_ONCE)
+                except StoreError:
+                    return
+                for event in delivery.events:
+                    seen = self._watching.translated(event, self._request)
+                    if seen is not None:
+                        yield seen
+                if len(delivery.events) >= _AT_ONCE:
+                    await asyncio.sleep(0)
+                    continue
+                if definition is not None and _is_gone(definition):
+                    return
+                now = loop.time()
+                if now >= next_bookmark:
+                    yield bookmark(self._request.endpoint.resource, delivery.revision)
+                    next_bookmark = next(bookmarks)
+                if now >= deadline:
+                    return
+                if now >= due - _CLOCK_TICK:  # the timer has gone off, perhaps too early
+                    timer.cancel()
+                    due = min(deadline, next_bookmark, now + pause)
+                    timer = loop.call_at(max(due, now + _CLOCK_TICK), wake.set)
+                await wake.wait()
+        finally:
+            timer.cancel()
+
+    def _bookmarks(self, start: float, deadline: float) -> Iterator[float]:
+        """When bookmarks are due; never, if the client did not allow them."""
+        if self._request.options.allow_bookmarks:
+            due = start + BOOKMARK_SECONDS
+            while due < deadline - LAST_BOOKMARK_SECONDS:
+                yield due
+                due += BOOKMARK_SECONDS
+            yield max(deadline - LAST_BOOKMARK_SECONDS, start)
+        while True:
+            yield float("inf")
+
+
+def _wants_initial_events(options: ListOptions, revision: int) -> bool:
+    """A version that is 0 in disguise (`00`) means any state, too, but promises no bookmark."""
+    if options.send_initial_events is None:
+        return revision == 0
+    return options.send_initial_events
+
+
+def _too_old(revision: int, oldest: int) -> StatusError:
+    """`oldest` is the first revision that is still known."""
+    return status.expired(f"too old resource version: {revision} ({oldest - 1})")
+
+
+def _is_gone(definition: Watch) -> bool:
+    """Whether it was deleted, or may have been."""
+    try:
+        return any(event.entry is None for event in definition.take().events)
+    except StoreError:
+        return True
+
+
+def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:
+    """The zero object of the kind with nothing but a resource version."""
+    meta: dict[str, Any] = {"resourceVersion": str(revision)}
+    if initial_end:
+        meta["annotations"] = {INITIAL_EVENTS_END: "true"}
+    obj: dict[str, Any] = {
+        "kind": resource.gvk.kind,
+        "apiVersion": resource.gvk.api_version,
+        "metadata": meta,
+    }
+    if resource.gvk.group_kind in _COUNTS_REPLICAS:
+        obj["spec"] = {"replicas": 0}
+    return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or obj)

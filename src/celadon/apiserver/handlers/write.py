@@ -1,0 +1,497 @@
+"""Creates, updates and patches: the steps of `celadon.kube.registry` around the store.
+
+A create reads the body (`_read_new`), lets mutating admission work, finishes and validates the
+object (`_finish_new`), asks validating admission, and stores it. An update or a patch reads the
+stored object, works out what it shall become (`_read_change`), goes through the same
+(`_finish_change`), and is written if nobody else wrote in between; else it begins again with what
+is there then. As k8s.io/apiserver `pkg/registry/generic/registry/store.go` and
+`pkg/endpoints/handlers/{create,update,patch}.go`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from celadon.admission import Operation, World, writing
+from celadon.admission.registration import STRATEGIES
+from celadon.apiserver.authz.claim_status_access import GATE, SINCE
+from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.calls import (
+    Call,
+    LostRace,
+    checked_body,
+    raise_refusal,
+    read_configuration,
+    read_sent,
+)
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.workers import LARGE_BYTES, Pace
+from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import (
+    FieldWriter,
+    Versions,
+    applied,
+    read_applied,
+    track_create,
+    track_update,
+    with_old_times,
+)
+from celadon.kube.library import parse_version
+from celadon.kube.protobuf import in_message_order
+from celadon.kube.registry import (
+    Draft,
+    Incoming,
+    Surroundings,
+    Target,
+    create,
+    delete,
+    patch,
+    repeated_owner_warnings,
+    request_options,
+    require_version,
+    shown_object,
+    stored_object,
+    strategy_of,
+    update,
+    valid_warnings,
+    write_warnings,
+)
+from celadon.records import dataclass
+from celadon.storage import Condition
+
+# --- Field managers ----------------------------------------------------------
+#
+# Who owns which fields, at each write; and server-side apply, which goes by it.
+#
+# `celadon.kube.fieldmanager` does the work; here is what it needs to know of a request.
+
+
+MANAGER_BYTES: Final = 128
+"""Of the name that a User-Agent gives (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldManagers:
+    """The managers of one server's objects; they write at the time of the write's context."""
+
+    served: ServedResources
+    world: World
+
+    def created(self, call: Call, read: Incoming) -> None:
+        """A new object gets its managers."""
+        track_create(read.draft, call.target, self._writer(call, read.draft.run.context))
+
+    def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
+        """A changed object gets its managers; `live` is the stored one. One that was applied has
+        them already."""
+        if not call.options.apply:
+            writer = self._writer(call, read.draft.run.context)
+            track_update(read.draft, read.sent, live, call.target, writer)
+
+    def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
+        """What follows from the configuration in the body. Raises StatusError."""
+        config = read_configuration(call)
+        force = bool(call.options.force)
+        merged = applied(config.value, live, call.target, self._writer(call, context), force=force)
+        if config.strict_error and call.field_validation == request_options.STRICT:
+            raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
+        if call.field_validation == request_options.WARN:
+            call.notes.warnings += config.warnings
+        return read_applied(merged, call.target, context, config.value)
+
+    def _writer(self, call: Call, context: DefaultingContext) -> FieldWriter:
+        custom = self.served.current().custom
+        versions = Versions(custom.get, self.world.convert)
+        return FieldWriter(_manager(call), context.now, versions)
+
+
+def _manager(call: Call) -> str:
+    """As the request says, else the beginning of its User-Agent."""
+    if call.options.field_manager:
+        return call.options.field_manager
+    agent = call.request.header("user-agent").partition("/")[0]
+    printable = agent if agent.isprintable() else "".join(filter(str.isprintable, agent))
+    return printable.encode()[:MANAGER_BYTES].decode("utf-8", "ignore")
+
+
+SCALE: Final = "scale"
+NAME_ATTEMPTS: Final = 8
+"""How often another name is generated when there is an object of that name."""
+
+SERVICES: Final = GroupResource("", "services")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write is answered with."""
+
+    code: int
+    object: JsonObject
+
+
+class _NewObject(NamedTuple):
+    """What a create is about to store, what it claims for it, and whether its name was
+    generated."""
+
+    object: dict[str, Any]
+    claims: Collection[Condition]
+    has_generated_name: bool
+
+
+ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
+"""What an update or a patch makes of the stored object."""
+
+
+class _NameTaken(Exception):
+    """There is an object of the name that a new one was to have."""
+
+    def __init__(self, name: str, *, is_generated: bool) -> None:
+        super().__init__(name)
+        self.name = name
+        self.is_generated = is_generated
+
+
+class Writer:
+    """Writes of one server. `new_context` gives what a write needs besides the object: the time, a
+    uid, a random suffix, the cluster."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        reader: Reader,
+        world: World,
+        admission: Admission,
+        managers: FieldManagers,
+        new_context: Callable[[User], DefaultingContext],
+        network: ServiceNetworkView,
+        version: str,
+        gates: Mapping[str, bool],
+    ) -> None:
+        self._objects = objects
+        self._reader = reader
+        self._world = world
+        self._admission = admission
+        self._managers = managers
+        self._new_context = new_context
+        self._network = network
+        self._version = version
+        self._gates = gates
+        self._pace = Pace()
+
+    # --- verbs ---
+
+    async def create(self, call: Call) -> Written:
+        """POST. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        return await self._create(call)
+
+    async def update(self, call: Call) -> Written:
+        """PUT. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        incoming = await call.work.step(self._read_update, call, self._context(call))
+        creates = strategy_of(call.target, STRATEGIES).created_by_update
+        if creates and not call.target.subresource and self._stored(call) is None:
+            _require_uid(call, incoming, None)
+            return await self._create(call)
+        return await self._change(call, self._read_update_again, is_patch=False)
+
+    async def patch(self, call: Call) -> Written:
+        """PATCH. Raises StatusError, Denied."""
+        assert call.options is not None  # refused before the body is read
+        if call.options.apply and self._stored(call) is None and not call.target.subresource:
+            return await self._create(call)
+        return await self._change(call, self._read_patch, is_patch=True)
+
+    # --- create ---
+
+    async def _create(self, call: Call) -> Written:
+        names_taken = 0
+        while True:
+            try:
+                with call.notes.rollback_on_retry():
+                    return await self._create_once(call)
+            except LostRace:
+                continue
+            except _NameTaken as taken:
+                name, is_generated = taken.name, taken.is_generated
+            if not is_generated:
+                raise self._already_exists(call, name)
+            names_taken += 1
+            if names_taken == NAME_ATTEMPTS:
+                raise status.generated_name_exists(call.target.group_resource, name)
+
+    async def _create_once(self, call: Call) -> Written:
+        """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
+        new = await self._admitted_new(call)
+        target, name = call.target, metadata.name(new.object)
+        for_good = self._stored(call, name) is None and not call.dry_run
+        async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
+            if call.dry_run:
+                if self._stored(call, name) is not None:
+                    raise self._already_exists(call, name)
+                return Written(201, new.object)
+            created = await self._objects.create(
+                target.resource, target.namespace, name, new.object, new.claims
+            )
+            if created is None:
+                if new.claims and self._stored(call, name) is None:
+                    raise LostRace
+                raise _NameTaken(name, is_generated=new.has_generated_name)
+        return Written(201, self._reader.shown(created.object, target.resource))
+
+    async def _admitted_new(self, call: Call) -> _NewObject:
+        """The object that a create may store: read, mutated, validated, admitted."""
+        target = call.target
+        context = self._context(call)
+        incoming, warnings = await call.work.step(self._read_new, call, context)
+        draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
+        if draft is not incoming.draft:
+            warnings += create.resume(draft, target)
+        has_generated_name = not metadata.name(draft.made)
+        kind = target.kind, "create"
+        made, more_warnings = await self._pace.step(
+            call.work, kind, target.schema, self._finish_new, call, draft
+        )
+        call.notes.warnings += [*warnings, *more_warnings]
+        if call.endpoint.verb != "create":
+            self._admission.check_creation(call)
+        await self._admission.admit(call, Operation.CREATE, made, None)
+        create.require_unversioned(made, dry_run=call.dry_run)
+        made["metadata"].pop("resourceVersion", None)
+        stored = await call.work.step(_stored_new, draft, made, target)
+        return _NewObject(stored, _claims(context), has_generated_name)
+
+    def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
+        """What was sent, as mutating admission is going to see it, and the warnings of that."""
+        target = call.target
+        if call.options.apply:
+            incoming = self._managers.applied(call, None, context)
+            update.begin_update(incoming.draft, target)
+        else:
+            incoming = self._read(call, context)
+            self._managers.created(call, incoming)
+        warnings = write_warnings(incoming.draft.made, target, STRATEGIES, creates=True)
+        _warn_of_owners(call, incoming)
+        create.prepare_create(incoming.draft, target)
+        return incoming, warnings
+
+    def _finish_new(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
+        """What validating admission sees, and the warnings of that. Raises StatusError."""
+        target = call.target
+        made = create.finish_create(draft)
+        self._admission.check_roles(call, made, None)
+        validated = draft.validated(made)
+        raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
+        return made, valid_warnings(made, None, target)
+
+    def _already_exists(self, call: Call, name: str) -> StatusError:
+        stored = self._stored(call, name)
+        is_deleted = stored is not None and bool(metadata.deletion_timestamp(stored.object))
+        return status.already_exists(call.target.group_resource, name, being_deleted=is_deleted)
+
+    # --- update and patch ---
+
+    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> Written:
+        endpoint = call.endpoint
+        while True:
+            stored = self._reader.existing(endpoint)
+            size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
+            if size > LARGE_BYTES:
+                call.work.is_large = True
+            with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
+                return await self._change_once(call, stored, read, is_patch=is_patch)
+
+    async def _change_once(
+        self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
+    ) -> Written:
+        """Raises LostRace when somebody else has written in between."""
+        target = call.target
+        old = self._reader.shown(stored.object, target.resource)
+        incoming = await call.work.step(
+            self._read_change, call, read, old, self._context(call), is_patch
+        )
+        before = shown_object(old, target)
+        incoming = await self._mutated(call, incoming, before)
+        kind = target.kind, target.subresource, "update"
+        made, kept = await self._pace.step(
+            call.work, kind, target.schema, self._finish_change, call, old, incoming
+        )
+        if target.subresource == SCALE:
+            _take_managers(made)
+        await self._admission.admit(call, Operation.UPDATE, made, before)
+        if delete.is_released(made, old):
+            if not call.dry_run:
+                await self._remove(call, stored)
+            return Written(200, shown_object(kept, target))
+        for_good = not call.dry_run
+        async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
+            if call.dry_run:
+                return Written(200, shown_object(kept, target))
+            claims = _claims(incoming.draft.run.context)
+            written = await self._objects.update(
+                target.resource, target.namespace, target.name, kept, stored.revision, claims
+            )
+            if written is None:
+                raise LostRace
+        return Written(
+            200, shown_object(self._reader.shown(written.object, target.resource), target)
+        )
+
+    async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
+        """The change as mutating admission leaves it, which does not see the managers that a scale
+        has of the object it belongs to."""
+        target, draft = call.target, incoming.draft
+        managers = _take_managers(draft.made) if target.subresource == SCALE else None
+        mutated = await self._admission.mutate(call, Operation.UPDATE, draft, before)
+        if mutated is not draft:
+            call.notes.warnings += update.resume(mutated, target)
+        if managers is not None:
+            mutated.made["metadata"]["managedFields"] = managers
+        return replace(incoming, draft=mutated)
+
+    def _read_change(
+        self,
+        call: Call,
+        read: ReadChange,
+        old: JsonObject,
+        context: DefaultingContext,
+        is_patch: bool,  # noqa: FBT001 - steps have no keywords
+    ) -> Incoming:
+        """What is to become of the object, with its managers. Raises StatusError."""
+        incoming = read(call, old, context)
+        if not is_patch:
+            _require_uid(call, incoming, old)
+        self._managers.updated(call, incoming, old)
+        return incoming
+
+    def _read_update(
+        self, call: Call, context: DefaultingContext, *, again: bool = False
+    ) -> Incoming:
+        incoming = self._read(call, context, again=again)
+        update.begin_update(incoming.draft, call.target)
+        return incoming
+
+    def _read_update_again(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+        return self._read_update(call, context, again=True)
+
+    def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
+        if call.options.apply:
+            incoming = self._managers.applied(call, old, context)
+        else:
+            current = shown_object(old, call.target)
+            body = checked_body(call)
+            result = patch.patched(
+                current, body, call.patch_type, call.target, call.field_validation
+            )
+            incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            call.notes.warnings += incoming.warnings
+        update.begin_update(incoming.draft, call.target)
+        return incoming
+
+    def _finish_change(
+        self, call: Call, old: JsonObject, incoming: Incoming
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What validating admission sees, and what shall be stored. Raises StatusError."""
+        target, draft = call.target, incoming.draft
+        context = draft.run.context
+        before = shown_object(old, target)
+        needs_version = strategy_of(target, STRATEGIES).needs_version
+        update.require_state(draft.made, before, target, needs_version=needs_version)
+        warnings = write_warnings(draft.made, target, STRATEGIES)
+        _warn_of_owners(call, incoming)
+        made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
+        self._admission.check_roles(call, made, before)
+        surroundings = self._surroundings(call)
+        refusal = writing.refusal(
+            target,
+            draft.validated(made),
+            draft.validated(before),
+            surroundings,
+            self._claim_status_errors(call, made, before),
+        )
+        call.notes.warnings += surroundings.forgiven
+        raise_refusal(refusal)
+        changed = update.stored_update(made, old, target, context)
+        parent = replace(target, subresource="")
+        if target.subresource == SCALE:
+            raise_refusal(writing.refusal(parent, changed, old, surroundings))
+        call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
+        kept = stored_object(changed, parent, context)
+        return made, in_order(with_old_times(kept, old))
+
+    async def _remove(self, call: Call, stored: StoredObject) -> None:
+        target = call.target
+        removed = await self._objects.delete(
+            target.resource, target.namespace, target.name, stored.revision
+        )
+        if removed is None:
+            raise LostRace
+
+    # --- what all need ---
+
+    def _context(self, call: Call) -> DefaultingContext:
+        context = self._new_context(call.user)
+        if call.target.group_resource != SERVICES:
+            return context
+        return replace(context, network=self._network.network(dry_run=call.dry_run))
+
+    def _stored(self, call: Call, name: str = "") -> StoredObject | None:
+        target = call.target
+        return self._objects.get(target.resource, target.namespace, name or target.name)
+
+    def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
+        """The body. It is read anew for every attempt, and complained about once."""
+        incoming = read_sent(call, context)
+        if not again:
+            call.notes.warnings += incoming.warnings
+        require_version(incoming, call.target)
+        return incoming
+
+    def _claim_status_errors(
+        self, call: Call, new: JsonObject, old: JsonObject
+    ) -> Iterable[FieldError]:
+        is_on = self._gates.get(GATE, parse_version(self._version) >= SINCE)
+        return self._admission.claim_status_errors(call, new, old) if is_on else ()
+
+    def _surroundings(self, call: Call) -> Surroundings:
+        world = self._world
+        return Surroundings(
+            self._version, call.user, world, world.catalog, world.authorize, self._gates
+        )
+
+
+def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+    return in_order(create.stored_new(draft, made, target))
+
+
+def _claims(context: DefaultingContext) -> Collection[Condition]:
+    """What was given to a Service that nobody else may have."""
+    network = context.network
+    return network.claims if isinstance(network, LiveNetwork) else ()
+
+
+def _warn_of_owners(call: Call, incoming: Incoming) -> None:
+    is_patch = call.endpoint.verb == "patch"
+    call.notes.warnings += repeated_owner_warnings(incoming.draft.made, mutated=is_patch)
+
+
+def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:
+    uid = metadata.uid(incoming.sent)
+    update.require_uid(uid, old, call.target, dry_run=call.dry_run)
+
+
+def _take_managers(scale: dict[str, Any]) -> object:
+    """Takes the managers out of a scale and returns them."""
+    return scale["metadata"].pop("managedFields", None)
+
+
+def in_order(obj: dict[str, Any]) -> dict[str, Any]:
+    """An object as it is stored and written out: the members as in the structs of its kind."""
+    return in_message_order(obj)

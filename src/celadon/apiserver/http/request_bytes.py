@@ -1,0 +1,501 @@
+"""Bytes to requests, as Go's servers read them: pure, without sockets.
+
+`request_heads` reads a head, with `request_targets` for what it asks for; `body_readers` find the
+end of a body.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import urllib.parse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Final, Protocol, TypeAlias
+
+from celadon.apiserver.http_messages import LONG_HEAD, Header
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Request targets ---------------------------------------------------------
+#
+# What a request line asks for: a path with its query, out of any form of target.
+#
+# As Go's `net/url`, ParseRequestURI: what it takes is taken, also where an HTTP server has no
+# use for it, and what it refuses is refused.
+
+
+_ORDINARY: Final = late_pattern(rb"/[!-$&-~\x80-\xff]*")
+"""Nothing in it needs a second look."""
+
+_CONTROL: Final = late_pattern(rb"[\x00-\x1f\x7f]")
+_SCHEME: Final = late_pattern(rb"([A-Za-z][A-Za-z0-9+.-]*):(.*)")
+_BROKEN_ESCAPE: Final = late_pattern(rb"%(?![0-9A-Fa-f]{2})")
+_USER: Final = late_pattern(rb"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
+_HOST: Final = late_pattern(
+    rb"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\x80-\xff]|%25|%[89A-Fa-f][0-9A-Fa-f])*"
+)
+_PORT: Final = late_pattern(rb"(?::[0-9]*)?")
+
+
+class UnreadableTarget(ValueError):
+    """What is no target of a request."""
+
+
+def request_target(method: bytes, raw: bytes) -> bytes:
+    """The path and the query, as they were sent. Raises UnreadableTarget."""
+    if _ORDINARY.fullmatch(raw) is not None:
+        return raw
+    if method == b"CONNECT" and not raw.startswith(b"/"):
+        raw = b"http://" + raw
+    if not raw or raw.startswith(b":") or _CONTROL.search(raw) is not None:
+        raise UnreadableTarget
+    if raw == b"*":
+        return raw
+    found = _SCHEME.fullmatch(raw)
+    scheme, rest = (b"", raw) if found is None else (found[1].lower(), found[2])
+    rest, mark, query = rest.partition(b"?")
+    if not rest.startswith(b"/"):
+        if not scheme:
+            raise UnreadableTarget
+        return b"/" + mark + query  # nothing but a name: it has no path
+    if scheme and rest.startswith(b"//"):
+        authority, slash, path = rest[2:].partition(b"/")
+        _check_authority(scheme, authority)
+        rest = slash + path
+    if _BROKEN_ESCAPE.search(rest) is not None:
+        raise UnreadableTarget
+    return (rest or b"/") + mark + query
+
+
+def _check_authority(scheme: bytes, authority: bytes) -> None:
+    user, _, host = authority.rpartition(b"@")
+    if _USER.fullmatch(user) is None or _BROKEN_ESCAPE.search(user) is not None:
+        raise UnreadableTarget
+    if b"[" in host:
+        _check_literal(host)
+        return
+    colon = host.find(b":") if scheme in (b"http", b"https") else host.rfind(b":")
+    if colon >= 0 and _PORT.fullmatch(host[colon:]) is None:
+        raise UnreadableTarget
+    if _HOST.fullmatch(host) is None:
+        raise UnreadableTarget
+
+
+def _check_literal(host: bytes) -> None:
+    """An address of IPv6 in brackets."""
+    address, bracket, port = host[1:].rpartition(b"]")
+    if _BROKEN_ESCAPE.search(address) is not None:
+        raise UnreadableTarget
+    if not host.startswith(b"[") or not bracket or _PORT.fullmatch(port) is None:
+        raise UnreadableTarget
+    try:
+        ipaddress.IPv6Address(urllib.parse.unquote_to_bytes(address).decode())
+    except ValueError:
+        raise UnreadableTarget from None
+
+
+# --- Request heads -----------------------------------------------------------
+#
+# The head of a request: its first line and its headers, read as strictly as Go's servers read.
+#
+# Whatever is wrong is said in Go's words and in its order, since clients and scanners know
+# them; so is what Go lets pass: a line that ends without a carriage return, a value that goes
+# on in the next line. One thing is refused that Go takes: a length beside `Transfer-Encoding`,
+# where a proxy before us may have believed the other of the two. As Go's `net/http`
+# (readRequest, readTransfer), `net/textproto` (readMIMEHeader) and
+# `golang.org/x/net/http/httpguts`.
+
+
+_HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+_METHOD: Final = late_pattern(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VERSION: Final = late_pattern(rb"HTTP/([0-9])\.([0-9])")
+_REQUEST_HEADS_ORDINARY: Final = late_pattern(
+    rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n(?![ \t]))*\r\n"
+)
+"""Headers, one in each line, and the empty line."""
+
+_NAME_OR_SPACES: Final = late_pattern(rb"[ !#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""Spaces are taken while a head is read, and refused when it has been."""
+
+_VALUE: Final = late_pattern(rb"[\t -~\x80-\xff]*")
+_REQUEST_HEADS_HOST: Final = late_pattern(r"[!$%&'()*+,\-.0-9:;=A-Z\[\]_a-z~]*")
+_LENGTH: Final = late_pattern(r"[0-9]+")
+_LONGEST: Final = (1 << 63) - 1
+
+MOST_HEADERS: Final = 5_000
+"""More are refused, as Go does from 1.27 on (there 500): a megabyte of them takes a tenth of a
+second to read, before it is known who sends them."""
+
+KNOWN_BYTES: Final = 2048
+"""Of headers that a connection keeps to know them again."""
+
+_CONTINUES: Final = late_pattern(r"(?:.*[ ,\t])?100-continue(?:[ ,\t].*)?")
+
+_FRAMING: Final = frozenset(
+    {"host", "transfer-encoding", "content-length", "connection", "expect", "trailer"}
+)
+_NOT_TRAILERS: Final = late_pattern(
+    r"(?ai:(?:\A|,)[ \t]*(transfer-encoding|trailer|content-length)[ \t]*(?=,|\Z))"
+)
+_KEEPING: Final = late_pattern(r"(?ai:(?:\A|,)[ \t]*(close|keep-alive)[ \t]*(?=,|\Z))")
+
+_Framing: TypeAlias = Mapping[str, Sequence[str]]
+"""The values of the headers that say where a request begins and ends."""
+
+
+class RequestRefused(Exception):
+    """What is no request, or none that is served. `answer` is all that is said, before the
+    connection ends."""
+
+    def __init__(self, status: HTTPStatus, why: str = "", text: str = "") -> None:
+        said = f"{status.value} {status.phrase}" + (f": {why}" if why else "")
+        self.answer = f"HTTP/1.1 {said}{_HEADERS}{text or said}".encode()
+        super().__init__(said)
+
+
+@dataclass(slots=True)
+class RequestHead:
+    """`headers` have their names in lower case; `length` is that of the body unless it comes in
+    chunks."""
+
+    method: str
+    target: str
+    headers: Sequence[Header]
+    is_old: bool
+    """Of HTTP/1.0: no chunks."""
+    keep_alive: bool
+    length: int
+    chunked: bool
+    continues: bool
+    """Whether the client waits for `100 Continue`."""
+    is_expected: bool
+    """Whether nothing else is expected of us."""
+
+
+def head_end(unread: bytearray, scanned: int) -> int:
+    """How long the head is, with its empty line; -1 if that has not come. In the first `scanned`
+    bytes there was none."""
+    start = max(scanned - 3, 0)
+    end = unread.find(b"\n\r\n", start)
+    shorter = unread.find(b"\n\n", start, end if end >= 0 else len(unread))
+    if shorter >= 0:
+        return shorter + 2
+    return end + 3 if end >= 0 else -1
+
+
+def check_first_line(unread: bytearray) -> None:
+    """What is no request is known by its first line. Raises RequestRefused."""
+    end = unread.find(b"\n")
+    if end >= 0:
+        _first_line(bytes(unread[:end]))
+
+
+class HeadReader:
+    """Reads the heads of one connection. Clients say the same headers in each of their requests:
+    those of the last one are known, if they are short."""
+
+    __slots__ = ("_block", "_last")
+
+    def __init__(self) -> None:
+        self._block = b""
+        self._last: RequestHead | None = None
+
+    def read(self, head: bytes) -> RequestHead:
+        """`head` ends with its empty line. Raises RequestRefused."""
+        first, _, block = head.partition(b"\n")
+        method, target, version = _first_line(first)
+        if version != (1, 1) or method == "CONNECT":
+            return _read_fields(method, target, version, block)
+        last = self._last
+        if last is None or block != self._block:
+            found = _read_fields(method, target, version, block)
+            if len(block) <= KNOWN_BYTES:
+                self._block, self._last = block, found
+            return found
+        return RequestHead(
+            method,
+            target,
+            last.headers,
+            last.is_old,
+            last.keep_alive,
+            last.length,
+            last.chunked,
+            last.continues,
+            last.is_expected,
+        )
+
+
+def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
+    """With HTTP/1.1 it does not depend on the method, but for CONNECT. Raises RequestRefused."""
+    headers = read_headers(block)
+    framing = _framing(headers)
+    is_old = version == (1, 0)
+    if len(framing.get("host", ())) > 1:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    chunked = version >= (1, 1) and _is_chunked(framing)
+    length = _length(framing, chunked=chunked)
+    is_preface = (method, target, version, headers) == ("PRI", "*", (2, 0), [])
+    if not is_preface:
+        _check_served(version, framing, headers, method)
+    said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
+    expected = framing["expect"][0] if "expect" in framing else ""
+    continues = bool(expected) and _CONTINUES.fullmatch(expected.lower()) is not None
+    return RequestHead(
+        method,
+        target,
+        headers,
+        is_old,
+        not is_preface and "close" not in said and (not is_old or "keep-alive" in said),
+        length,
+        chunked,
+        continues and not is_old and (chunked or length > 0),
+        continues or not expected,
+    )
+
+
+def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
+    """Method, target and version. Raises RequestRefused."""
+    method, _, rest = line.removesuffix(b"\r").partition(b" ")
+    target, _, version = rest.partition(b" ")
+    number = _VERSION.fullmatch(version)
+    if number is None or _METHOD.fullmatch(method) is None:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    try:
+        path = request_target(method, target)
+    except UnreadableTarget:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST) from None
+    return method.decode(), path.decode("latin-1"), (int(number[1]), int(number[2]))
+
+
+def read_headers(block: bytes) -> list[Header]:
+    """All of them, up to and with the empty line. Raises RequestRefused."""
+    if block.count(b"\n") > MOST_HEADERS + 1:
+        raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+    if _REQUEST_HEADS_ORDINARY.fullmatch(block) is None:
+        return list(_careful_headers(block))
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        return list(_careful_headers(block))
+    found = []
+    for line in text.split("\r\n")[:-2]:
+        name, _, value = line.partition(":")
+        found.append((name.lower(), value.strip(" \t")))
+    return found
+
+
+def _careful_headers(block: bytes) -> Iterator[Header]:
+    """Those that do not stand one in each line, or are no headers."""
+    for line in _joined_lines(block):
+        name, colon, value = line.partition(b":")
+        good = colon and _NAME_OR_SPACES.fullmatch(name) and _VALUE.fullmatch(value)
+        if not good:
+            raise RequestRefused(HTTPStatus.BAD_REQUEST)
+        yield name.decode().lower(), header_text(value.lstrip(b" \t"))
+
+
+def _joined_lines(block: bytes) -> Iterator[bytes]:
+    """Each with the lines that go on with it, which begin with a space."""
+    pieces: list[bytes] = []
+    for line in block.split(b"\n"):
+        text = line.removesuffix(b"\r")
+        if text.startswith((b" ", b"\t")):
+            if not pieces:
+                raise RequestRefused(HTTPStatus.BAD_REQUEST)
+            pieces.append(text.strip(b" \t"))
+            continue
+        if pieces:
+            yield b" ".join(pieces)
+        if not text:
+            return
+        if b":" not in text:
+            raise RequestRefused(HTTPStatus.BAD_REQUEST)
+        pieces = [text.strip(b" \t")]
+
+
+def header_text(value: bytes) -> str:
+    """A header's value is UTF-8 to Go's clients; what is not is taken byte by byte."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _framing(headers: Iterable[Header]) -> _Framing:
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        if name in _FRAMING:
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _is_chunked(framing: _Framing) -> bool:
+    """Raises RequestRefused for whatever else a body may come in."""
+    codings = framing.get("transfer-encoding")
+    if codings is None:
+        return False
+    if len(codings) != 1 or codings[0].lower() != "chunked" or not codings[0].isascii():
+        raise RequestRefused(HTTPStatus.NOT_IMPLEMENTED, text="Unsupported transfer encoding")
+    if _tokens(framing.get("trailer", ()), _NOT_TRAILERS):
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    return True
+
+
+def _length(framing: _Framing, *, chunked: bool) -> int:
+    lengths = framing.get("content-length")
+    if lengths is None:
+        return 0
+    different = {one.strip(" \t") for one in lengths}
+    digits = lengths[0].strip(" \t")
+    is_one = len(different) == 1 and _LENGTH.fullmatch(digits) is not None
+    if chunked or not is_one or len(digits.lstrip("0")) > 19 or int(digits) > _LONGEST:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    return int(digits)
+
+
+def _check_served(
+    version: tuple[int, int], framing: _Framing, headers: Iterable[Header], method: str
+) -> None:
+    if version[0] != 1:
+        why = "unsupported protocol version"
+        raise RequestRefused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, why)
+    hosts = framing.get("host", ())
+    if not hosts and version >= (1, 1) and method != "CONNECT":
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, "missing required Host header")
+    if hosts and _REQUEST_HEADS_HOST.fullmatch(hosts[0]) is None:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, "malformed Host header")
+    if any(" " in name for name, _ in headers):
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, "invalid header name")
+
+
+def _tokens(values: Iterable[str], wanted: re.Pattern[str]) -> frozenset[str]:
+    """Which of the wanted words are parts of the lists, in lower case. Of a list with half a
+    million parts only the first ones are looked at."""
+    return frozenset(part.lower() for one in values for part in wanted.findall(one[:LONG_HEAD]))
+
+
+# --- Body readers ------------------------------------------------------------
+#
+# Where a body ends, by its length or by its chunks.
+#
+# Both readers take what is theirs off the front of what has not been read. Chunks are read as
+# strictly as Go reads them (`net/http/internal`, NewChunkedReader): their lines end with both
+# characters, and what is not content may not be much more than the content. Chunks of a few
+# bytes each cost far more than what they bring, so that there may not be any number of them.
+
+
+_LONGEST_LINE: Final = 4096
+_MOST_TRAILER: Final = 4096
+_MOST_OVERHEAD: Final = 16 << 10
+_FREE_OVERHEAD: Final = 16
+"""Bytes beside the content that each chunk may have, and twice as many as it has content."""
+
+MOST_CHUNKS: Final = 1 << 16
+_SIZE: Final = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;.*)?", flags=16)  # `.` is any byte
+
+
+class BodyReader(Protocol):
+    """`is_whole` when the body has ended."""
+
+    is_whole: bool
+
+    def take(self, unread: bytearray) -> bytearray:
+        """What has come of the content. Raises RequestRefused."""
+        ...
+
+
+class SizedBody:
+    """A body of so many bytes."""
+
+    def __init__(self, length: int) -> None:
+        self._left = length
+        self.is_whole = not length
+
+    def take(self, unread: bytearray) -> bytearray:
+        found = unread[: self._left]
+        del unread[: self._left]
+        self._left -= len(found)
+        self.is_whole = not self._left
+        return found
+
+
+class ChunkedBody:
+    """A body whose end says itself."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._left = 0
+        """Bytes of the chunk that have not come."""
+        self._ends = False
+        """Whether the line end after a chunk is next."""
+        self._is_over = False
+        """Whether only the trailer is missing."""
+        self._overhead = 0
+        self._chunks = 0
+
+    def take(self, unread: bytearray) -> bytearray:
+        found = bytearray()
+        at = 0
+        while not self._is_over:
+            if self._left:
+                piece = unread[at : at + self._left]
+                found += piece
+                at += len(piece)
+                self._left -= len(piece)
+                if self._left:
+                    break
+                self._ends = True
+            if self._ends:
+                if len(unread) < at + 2:
+                    break
+                if unread[at : at + 2] != b"\r\n":
+                    raise _refused("malformed chunked encoding")
+                at += 2
+                self._ends = False
+            after = unread.find(b"\n", at, at + _LONGEST_LINE + 2) + 1
+            if not after:
+                if len(unread) - at >= _LONGEST_LINE:
+                    raise _refused("header line too long")
+                break
+            self._begin(bytes(unread[at : after - 1]))
+            at = after
+        del unread[:at]
+        if self._is_over:
+            self._take_trailer(unread)
+        return found
+
+    def _begin(self, line: bytes) -> None:
+        """A chunk, by its first line."""
+        if line.find(b"\r") != len(line) - 1:
+            bare = b"\r" not in line
+            text = "chunked line ends with bare LF" if bare else "invalid CR in chunked line"
+            raise _refused(text)
+        size = _SIZE.fullmatch(line[:-1])
+        if size is None:
+            raise _refused("invalid byte in chunk length")
+        self._left = int(size[1], 16)
+        self._chunks += 1
+        over = self._overhead + len(line) + 1 - _FREE_OVERHEAD - 2 * self._left
+        self._overhead = max(over, 0)
+        if self._overhead > _MOST_OVERHEAD or self._chunks > MOST_CHUNKS:
+            raise _refused("chunked encoding contains too much non-data")
+        self._is_over = not self._left
+
+    def _take_trailer(self, unread: bytearray) -> None:
+        """Nobody reads it, but it has to be one."""
+        if unread.startswith(b"\r\n"):
+            del unread[:2]
+            self.is_whole = True
+            return
+        end = unread.find(b"\r\n\r\n", 0, _MOST_TRAILER)
+        if end >= 0:
+            read_headers(bytes(unread[: end + 4]))
+            del unread[: end + 4]
+            self.is_whole = True
+        elif len(unread) >= _MOST_TRAILER:
+            raise _refused("http: suspiciously long trailer after chunked body")
+
+
+def _refused(why: str) -> RequestRefused:
+    return RequestRefused(HTTPStatus.BAD_REQUEST, why)

@@ -1,0 +1,549 @@
+"""A server process from its settings to its end.
+
+Everything that can be wrong with the settings is found before the first connection is accepted, and
+raised as a StartError of one line. The kubeconfig is written last: a server that does not start
+leaves that of another one alone. It is written again when clients have to trust another
+certificate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import gc
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import uvloop
+
+from celadon import owner_only
+from celadon.admission.static import ManifestError
+from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.assembly import ApiServer
+from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, read_token_file
+from celadon.apiserver.authn.identities import ADMINISTRATOR
+from celadon.apiserver.authn.service_account_tokens import KeyFileError
+from celadon.apiserver.http.http_server import HttpServer
+from celadon.apiserver.http.server_settings import (
+    MEMORY,
+    Address,
+    CredentialsFolder,
+    ServerSettings,
+    StartError,
+    kubeconfig,
+)
+from celadon.apiserver.http.tls_context import ServerTls, server_tls
+from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
+from celadon.apiserver.object_store import ROOT, Undecodable
+from celadon.apiserver.operation import log_lines
+from celadon.apiserver.workers import SWITCH_SECONDS
+from celadon.kube import JsonObject, metadata
+from celadon.kube.defaulting import service_ca_source
+from celadon.kube.resources import Resource
+from celadon.records import dataclass
+from celadon.storage import FileError, ServiceError, Store, open_memory, open_sqlite
+from celadon.storage.data_copies import FileDamaged
+
+if TYPE_CHECKING:
+    from celadon.apiserver.audit import AuditLog
+
+
+# --- Process setup -----------------------------------------------------------
+#
+# What a server process sets up once: its socket, its open files, its memory, its threads.
+
+
+GARBAGE: Final = 20_000
+"""New containers before a collection looks at them: those of some dozens of requests."""
+
+
+def open_listener(address: Address) -> socket.socket:
+    """A socket that listens, for asyncio. Raises StartError."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address.host, address.port))
+        listener.listen()
+        listener.settimeout(0)
+    except OSError as error:
+        listener.close()
+        where = f"{address.host}:{address.port}"
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise StartError(f"cannot listen on `{where}`: {why}") from None
+    return listener
+
+
+def allow_many_connections() -> None:
+    """As many open files as the system allows, as programs in Go do."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def take_short_turns() -> None:
+    """The event loop does not wait long for a worker to let it go on."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+
+def settle_memory() -> None:
+    """What has been loaded stays: it is not looked at again for what could be freed. A request
+    leaves hundreds of objects behind, so that the usual 700 would mean a collection each."""
+    gc.freeze()
+    gc.set_threshold(GARBAGE, 20, 50)
+    gc.enable()
+
+
+# --- Starting objects --------------------------------------------------------
+#
+# Objects that a server is given at its start, created as its administrator would.
+#
+# Namespaces and CustomResourceDefinitions come first, whatever the order of the files; what is
+# there already stays as it is.
+
+
+FIRST: Final = ("Namespace", "CustomResourceDefinition")
+CREATED: Final = 201
+EXISTS: Final = 409
+
+
+async def create_objects(
+    server: ApiServer, objects: Iterable[tuple[str, JsonObject]], token: str
+) -> None:
+    """Each with its place, for errors. Raises StartError for one that is refused."""
+    for place, obj in in_creation_order(objects):
+        await server.controllers.caught_up()
+        resource = server.served.current().catalog.by_gvk(metadata.gvk(obj))
+        if resource is None:
+            raise StartError(f"{place}: no kind {obj.get('kind')} in {obj.get('apiVersion')}")
+        headers = [("authorization", f"Bearer {token}"), ("content-type", "application/json")]
+        target = collection_path(resource, metadata.namespace(obj) or "default")
+        answer = await server.handle(HttpRequest("POST", target, headers, json.dumps(obj).encode()))
+        if answer.code not in (CREATED, EXISTS):
+            raise StartError(f"{place}: {json.loads(answer.body).get('message')}")
+
+
+def in_creation_order(objects: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """What others need comes before them."""
+    return sorted(objects, key=lambda one: one[1].get("kind") not in FIRST)
+
+
+def collection_path(resource: Resource, namespace: str) -> str:
+    """Where objects of the kind are created; `namespace` is for those that have one."""
+    gvk = resource.gvk
+    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+    place = f"namespaces/{namespace}/" if resource.namespaced else ""
+    return f"{root}/{place}{resource.gvr.resource}"
+
+
+# --- Watched manifests -------------------------------------------------------
+#
+# Files of objects that are applied again when they change (`--watch-manifests`).
+#
+# What is new is created, what has changed replaces what is stored, and what is in no file any
+# more is deleted, if a file had brought it. Whatever is wrong with a file is logged, and what
+# it brought before stays. The server's own status and metadata stay, as with `kubectl replace`.
+
+
+Placed: TypeAlias = tuple[str, Mapping[str, Any]]
+NOT_FOUND: Final = 404
+
+
+class WatchedManifests:
+    """`read` gives all objects with their places, or raises StartError; `brought` are those that
+    the server was started with."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        token: str,
+        read: Callable[[], Sequence[Placed]],
+        brought: Sequence[Placed],
+    ) -> None:
+        self._server = server
+        self._token = token
+        self._read = read
+        self._last = {self._path(obj): obj for _, obj in brought}
+
+    async def refresh(self) -> None:
+        """Look, and do what follows. Never raises for what is in the files."""
+        try:
+            found = self._read()
+        except (StartError, OSError) as error:
+            log_lines.warn("the manifests cannot be read", {"err": str(error)})
+            return
+        wanted: dict[str, JsonObject] = {}
+        for place, obj in in_creation_order(found):
+            await self._server.controllers.caught_up()
+            path = self._path(obj)
+            if not path:
+                log_lines.warn("a manifest is of no known kind", {"place": place})
+                continue
+            wanted[path] = obj
+            if self._last.get(path) != obj and not await self._put(place, path, obj):
+                wanted.pop(path)
+                if path in self._last:
+                    wanted[path] = self._last[path]
+        for path in self._last.keys() - wanted.keys():
+            await self._call("DELETE", path, None)
+            log_lines.say(log_lines.LIFE, "a manifest has gone", {"path": path})
+        self._last = wanted
+
+    async def _put(self, place: str, path: str, obj: JsonObject) -> bool:
+        """Whether the server took it."""
+        stored = await self._call("GET", path, None)
+        if stored.code == NOT_FOUND:
+            answer = await self._call("POST", path.rpartition("/")[0], obj)
+        else:
+            answer = await self._call("PUT", path, obj)
+        if answer.code >= 400:
+            message = json.loads(answer.body).get("message", "")
+            log_lines.warn("a manifest is refused", {"place": place, "err": message})
+            return False
+        log_lines.say(log_lines.LIFE, "a manifest was taken in", {"place": place})
+        return True
+
+    async def _call(self, method: str, path: str, body: JsonObject | None) -> HttpAnswer:
+        headers = [
+            ("authorization", f"Bearer {self._token}"),
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+        ]
+        data = b"" if body is None else json.dumps(body).encode()
+        return await self._server.handle(HttpRequest(method, path, headers, data))
+
+    def _path(self, obj: JsonObject) -> str:
+        """Empty for an unknown kind."""
+        resource = self._server.served.current().catalog.by_gvk(metadata.gvk(obj))
+        if resource is None:
+            return ""
+        collection = collection_path(resource, metadata.namespace(obj) or "default")
+        return f"{collection}/{metadata.name(obj)}"
+
+
+RELOAD_SECONDS: Final = 2.0
+"""Between two looks at files that may change."""
+
+SWEEP_SECONDS: Final = 1.0
+"""Between two looks at what has outlived its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How to reach a server that is ready. `credentials` is the folder that is kept, if any."""
+
+    url: str
+    kubeconfig: Path
+    credentials: Path | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """All that is known before there is an event loop."""
+
+    listener: socket.socket
+    tls: ServerTls | None
+    access: AccessSettings
+    admin_token: str
+    audit: AuditLog | None
+    serving: Serving
+
+    @property
+    def trusted(self) -> bytes:
+        """What clients should trust now (PEM); empty for plain HTTP."""
+        return b"" if self.tls is None else self.tls.trusted
+
+
+def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. Raises
+    StartError."""
+    with contextlib.ExitStack() as stack:
+        with _start_errors():
+            prepared = _prepared(settings, stack)
+        allow_many_connections()
+        take_short_turns()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings, prepared, ready))
+
+
+def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
+    folder = settings.credentials_folder
+    listener = stack.enter_context(open_listener(settings.listen))
+    kept = CredentialsFolder(folder)
+    address = Address(settings.listen.host, listener.getsockname()[1])
+    tls = server_tls(settings.tls, address, kept, datetime.now(UTC))
+    token = kept.administrator_token()
+    tokens = _tokens(settings.token_file)
+    access = AccessSettings(
+        kept.signer(),
+        TokenFile({**tokens.users, token: ADMINISTRATOR}),
+        client_certificates=settings.tls.client_authorities is not None,
+    )
+    url = address.url("http" if tls is None else "https")
+    path = settings.kubeconfig_out
+    if path is None:
+        path = (folder or _temporary(stack)) / "admin.kubeconfig"
+    return _Prepared(
+        listener,
+        tls,
+        access,
+        token,
+        _audit(settings, stack),
+        Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
+    )
+
+
+def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
+    """Files that hold secrets of the cluster, or will."""
+    if settings.etcd is None and settings.data != MEMORY:
+        yield settings.data
+    if settings.credentials_folder is not None:
+        yield from sorted(settings.credentials_folder.glob("*.key"))
+        yield from sorted(settings.credentials_folder.glob("*.token"))
+    yield from (settings.tls.key, settings.token_file, settings.audit_log, settings.kubeconfig_out)
+
+
+def _temporary(stack: contextlib.ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-")))
+
+
+def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | None:
+    if settings.audit_log is None and settings.audit_policy is None:
+        return None
+    # late: few servers have one
+    from celadon.apiserver.audit import (
+        METADATA_FOR_ALL,
+        AuditLog,
+        AuditPolicyError,
+        read_audit_policy,
+    )
+
+    policy = METADATA_FOR_ALL
+    if settings.audit_policy is not None:
+        try:
+            policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+        except AuditPolicyError as error:
+            raise StartError(str(error)) from error
+    if settings.audit_log is None:
+        return None
+    return stack.enter_context(AuditLog(settings.audit_log, policy, settings.audit_rotation))
+
+
+@contextlib.contextmanager
+def _start_errors() -> Iterator[None]:
+    """What others raise for a user's mistake becomes one line."""
+    try:
+        yield
+    except FileDamaged as error:
+        raise StartError(
+            f"{error}\n`celadon data check {error.path}` tells what is damaged, "
+            f"`celadon data restore BACKUP {error.path} --force` puts a backup in its place"
+        ) from error
+    except Undecodable as error:
+        raise StartError(f"`{error.key}` cannot be decoded: {error}") from error
+    except (
+        FileError,
+        ServiceError,
+        ManifestError,
+        TokenFileError,
+        KeyFileError,
+        UnicodeError,
+    ) as error:
+        raise StartError(str(error)) from error
+    except OSError as error:
+        where = f"`{error.filename}`: " if error.filename else ""
+        raise StartError(f"{where}{error.strerror or error}") from error
+
+
+def _text(path: Path | None) -> str:
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
+def _tokens(path: Path | None) -> TokenFile:
+    if path is None:
+        return TokenFile()
+    return read_token_file(path.read_text(encoding="utf-8"), str(path))
+
+
+async def _serve(
+    settings: ServerSettings, prepared: _Prepared, ready: Callable[[Serving], None]
+) -> None:
+    loop = asyncio.get_running_loop()
+    host, port = settings.listen.host, prepared.listener.getsockname()[1]
+    service_ca = settings.service_ca_config_map
+    served = Settings(
+        settings.version,
+        address=f"{host}:{port}",
+        extra_token_sources=(service_ca_source(service_ca),) if service_ca else (),
+        plugins=settings.plugins,
+        plugin_settings=settings.plugin_settings,
+        webhook_services=settings.webhook_services,
+        limits=settings.limits,
+        gates=settings.gates,
+        runtime_config=settings.runtime_config,
+        controller_names=settings.controllers,
+        collection_lag=settings.collection_lag,
+        event_seconds=settings.event_seconds,
+        client_ca=_text(settings.tls.client_authorities),
+        root_certificates=prepared.trusted.decode(),
+        is_one_of_several=settings.etcd is not None,
+    )
+    async with _store(settings, loop) as store:
+        api = ApiServer(store, prepared.access, served)
+        await _serve_api(settings, prepared, api, ready)
+
+
+async def _serve_api(
+    settings: ServerSettings,
+    prepared: _Prepared,
+    api: ApiServer,
+    ready: Callable[[Serving], None],
+) -> None:
+    try:
+        with _start_errors():
+            await api.start()
+            await create_objects(api, settings.manifests, prepared.admin_token)
+            _write_first_kubeconfig(prepared)
+        settle_memory()
+        handler = api.handle
+        if prepared.audit is not None:
+            # late: as the log
+            from celadon.apiserver.audit import AuditedHandler
+
+            sources, metrics = api.core.sources, api.core.metrics
+            counters = metrics.audit_events, metrics.audit_errors
+            handler = AuditedHandler(
+                api.handle, prepared.audit, sources.now, *counters, api.core.workers
+            ).handle
+        await _serve_requests(settings, prepared, api, handler, ready)
+    finally:
+        await api.stop()
+
+
+def _write_first_kubeconfig(prepared: _Prepared) -> None:
+    """On a full disk the server does without: what is there may be deleted with another one."""
+    try:
+        _write_kubeconfig(prepared)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _warn_of_kubeconfig(error)
+
+
+def _write_kubeconfig(prepared: _Prepared) -> None:
+    """If it is another one than what is there."""
+    path = prepared.serving.kubeconfig
+    owner_only.make_folder(path.parent)
+    text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token).encode()
+    if not path.is_file() or path.read_bytes() != text:
+        owner_only.write(path, text)
+
+
+def _warn_of_kubeconfig(error: OSError) -> None:
+    log_lines.warn("the kubeconfig cannot be written", {"err": str(error)})
+
+
+def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:
+    """Those who were let in by authorities that may have gone come in anew. A kubeconfig that
+    trusts the certificate before this one would be of no more use."""
+    before = prepared.trusted
+    if prepared.tls is None or not prepared.tls.reload():
+        return
+    if prepared.tls.recalls:
+        server.recall_certificates()
+    if prepared.trusted == before:
+        return
+    try:
+        _write_kubeconfig(prepared)
+    except OSError as error:
+        _warn_of_kubeconfig(error)
+
+
+async def _serve_requests(
+    settings: ServerSettings,
+    prepared: _Prepared,
+    api: ApiServer,
+    handler: Handler,
+    ready: Callable[[Serving], None],
+) -> None:
+    """Until a signal comes, and what was begun is finished."""
+    loop = asyncio.get_running_loop()
+    tls = prepared.tls
+    server = HttpServer(
+        handler,
+        lambda: ready(prepared.serving),
+        None if tls is None else tls.context,
+    )
+
+    def end() -> None:
+        """The first signal asks, the second insists."""
+        log_lines.say(log_lines.LIFE, "the server ends")
+        delay = 0.0 if api.is_ending else settings.shutdown_delay
+        api.prepare_to_stop()
+        loop.call_later(delay, server.end)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    looking = loop.create_task(_look_at_files(settings, prepared, api, server))
+    sweeping = loop.create_task(_sweep(api.core.objects.store))
+    try:
+        await server.serve(sockets=[prepared.listener])
+    finally:
+        looking.cancel()
+        sweeping.cancel()
+
+
+async def _sweep(store: Store) -> None:
+    """What has outlived its time goes."""
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        store.sweep()
+
+
+async def _look_at_files(
+    settings: ServerSettings, prepared: _Prepared, api: ApiServer, server: HttpServer
+) -> None:
+    """Take in what has changed."""
+    manifests = None
+    if settings.read_manifests is not None:
+        read = settings.read_manifests
+        manifests = WatchedManifests(api, prepared.admin_token, read, settings.manifests)
+    while True:
+        await asyncio.sleep(RELOAD_SECONDS)
+        _look_at_certificates(prepared, server)
+        if manifests is not None:
+            await manifests.refresh()
+        await api.core.static.look()
+
+
+@contextlib.asynccontextmanager
+async def _store(settings: ServerSettings, loop: asyncio.AbstractEventLoop) -> AsyncIterator[Store]:
+    """Where objects are. Raises StartError."""
+    if settings.etcd is not None:
+        # late: few servers are on etcd
+        from celadon.storage.etcd import open_etcd
+
+        with _start_errors():
+            shared = await open_etcd(replace(settings.etcd, root=ROOT))
+        try:
+            yield shared
+        finally:
+            await shared.aclose()
+        return
+    with _start_errors():
+        if settings.data == MEMORY:
+            store = open_memory(carry=loop.call_soon_threadsafe)
+        else:
+            store = open_sqlite(settings.data, carry=loop.call_soon_threadsafe)
+    yield store  # which the server closes

@@ -1,0 +1,271 @@
+"""What a server process is told: where its data is, where it listens, whom it knows.
+
+Errors are one line each, for the command line: `StartError` is all that starting raises.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import ipaddress
+import json
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from celadon import owner_only
+from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.audit import Rotation
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
+from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
+from celadon.apiserver.object_store import EVENT_SECONDS
+from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.operation.runtime_config import RuntimeConfig
+from celadon.kube.resources import DEFAULT_PLUGINS
+from celadon.kube.well_known_values import API_SERVER
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.apiserver.issuing import Pair
+    from celadon.storage.etcd import EtcdSettings
+
+MEMORY: Final = ":memory:"
+"""What `--data` says for a store that ends with the process."""
+
+DEFAULT_PORT: Final = 6443
+
+
+class StartError(Exception):
+    """Why the server does not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Port 0 is any that is free."""
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs on this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether it stands for all addresses of the machine."""
+        return self.host in ("0.0.0.0", "::")
+
+    def url(self, scheme: str) -> str:
+        """Where clients on this machine reach it."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return (
+            f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+        )
+
+
+def parse_address(text: str) -> Address:
+    """`HOST:PORT`, `:PORT`, `PORT` or `[::1]:PORT`. Raises ValueError."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"`{text}` is not HOST:PORT")
+    return Address(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """Files in PEM form. Without a certificate, one is generated; `plain` is HTTP without TLS, and
+    `force_plain` that even where others can listen in."""
+
+    certificate: Path | None = None
+    key: Path | None = None
+    client_authorities: Path | None = None
+    plain: bool = False
+    force_plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
+    the place it was read from; for `shutdown_delay` seconds after it was told to end, the server
+    says that it is not ready and goes on. `read_manifests`, if given, is asked for the manifests
+    again and again; it raises StartError for what cannot be read. `credentials` is the folder of
+    keys, if not beside the data; `etcd` is where objects are kept instead of in `data`."""
+
+    data: str = MEMORY
+    etcd: EtcdSettings | None = None
+    credentials: Path | None = None
+    listen: Address = Address()
+    tls: TlsSettings = TlsSettings()
+    kubeconfig_out: Path | None = None
+    token_file: Path | None = None
+    audit_log: Path | None = None
+    audit_policy: Path | None = None
+    audit_rotation: Rotation = field(default_factory=Rotation)
+    version: str = "1.36"
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
+    read_manifests: Callable[[], Sequence[tuple[str, Mapping[str, Any]]]] | None = None
+    service_ca_config_map: str = ""
+    """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
+    plugins: frozenset[str] = DEFAULT_PLUGINS
+    """Names of the admission plugins that are asked."""
+    plugin_settings: PluginSettings = field(default_factory=PluginSettings)
+    """What they are told beside."""
+    webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
+    manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    shutdown_delay: float = 0.0
+    controllers: frozenset[str] = ON_BY_DEFAULT
+    collection_lag: float = LAG_SECONDS
+    event_seconds: int | None = EVENT_SECONDS
+
+    @property
+    def credentials_folder(self) -> Path | None:
+        """None if nothing is kept."""
+        if self.credentials is not None or self.data == MEMORY:
+            return self.credentials
+        return Path(f"{self.data}.credentials")
+
+
+# --- Generated credentials ---------------------------------------------------
+#
+# Keys, certificates and the administrator's token, made once and kept beside the data.
+#
+# They stand in one folder, readable by its owner only. A server with its data in memory makes
+# them anew each time; a server certificate that does not name the address that is listened on,
+# or that ends soon, is made anew from the authority that is kept.
+#
+# What knows of keys and certificates is loaded when one is made or looked at: it takes an
+# eighth of the start of a server that has none.
+
+
+YEARS: Final = datetime.timedelta(days=3650)
+SOON: Final = datetime.timedelta(days=30)
+AUTHORITY_NAME: Final = "celadon"
+ALWAYS_NAMED: Final = (
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+"""In every server certificate."""
+
+
+class CredentialsFolder:
+    """What is kept, by name; without a folder only as long as this object. Raises OSError,
+    ValueError."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._made: dict[str, bytes] = {}
+
+    def administrator_token(self) -> str:
+        return self._kept("admin.token", lambda: secrets.token_urlsafe(32).encode()).decode()
+
+    def signer(self) -> SignerOnDemand:
+        """Of service account tokens. Whether a key that is kept can be used is known at once.
+        Raises KeyFileError."""
+        name = "service-accounts.key"
+        signer = SignerOnDemand(lambda: self._kept(name, _new_key))
+        if self._folder is not None:
+            signer.signer()
+        return signer
+
+    def authority(self, now: datetime.datetime) -> Pair:
+        """A certificate authority of this server's own."""
+        # late: see above
+        from celadon.apiserver.issuing import Pair, authority_certificate
+
+        key = self._kept("ca.key", _new_key)
+        return Pair(
+            self._kept("ca.crt", lambda: authority_certificate(key, AUTHORITY_NAME, now, YEARS)),
+            key,
+        )
+
+    def server(self, names: Iterable[str], now: datetime.datetime) -> Pair:
+        """The server's certificate, good for `names` (hosts and addresses) and the usual ones."""
+        # late: see above
+        from celadon.apiserver.issuing import Pair, server_certificate
+
+        wanted = sorted({*ALWAYS_NAMED, *names})
+        authority = self.authority(now)
+        key = self._kept("server.key", _new_key)
+
+        def made() -> bytes:
+            return server_certificate(authority, key, API_SERVER, wanted, now, YEARS)
+
+        certificate = self._kept("server.crt", made)
+        if not _is_good(certificate, wanted, now):
+            certificate = made()
+            self._write("server.crt", certificate)
+        return Pair(certificate, key)
+
+    def _kept(self, name: str, make: Callable[[], bytes]) -> bytes:
+        if name in self._made:
+            return self._made[name]
+        if self._folder is not None and (self._folder / name).exists():
+            return (self._folder / name).read_bytes()
+        made = make()
+        self._write(name, made)
+        return made
+
+    def _write(self, name: str, content: bytes) -> None:
+        self._made[name] = content
+        if self._folder is not None:
+            owner_only.make_folder(self._folder)
+            owner_only.write(self._folder / name, content)
+
+
+def _new_key() -> bytes:
+    # late: see above
+    from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+
+    return new_elliptic_key()
+
+
+def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -> bool:
+    from cryptography import x509  # late: see above
+
+    # late: see above
+    from celadon.apiserver.issuing import covers_names
+
+    found = x509.load_pem_x509_certificate(certificate)
+    return covers_names(found, names) and found.not_valid_after_utc > now + SOON
+
+
+# --- Kubeconfig --------------------------------------------------------------
+#
+# The file that tells kubectl and all client libraries where the server is and who they are.
+
+
+NAME: Final = "celadon"
+
+
+def kubeconfig(url: str, authority: bytes, token: str) -> str:
+    """JSON, which is YAML too. `authority` is PEM; empty for plain HTTP."""
+    cluster: dict[str, Any] = {"server": url}
+    if authority:
+        cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": {"token": token}}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+        "current-context": NAME,
+    }
+    return json.dumps(config, indent=2) + "\n"

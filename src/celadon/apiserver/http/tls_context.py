@@ -1,0 +1,142 @@
+"""TLS for the server: a given or a generated certificate, and certificates of clients.
+
+Certificates that are given as files are read again when the files change, as upstream does: new
+connections get the new ones, what cannot be used is logged and the old ones stay.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from celadon.apiserver.http.server_settings import (
+    Address,
+    CredentialsFolder,
+    StartError,
+    TlsSettings,
+)
+from celadon.apiserver.issuing import load_pair
+from celadon.apiserver.operation import log_lines
+from celadon.apiserver.tls import ChangingTls, server_context, trust_as_go
+
+
+class ServerTls:
+    """Give `context` to the listener. `trusted` is what clients should trust (PEM), which a reload
+    may change. `recalls` says whether the last reload has changed whose clients are trusted."""
+
+    def __init__(
+        self,
+        make: Callable[[], ssl.SSLContext],
+        files: Iterable[Path],
+        trusted: Callable[[], bytes],
+        authorities: Path | None,
+    ) -> None:
+        self._tls = ChangingTls(make())
+        self.context = self._tls.context
+        self.trusted = trusted()
+        self._make = make
+        self._read_trusted = trusted
+        self._files = tuple(files)
+        self._seen = _signatures(self._files)
+        self._authorities = authorities
+        self._trusts = _content(authorities)
+        self.recalls = False
+
+    def reload(self) -> bool:
+        """Whether files have changed and new connections get what is in them now."""
+        found = _signatures(self._files)
+        if found == self._seen:
+            return False
+        self._seen = found
+        try:
+            made, trusted = self._make(), self._read_trusted()
+            trusts = _content(self._authorities)
+        except (OSError, StartError) as error:
+            log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
+            return False
+        self._tls.use(made)
+        self.trusted = trusted
+        self.recalls, self._trusts = trusts != self._trusts, trusts
+        log_lines.say(log_lines.LIFE, "the certificates were reloaded")
+        return True
+
+
+def server_tls(
+    settings: TlsSettings, listen: Address, kept: CredentialsFolder, now: datetime.datetime
+) -> ServerTls | None:
+    """None for plain HTTP. Raises StartError."""
+    if settings.plain:
+        if not listen.is_loopback and not settings.force_plain:
+            raise StartError(
+                f"plain HTTP on `{listen.host}` could be read by others (--force-plain-http)"
+            )
+        return None
+    files = [] if settings.client_authorities is None else [settings.client_authorities]
+    if settings.certificate is not None and settings.key is not None:
+        certificate, key = settings.certificate, settings.key
+
+        def given() -> ssl.SSLContext:
+            context = _context(settings.client_authorities)
+            _load(context, certificate, key)
+            return context
+
+        given_files = [*files, certificate, key]
+        return ServerTls(given, given_files, certificate.read_bytes, settings.client_authorities)
+    names = () if listen.is_wildcard else (listen.host,)
+    pair = kept.server(names, now)
+
+    def generated() -> ssl.SSLContext:
+        context = _context(settings.client_authorities)
+        load_pair(context, pair.certificate, pair.key)
+        return context
+
+    return ServerTls(
+        generated, files, lambda: kept.authority(now).certificate, settings.client_authorities
+    )
+
+
+def _content(path: Path | None) -> bytes:
+    return b"" if path is None else path.read_bytes()
+
+
+def _context(authorities: Path | None) -> ssl.SSLContext:
+    context = server_context()
+    if authorities is not None:
+        trust_clients(context, authorities)
+    return context
+
+
+def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
+    """A client may show a certificate; one that the authorities did not sign is refused."""
+    context.verify_mode = ssl.CERT_OPTIONAL
+    trust_as_go(context)
+    try:
+        context.load_verify_locations(authorities)
+    except (OSError, ssl.SSLError) as error:
+        raise StartError(f"`{authorities}`: no certificates of authorities: {error}") from None
+
+
+def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    for path in (certificate, key):
+        if not path.is_file():
+            raise StartError(f"`{path}`: no such file")
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except (OSError, ssl.SSLError) as error:
+        raise StartError(f"`{certificate}`: not a certificate with its key: {error}") from None
+
+
+def _signatures(files: Iterable[Path]) -> Mapping[Path, tuple[int, ...]]:
+    """What tells that a file is another one; links are followed. Files that are not there (yet)
+    count as empty."""
+    found: dict[Path, tuple[int, ...]] = {}
+    for path in files:
+        try:
+            about = os.stat(path)
+            found[path] = (about.st_ino, about.st_size, about.st_mtime_ns)
+        except OSError:
+            found[path] = ()
+    return found

@@ -1,0 +1,387 @@
+"""The metrics of a server: names, help, labels, stability and buckets.
+
+The names are upstream's where upstream has them, ours begin with `celadon_`. As k8s.io/apiserver
+`pkg/endpoints/metrics`, `pkg/admission/metrics`, `pkg/cel/metrics`, `pkg/audit/metrics.go`,
+`pkg/admission/plugin/policy/{validating,mutating}/metrics`,
+`pkg/admission/plugin/manifest/metrics`, `pkg/storage/etcd3/metrics`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import accumulate
+from typing import Final, Protocol, TypeAlias
+
+from celadon.records import dataclass
+
+# --- Metric families ---------------------------------------------------------
+#
+# Counters, gauges and histograms, and how Prometheus reads them.
+#
+# A series is found by the values of its family's labels, in their order, and costs well under a
+# microsecond to add to: one thread writes, so there are no locks.
+# docs/decisions/0017-metrics.md says why this is not prometheus-client.
+
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""Of an exposition."""
+
+Labels: TypeAlias = tuple[str, ...]
+"""The values of a family's labels, in their order."""
+
+_ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """`stability` is upstream's (STABLE, BETA, ALPHA), empty for what upstream does not have."""
+
+    name: str
+    help: str
+    labels: Labels = ()
+    stability: str = ""
+
+    def head(self, kind: str) -> str:
+        """The two lines above the series."""
+        help = f"[{self.stability}] {self.help}" if self.stability else self.help
+        return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
+
+    def sample(self, values: Labels, value: float, suffix: str = "", bound: str = "") -> str:
+        """One line."""
+        pairs = [
+            f'{name}="{text.translate(_ESCAPED)}"'
+            for name, text in zip(self.labels, values, strict=True)
+        ]
+        pairs += [f'le="{bound}"'] if bound else []
+        labels = f"{{{','.join(pairs)}}}" if pairs else ""
+        return f"{self.name}{suffix}{labels} {number(value)}\n"
+
+
+class Family(Protocol):
+    """What `/metrics` shows."""
+
+    def lines(self) -> Iterator[str]: ...
+
+
+@dataclass(slots=True)
+class Counter:
+    """How often something happened."""
+
+    about: Description
+    values: dict[Labels, float] = field(default_factory=dict)
+
+    def add(self, labels: Labels = (), amount: float = 1) -> None:
+        self.values[labels] = self.values.get(labels, 0) + amount
+
+    def lines(self) -> Iterator[str]:
+        yield from _plain(self.about, "counter", self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What is now: `read` is asked when somebody wants to know."""
+
+    about: Description
+    read: Callable[[], Mapping[Labels, float]]
+
+    def lines(self) -> Iterator[str]:
+        yield from _plain(self.about, "gauge", self.read())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCounter:
+    """A counter that somebody else keeps."""
+
+    about: Description
+    read: Callable[[], Mapping[Labels, float]]
+
+    def lines(self) -> Iterator[str]:
+        yield from _plain(self.about, "counter", self.read())
+
+
+class Series:
+    """Of a histogram: how many values fell below each bound but not below the one before."""
+
+    __slots__ = ("_bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self._bounds, value)] += 1
+        self.total += value
+
+
+@dataclass(slots=True)
+class Histogram:
+    """How values are distributed; `bounds` are the upper ends of the buckets."""
+
+    about: Description
+    bounds: Sequence[float]
+    values: dict[Labels, Series] = field(default_factory=dict)
+
+    def series(self, labels: Labels = ()) -> Series:
+        """To be kept by who observes often."""
+        found = self.values.get(labels)
+        if found is None:
+            found = self.values[labels] = Series(self.bounds)
+        return found
+
+    def observe(self, value: float, labels: Labels = ()) -> None:
+        self.series(labels).observe(value)
+
+    def lines(self) -> Iterator[str]:
+        if self.values:
+            yield self.about.head("histogram")
+        for labels, series in sorted(self.values.items()):
+            counts = list(accumulate(series.counts))
+            for bound, count in zip((*self.bounds, float("inf")), counts, strict=True):
+                yield self.about.sample(labels, count, "_bucket", number(bound))
+            yield self.about.sample(labels, series.total, "_sum")
+            yield self.about.sample(labels, counts[-1], "_count")
+
+
+def exposition(families: Iterable[Family]) -> str:
+    """All families as Prometheus reads them; one without series is left out."""
+    return "".join(line for family in families for line in family.lines())
+
+
+def number(value: float) -> str:
+    """Shortest, without a fraction that is none."""
+    if value == float("inf"):
+        return "+Inf"
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def _plain(about: Description, kind: str, values: Mapping[Labels, float]) -> Iterator[str]:
+    if values:
+        yield about.head(kind)
+    for labels, value in sorted(values.items()):
+        yield about.sample(labels, value)
+
+
+RESOURCE_LABELS: Final = ("group", "version", "resource", "subresource", "scope")
+
+REQUEST_BOUNDS: Final = (
+    *(0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20),
+    *(30, 45, 60),
+)
+RESPONSE_BOUNDS: Final = tuple(10.0**power for power in range(3, 10))
+EVENT_BOUNDS: Final = tuple(float(1024 << power) for power in range(8))
+ADMISSION_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
+WEBHOOK_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25)
+CHECK_BOUNDS: Final = (5e-7, 0.001, 0.01, 0.1, 1.0)
+POLICY_BOUNDS: Final = (1e-6, 1e-5, 5e-5, 1e-4, 5e-4, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
+COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+"""Upper ends of buckets. Those of requests, answers, events, admission and checks are upstream's,
+the common ones are those of Prometheus' libraries."""
+
+REQUESTS: Final = Description(
+    "apiserver_request_total",
+    "Counter of apiserver requests broken out for each verb, dry run value, group, "
+    "version, resource, scope, component, and HTTP response code.",
+    ("verb", "dry_run", *RESOURCE_LABELS, "component", "code"),
+    "STABLE",
+)
+REQUEST_SECONDS: Final = Description(
+    "apiserver_request_duration_seconds",
+    "Response latency distribution in seconds for each verb, dry run value, group, "
+    "version, resource, subresource, scope and component.",
+    ("verb", "dry_run", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+RESPONSE_BYTES: Final = Description(
+    "apiserver_response_sizes",
+    "Response size distribution in bytes for each group, version, verb, resource, "
+    "subresource, scope and component.",
+    ("verb", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+TERMINATIONS: Final = Description(
+    "apiserver_request_terminations_total",
+    "Number of requests which apiserver terminated in self-defense.",
+    ("component", "code"),
+    "ALPHA",
+)
+LONG_RUNNING: Final = Description(
+    "apiserver_longrunning_requests",
+    "Gauge of all active long-running apiserver requests broken out by verb, group, "
+    "version, resource, scope and component.",
+    ("verb", *RESOURCE_LABELS, "component"),
+    "STABLE",
+)
+WATCH_EVENTS: Final = Description(
+    "apiserver_watch_events_total",
+    "Number of events sent in watch clients",
+    ("group", "version", "resource"),
+    "ALPHA",
+)
+WATCH_EVENT_BYTES: Final = Description(
+    "apiserver_watch_events_sizes",
+    "Watch event size distribution in bytes",
+    ("group", "version", "resource"),
+    "ALPHA",
+)
+AUTHENTICATIONS: Final = Description(
+    "authentication_attempts", "Counter of authenticated attempts.", ("result",), "ALPHA"
+)
+AUTHORIZATIONS: Final = Description(
+    "apiserver_authorization_decisions_total",
+    "Total number of terminal decisions made by an authorizer split by authorizer "
+    "type, name, and decision.",
+    ("type", "name", "decision"),
+    "ALPHA",
+)
+AUDIT_EVENTS: Final = Description(
+    "apiserver_audit_event_total",
+    "Counter of audit events generated and sent to the audit backend.",
+    (),
+    "ALPHA",
+)
+AUDIT_ERRORS: Final = Description(
+    "apiserver_audit_error_total",
+    "Counter of audit events that failed to be audited properly. Plugin identifies the "
+    "plugin affected by the error.",
+    ("plugin",),
+    "ALPHA",
+)
+ADMISSION_SECONDS: Final = Description(
+    "apiserver_admission_controller_admission_duration_seconds",
+    "Admission controller latency histogram in seconds, identified by name and broken "
+    "out for each operation and API resource and type (validate or admit).",
+    ("name", "type", "operation", "rejected"),
+    "STABLE",
+)
+WEBHOOK_SECONDS: Final = Description(
+    "apiserver_admission_webhook_admission_duration_seconds",
+    "Admission webhook latency histogram in seconds, identified by name and broken out "
+    "for each operation and API resource and type (validate or admit).",
+    ("name", "type", "operation", "rejected"),
+    "STABLE",
+)
+WEBHOOK_REJECTIONS: Final = Description(
+    "apiserver_admission_webhook_rejection_count",
+    "Admission webhook rejection count, identified by name and broken out for each "
+    "admission type (validating or admit) and operation. Additional labels specify an error "
+    "type (calling_webhook_error or apiserver_internal_error if an error occurred; no_error "
+    "otherwise) and optionally a non-zero rejection code if the webhook rejects the request "
+    "with an HTTP status code (honored by the apiserver when the code is greater or equal to "
+    "400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality "
+    "bounded.",
+    ("name", "type", "operation", "error_type", "rejection_code"),
+    "ALPHA",
+)
+WEBHOOK_FAIL_OPENS: Final = Description(
+    "apiserver_admission_webhook_fail_open_count",
+    "Admission webhook fail open count, identified by name and broken out for each "
+    "admission type (validating or mutating).",
+    ("name", "type"),
+    "ALPHA",
+)
+WEBHOOK_REQUESTS: Final = Description(
+    "apiserver_admission_webhook_request_total",
+    "Admission webhook request total, identified by name and broken out for each "
+    "admission type (validating or mutating) and operation. Additional labels specify "
+    "whether the request was rejected or not and an HTTP status code. Codes greater than 600 "
+    "are truncated to 600, to keep the metrics cardinality bounded.",
+    ("name", "type", "operation", "code", "rejected"),
+    "ALPHA",
+)
+CONDITION_EXCLUSIONS: Final = Description(
+    "apiserver_admission_match_condition_exclusions_total",
+    "Admission match condition evaluation exclusions count, identified by name of resource "
+    "containing the match condition and broken out for each kind containing matchConditions "
+    "(webhook or policy), operation and admission type (validate or admit).",
+    ("name", "kind", "type", "operation"),
+    "ALPHA",
+)
+POLICY_CHECKS: Final = Description(
+    "apiserver_validating_admission_policy_check_total",
+    "Validation admission policy check total, labeled by policy and further identified "
+    "by binding and enforcement action taken.",
+    ("policy", "policy_binding", "error_type", "enforcement_action"),
+    "BETA",
+)
+POLICY_CHECK_SECONDS: Final = Description(
+    "apiserver_validating_admission_policy_check_duration_seconds",
+    "Validation admission latency for individual validation expressions in seconds, "
+    "labeled by policy and further including binding and enforcement action taken.",
+    ("policy", "policy_binding", "error_type", "enforcement_action"),
+    "BETA",
+)
+MUTATION_CHECKS: Final = Description(
+    "apiserver_mutating_admission_policy_check_total",
+    "Mutation admission policy check total, labeled by policy and further identified by binding.",
+    ("policy", "policy_binding", "error_type"),
+    "ALPHA",
+)
+MUTATION_CHECK_SECONDS: Final = Description(
+    "apiserver_mutating_admission_policy_check_duration_seconds",
+    "Mutation admission latency for individual mutation expressions in seconds, labeled by "
+    "policy and binding.",
+    ("policy", "policy_binding", "error_type"),
+    "ALPHA",
+)
+STATIC_RELOADS: Final = Description(
+    "apiserver_manifest_admission_config_controller_automatic_reloads_total",
+    "Total number of automatic reloads of admission manifest configuration split by status, "
+    "plugin, and apiserver identity.",
+    ("status", "plugin", "apiserver_id_hash"),
+    "ALPHA",
+)
+STATIC_RELOAD_TIMES: Final = Description(
+    "apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds",
+    "Timestamp of the last automatic reload of admission manifest configuration split by "
+    "status, plugin, and apiserver identity.",
+    ("status", "plugin", "apiserver_id_hash"),
+    "ALPHA",
+)
+STATIC_CONFIGURATIONS: Final = Description(
+    "apiserver_manifest_admission_config_controller_last_config_info",
+    "Information about the last applied admission manifest configuration with hash as label, "
+    "split by plugin and apiserver identity.",
+    ("plugin", "apiserver_id_hash", "hash"),
+    "ALPHA",
+)
+COMPILATION_SECONDS: Final = Description(
+    "apiserver_cel_compilation_duration_seconds",
+    "CEL compilation time in seconds.",
+    (),
+    "BETA",
+)
+EVALUATION_SECONDS: Final = Description(
+    "apiserver_cel_evaluation_duration_seconds",
+    "CEL evaluation time in seconds.",
+    (),
+    "BETA",
+)
+POLICY_SECONDS: Final = Description(
+    "celadon_validating_admission_policy_duration_seconds",
+    "Time that a policy with its bindings took for a request, by what came out: "
+    "allowed, denied (also by warning or audit alone) or error.",
+    ("policy", "result"),
+)
+IN_FLIGHT: Final = Description(
+    "apiserver_current_inflight_requests",
+    "Maximal number of currently used inflight request limit of this apiserver per "
+    "request kind in last second.",
+    ("request_kind",),
+    "STABLE",
+)
+RESOURCE_OBJECTS: Final = Description(
+    "apiserver_resource_objects",
+    "Number of stored objects at the time of last check split by kind.",
+    ("group", "resource"),
+    "ALPHA",
+)
+STORAGE_OBJECTS: Final = Description(
+    "apiserver_storage_objects",
+    "[DEPRECATED, consider using apiserver_resource_objects instead] Number of "
+    "stored objects at the time of last check split by kind.",
+    ("resource",),
+    "STABLE",
+)

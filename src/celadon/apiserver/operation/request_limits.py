@@ -1,0 +1,213 @@
+"""How many requests at once, and how long each may take.
+
+Whoever comes when the house is full is sent away with 429 and told to come back; administrators
+always get in. As k8s.io/apiserver `pkg/server/filters/{maxinflight,timeout}.go`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine, Generator, Iterator
+from typing import Any, Final, Generic, TypeVar
+
+from celadon.apiserver.http_messages import Departure, HttpRequest, plain_text
+from celadon.apiserver.request_info import LONG_RUNNING, RequestInfo
+from celadon.cel.value_functions import parse_duration
+from celadon.kube import MASTERS, User
+from celadon.records import dataclass
+
+READING_VERBS: Final = frozenset({"get", "list", "watch"})
+LONG_RUNNING_SUBRESOURCES: Final = frozenset({"attach", "exec", "proxy", "log", "portforward"})
+READING: Final = "readOnly"
+MUTATING: Final = "mutating"
+NO_LIMIT: Final = 0
+
+TOO_MANY: Final = plain_text(
+    429, "Too many requests, please try again later.\n", ("Retry-After", "1")
+)
+TIMED_OUT: Final = plain_text(
+    504,
+    '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the '
+    'allotted timeout","reason":"Timeout","details":{},"code":504}\n',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """The defaults are those of kube-apiserver; 0 is no limit. `seconds` is for the answer,
+    `watch_seconds` the least time that a watch without a time of its own lasts: up to twice as
+    long. `watches` is ours: how many may be open."""
+
+    reading: int = 400
+    mutating: int = 200
+    watches: int = 10_000
+    seconds: float = 60.0
+    watch_seconds: float = 1800.0
+
+    def deadline(self, request: HttpRequest, info: RequestInfo) -> float | None:
+        """Seconds for the answer: those of the request's own `timeout` if they are fewer; None for
+        what lasts."""
+        if is_long_running(info):
+            return None
+        limit = self.seconds or None
+        text = request.first("timeout") if "timeout=" in request.target else ""
+        wanted = parse_duration(text) if text else None
+        if wanted is None or wanted.nanoseconds <= 0:
+            return limit
+        seconds = wanted.nanoseconds / 1e9
+        return seconds if limit is None else min(seconds, limit)
+
+
+def is_long_running(info: RequestInfo) -> bool:
+    """Whether a request lasts as long as its client wants."""
+    return info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_SUBRESOURCES
+
+
+class TooManyRequests(Exception):
+    """Try again later."""
+
+
+class InFlight:
+    """The requests that are being answered, by kind, and the watches that are open."""
+
+    def __init__(self, limits: RequestLimits) -> None:
+        self._limits = limits
+        self.counts = {READING: 0, MUTATING: 0}
+        self.watches = 0
+
+    def enter(self, info: RequestInfo, user: User) -> str:
+        """The kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
+        if is_long_running(info):
+            self._check(self.watches, self._limits.watches, user)
+            return ""
+        kind = READING if info.verb in READING_VERBS else MUTATING
+        limit = self._limits.reading if kind is READING else self._limits.mutating
+        self._check(self.counts[kind], limit, user)
+        self.counts[kind] += 1
+        return kind
+
+    def leave(self, kind: str) -> None:
+        """What `enter` has let in."""
+        if kind:
+            self.counts[kind] -= 1
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """While a watch is open."""
+        self.watches += 1
+        try:
+            yield
+        finally:
+            self.watches -= 1
+
+    @staticmethod
+    def _check(count: int, limit: int, user: User) -> None:
+        if limit != NO_LIMIT and count >= limit and MASTERS not in user.groups:
+            raise TooManyRequests
+
+
+# --- Prompt tasks ------------------------------------------------------------
+#
+# Requests that wait for nothing are answered without a task and without a timer.
+#
+# asyncio begins a coroutine in a task, in the next turn of its loop, and gives it a timer where
+# its time is limited. A good part of what a get costs goes there, and hardly any request ever
+# waits. So `started` runs a coroutine at once; what remains when it first waits for something
+# becomes a task. `within` limits a time as `asyncio.timeout` does; the timer is made at the
+# first wait. Whoever needs a task around them (`TaskGroup`, `asyncio.timeout`, what other
+# libraries do) begins with `in_task`.
+
+
+T = TypeVar("T")
+
+_Wait = Any
+"""What asyncio is told to wait for: a future, or None for the next turn of the loop."""
+
+
+class _Begun(Generic[T]):
+    """Work that waits for something; awaiting it goes on with the work. `is_late` once it has been
+    told to `end`."""
+
+    __slots__ = ("_must_end", "_waits_for", "_work", "is_late")
+
+    def __init__(self, work: Coroutine[_Wait, None, T], waits_for: _Wait) -> None:
+        self._work = work
+        self._waits_for = waits_for
+        self._must_end = False
+        self.is_late = False
+
+    def end(self) -> None:
+        """Cancel it as a task is cancelled: by what it waits for, or when it is woken."""
+        self.is_late = True
+        if self._waits_for is None or not self._waits_for.cancel():
+            self._must_end = True
+
+    def __await__(self) -> Generator[_Wait, None, T]:
+        try:
+            while True:
+                try:
+                    yield self._waits_for
+                except BaseException as error:  # noqa: BLE001  whatever it is, it is for the work
+                    self._waits_for = self._work.throw(error)
+                    continue
+                if self._must_end:
+                    self._must_end = False
+                    self._waits_for = self._work.throw(asyncio.CancelledError())
+                else:
+                    self._waits_for = self._work.send(None)
+        except StopIteration as done:
+            made: T = done.value
+            return made
+        finally:  # an error that was waited for knows this frame: they would keep each other
+            self._waits_for = None
+
+
+def started(
+    loop: asyncio.AbstractEventLoop, work: Coroutine[_Wait, None, None]
+) -> asyncio.Task[None] | None:
+    """The task of what is left of the work; None if it is done. Raises what the work raises before
+    it waits."""
+    try:
+        waits_for = work.send(None)
+    except StopIteration:
+        return None
+    return loop.create_task(_finished(_Begun(work, waits_for)))
+
+
+async def _finished(begun: _Begun[None]) -> None:
+    await begun
+
+
+async def within(
+    seconds: float | None, work: Coroutine[_Wait, None, T], departure: Departure | None = None
+) -> T:
+    """What the work gives; None is no limit. Raises TimeoutError when it has waited too long, or
+    its client has gone: it is cancelled then, and whatever it makes of that is too late."""
+    if seconds is None:
+        return await work
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    try:
+        waits_for = work.send(None)
+    except StopIteration as done:
+        made: T = done.value
+        return made
+    begun = _Begun(work, waits_for)
+    timer = loop.call_at(end, begun.end)
+    if departure is not None:
+        departure.ends(begun.end)
+    try:
+        return await begun
+    finally:
+        timer.cancel()
+        if departure is not None:
+            departure.ends(None)
+        if begun.is_late:
+            raise TimeoutError from None
+
+
+async def in_task() -> None:
+    """Go on within a task."""
+    if asyncio.current_task() is None:
+        await asyncio.sleep(0)

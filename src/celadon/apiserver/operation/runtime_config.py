@@ -1,0 +1,223 @@
+"""`--runtime-config`: which versions of built-in kinds are served.
+
+`api/all`, `api/ga`, `api/beta`, `api/alpha` say it for all of a sort, `GROUP/VERSION` (`v1` for the
+core group) for one, `GROUP/VERSION/RESOURCE` for one kind; what says more counts more, whatever the
+order. As k8s.io/apiserver `pkg/server/resourceconfig`.
+"""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Final
+
+from celadon.admission.plugins import PluginSettings
+from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
+from celadon.admission.static import GATE
+from celadon.kube import GroupResource
+from celadon.kube.go import parse_bool
+from celadon.kube.library import DEFAULT_VERSION, parse_version
+from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+SORTS: Final = {
+    "api/ga": late_pattern(r"v\d+"),
+    "api/beta": late_pattern(r"v\d+beta\d+"),
+    "api/alpha": late_pattern(r"v\d+alpha\d+"),
+}
+ALL: Final = "api/all"
+GATED: Final = {
+    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
+}
+"""The feature gates, off by default, without which resources are not there in any version."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeConfig:
+    """What was said, by key; without a word, what kube-apiserver serves by default."""
+
+    switches: Mapping[str, bool] = field(default_factory=dict)
+
+    def catalog(self, gates: Mapping[str, bool]) -> Catalog:
+        """The built-in resources that are served; some of them only with a feature gate."""
+        if not self.switches:
+            return known_resources()
+        every = known_resources(all_versions=True)
+        return Catalog(tuple(one for one in every if self.serves(one) and _is_open(one, gates)))
+
+    def serves(self, resource: Resource) -> bool:
+        """Whether a built-in resource is served."""
+        gvr = resource.gvr
+        version = f"{gvr.group}/{gvr.version}" if gvr.group else gvr.version
+        for key in (f"{version}/{gvr.resource}", version, *SORTS, ALL):
+            if key in self.switches and (
+                key not in SORTS or SORTS[key].fullmatch(gvr.version) is not None
+            ):
+                return self.switches[key]
+        return resource.by_default
+
+
+def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
+    gate = GATED.get(resource.gvr.group_resource)
+    return gate is None or gates.get(gate, False)
+
+
+def runtime_config(text: str) -> RuntimeConfig:
+    """From `key=value,...`. Raises ValueError."""
+    switches = {}
+    for pair in filter(None, (one.strip() for one in text.split(","))):
+        key, _, value = pair.partition("=")
+        key = key.removeprefix("api/") if key == "api/v1" else key
+        wanted = parse_bool(value or "true")
+        if wanted is None:
+            raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
+        if key != ALL and key not in SORTS and key not in _known_keys():
+            raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
+        switches[key] = wanted
+    return RuntimeConfig(switches)
+
+
+def _known_keys() -> frozenset[str]:
+    found = set()
+    for one in known_resources(all_versions=True):
+        group, version, name = one.gvr
+        place = f"{group}/{version}" if group else version
+        found |= {place, f"{place}/{name}"}
+    return frozenset(found)
+
+
+# --- Feature gates -----------------------------------------------------------
+#
+# `--feature-gates`: which gates there are, and what was said about them.
+#
+# As k8s.io/component-base `featuregate`: `AllAlpha` and `AllBeta` are said first, then what is
+# said about a gate itself; a gate that is locked can only be given the value it has.
+# `feature_gates.txt` has the stages of each gate, release by release.
+
+
+ALPHA: Final = "alpha"
+BETA: Final = "beta"
+GONE: Final = "gone"
+"""The stage of a gate that a release does not know any more."""
+
+_GROUPS: Final = (("AllAlpha", ALPHA), ("AllBeta", BETA))
+_Release = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its default."""
+
+    stage: str
+    on: bool
+    locked: bool
+
+
+@functools.lru_cache(maxsize=64)
+def known_gates(release: _Release) -> Mapping[str, Gate]:
+    """The gates of a release by their names."""
+    known = {}
+    for name, stages in _histories().items():
+        reached = [gate for since, gate in stages if since <= release]
+        if reached and reached[-1].stage != GONE:
+            known[name] = reached[-1]
+    return known
+
+
+@functools.cache
+def _histories() -> Mapping[str, tuple[tuple[_Release, Gate], ...]]:
+    text = pkgutil.get_data("celadon.apiserver", "operation/feature_gates.txt")
+    assert text is not None, "feature_gates.txt belongs to the package"
+    lines = (line for line in text.decode().splitlines() if line and not line.startswith("#"))
+    return {
+        name: tuple(_stage(part) for part in history.split(","))
+        for name, _, history in (line.partition(":") for line in lines)
+    }
+
+
+def _stage(text: str) -> tuple[_Release, Gate]:
+    since, stage, *marks = text.split()
+    return parse_version(since), Gate(stage, on="on" in marks, locked="locked" in marks)
+
+
+def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, bool]:
+    """The gates that are not as by default in a release, or not as in `DEFAULT_VERSION`, whose
+    defaults hold wherever releases make no difference. Raises ValueError, in upstream's words;
+    VersionError."""
+    said = dict(_pairs(text))
+    known, usual = known_gates(parse_version(version)), known_gates(parse_version(DEFAULT_VERSION))
+    values: dict[str, bool] = {}
+    for group, stage in _GROUPS:
+        if group in said:
+            members = (name for name, gate in known.items() if gate.stage == stage)
+            values.update(dict.fromkeys(members, said.pop(group)))
+    for name, value in said.items():
+        gate = known.get(name)
+        if gate is None:
+            raise ValueError(f"unrecognized feature gate: {name}")
+        if gate.locked and value != gate.on:
+            raise ValueError(
+                f"cannot set feature gate {name} to {str(value).lower()}, "
+                f"feature is locked to {str(gate.on).lower()}"
+            )
+        values[name] = value
+    return {
+        name: value
+        for name, value in sorted(values.items())
+        if any(value != gates[name].on for gates in (known, usual) if name in gates)
+    }
+
+
+def _pairs(text: str) -> Iterator[tuple[str, bool]]:
+    for pair in filter(None, text.split(",")):
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals:
+            raise ValueError(f"missing bool value for {name}")
+        wanted = parse_bool(value)
+        if wanted is None:
+            raise ValueError(
+                f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": '
+                "invalid syntax"
+            )
+        yield name, wanted
+
+
+# --- Admission file ----------------------------------------------------------
+#
+# `--admission-control-config-file`: what the admission plugins are told, from files.
+
+
+def read_admission_file(path: Path, gates: Mapping[str, bool] | None = None) -> PluginSettings:
+    """YAML or JSON; files that it names are found from its folder. `gates` are the feature gates
+    that are not as by default. Raises BadConfiguration, OSError and UnicodeError."""
+    return plugin_settings(
+        _document(path),
+        lambda named: _document(path.parent / named),
+        folder_problem,
+        gated=(gates or {}).get(GATE, False),
+    )
+
+
+def folder_problem(path: str) -> str:
+    """Why it is not that of a folder, in Go's words; empty if it is."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError as error:
+        return f"unable to read: stat {path}: {(error.strerror or str(error)).lower()}"
+    return "" if stat.S_ISDIR(mode) else "must be a directory"
+
+
+def _document(path: Path) -> object:
+    import yaml  # late: few servers have such a file
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise BadConfiguration(f"`{path}`: {' '.join(str(error).split())}") from None

@@ -1,0 +1,352 @@
+"""What a server counts and times, and what `/metrics` shows of it.
+
+Names and labels are in `metric_table`. Which requests count as what is as in k8s.io/apiserver
+`pkg/endpoints/metrics`; other than there, requests that were not authenticated or not allowed are
+counted, too.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from celadon.apiserver.authz.access_decisions import DECISION
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.operation import metric_table as table
+from celadon.apiserver.operation.metric_table import (
+    CONTENT_TYPE,
+    Counter,
+    Description,
+    Family,
+    Gauge,
+    Histogram,
+    Labels,
+    ReadCounter,
+    Series,
+    exposition,
+)
+from celadon.apiserver.operation.request_limits import InFlight
+from celadon.apiserver.operation.webhook_counts import StaticReloads, WebhookCounts
+from celadon.apiserver.request_info import RequestInfo
+from celadon.kube.resources import Resource
+from celadon.records import dataclass
+
+# --- Process figures ---------------------------------------------------------
+#
+# What the operating system knows about the process, under the names that Prometheus clients
+# use.
+#
+# Linux tells it in `/proc`; elsewhere only the time that was used is known.
+
+
+_BEGAN: Final = time.time()
+_STATUS: Final = Path("/proc/self/statm")
+_FILES: Final = Path("/proc/self/fd")
+
+START_TIME: Final = Gauge(
+    Description("process_start_time_seconds", "When the process began, in Unix time."),
+    lambda: {(): _BEGAN},
+)
+"""By which a reader of counters notices that they began anew."""
+
+
+def process_families() -> tuple[Family, ...]:
+    """To be read when somebody asks."""
+    return (
+        ReadCounter(
+            Description(
+                "process_cpu_seconds_total", "Total user and system CPU time spent in seconds."
+            ),
+            lambda: {(): time.process_time()},
+        ),
+        Gauge(Description("process_max_fds", "Maximum number of open file descriptors."), _limit),
+        Gauge(Description("process_open_fds", "Number of open file descriptors."), _open_files),
+        Gauge(
+            Description("process_resident_memory_bytes", "Resident memory size in bytes."),
+            lambda: _memory(1),
+        ),
+        START_TIME,
+        Gauge(
+            Description("process_virtual_memory_bytes", "Virtual memory size in bytes."),
+            lambda: _memory(0),
+        ),
+    )
+
+
+def _limit() -> Mapping[Labels, float]:
+    return {(): resource.getrlimit(resource.RLIMIT_NOFILE)[0]}
+
+
+def _open_files() -> Mapping[Labels, float]:
+    return {(): len(os.listdir(_FILES))} if _FILES.is_dir() else {}
+
+
+def _memory(column: int) -> Mapping[Labels, float]:
+    if not _STATUS.is_file():
+        return {}
+    pages = int(_STATUS.read_text(encoding="ascii").split()[column])
+    return {(): pages * resource.getpagesize()}
+
+
+# --- Health counts -----------------------------------------------------------
+#
+# What came of the health checks, for `/metrics/slis`.
+#
+# As k8s.io/component-base `metrics/prometheus/slis`: each check that is made for one of the
+# paths of health as a whole is counted, and its last outcome is kept.
+
+
+_LABELS: Final = ("name", "type")
+LAST: Final = Description(
+    "kubernetes_healthcheck",
+    "This metric records the result of a single healthcheck.",
+    _LABELS,
+    "STABLE",
+)
+TOTAL: Final = Description(
+    "kubernetes_healthchecks_total",
+    "This metric records the results of all healthcheck.",
+    (*_LABELS, "status"),
+    "STABLE",
+)
+
+
+class HealthCounts:
+    """Those of one server."""
+
+    def __init__(self) -> None:
+        self._total = Counter(TOTAL)
+        self._last: dict[Labels, float] = {}
+
+    def observe(self, name: str, root: str, *, is_well: bool) -> None:
+        """A check was made for the path of health `root`."""
+        self._last[name, root] = float(is_well)
+        self._total.add((name, root, "success" if is_well else "error"))
+
+    def answer(self) -> HttpAnswer:
+        """Of `/metrics/slis`."""
+        families = (Gauge(LAST, lambda: self._last), self._total, START_TIME)
+        return HttpAnswer(200, CONTENT_TYPE, exposition(families).encode())
+
+
+VERBS: Final = {
+    "get": "GET",
+    "list": "LIST",
+    "watch": "WATCH",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+    "deletecollection": "DELETECOLLECTION",
+    "proxy": "CONNECT",
+    "post": "POST",
+    "put": "PUT",
+    "head": "HEAD",
+    "options": "OPTIONS",
+}
+CONNECTING: Final = frozenset({"attach", "exec", "portforward", "proxy"})
+PATHS: Final = (
+    *("/healthz", "/livez", "/readyz", "/metrics", "/version", "/openapi/v2", "/openapi/v3"),
+    *("/api", "/apis"),
+)
+"""Paths that are told apart, with all below them; an endless number of others is not."""
+
+COMPONENT: Final = "apiserver"
+DECISIONS: Final = {"allow": "allowed", "forbid": "denied"}
+UNAUTHORIZED: Final = 401
+TERMINATED: Final = frozenset({429, 504})
+MOST_ALIKE: Final = 4096
+"""Sorts of requests whose labels are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Where requests are counted that differ in nothing that counts."""
+
+    counted: Labels
+    seconds: Series
+    sizes: Series | None
+
+
+class ServerMetrics:
+    """Those of one server. What is now is read from `in_flight`, and from `objects`, which counts
+    the objects of each (group, resource); `clock` is Unix time."""
+
+    def __init__(
+        self,
+        in_flight: InFlight,
+        objects: Callable[[], Mapping[tuple[str, str], int]],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._in_flight = in_flight
+        self.static_reloads = StaticReloads(clock)
+        self._objects = objects
+        self.requests = Counter(table.REQUESTS)
+        self.request_seconds = Histogram(table.REQUEST_SECONDS, table.REQUEST_BOUNDS)
+        self.response_bytes = Histogram(table.RESPONSE_BYTES, table.RESPONSE_BOUNDS)
+        self.terminations = Counter(table.TERMINATIONS)
+        self._watches: dict[Labels, float] = {}
+        self._alike: dict[tuple[object, ...], _Alike] = {}
+        self.watch_events = Counter(table.WATCH_EVENTS)
+        self.watch_event_bytes = Histogram(table.WATCH_EVENT_BYTES, table.EVENT_BOUNDS)
+        self.authentications = Counter(table.AUTHENTICATIONS)
+        self.authorizations = Counter(table.AUTHORIZATIONS)
+        self.audit_events = Counter(table.AUDIT_EVENTS)
+        self.audit_errors = Counter(table.AUDIT_ERRORS)
+        self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
+        self.webhooks = WebhookCounts()
+        self.health = HealthCounts()
+        self.mutation_checks = Counter(table.MUTATION_CHECKS)
+        self.mutation_check_seconds = Histogram(table.MUTATION_CHECK_SECONDS, table.CHECK_BOUNDS)
+        self.policy_checks = Counter(table.POLICY_CHECKS)
+        self.policy_check_seconds = Histogram(table.POLICY_CHECK_SECONDS, table.CHECK_BOUNDS)
+        self.compilation_seconds = Histogram(table.COMPILATION_SECONDS, table.COMMON_BOUNDS)
+        self.evaluation_seconds = Histogram(table.EVALUATION_SECONDS, table.COMMON_BOUNDS)
+        self.policy_seconds = Histogram(table.POLICY_SECONDS, table.POLICY_BOUNDS)
+
+    def families(self) -> tuple[Family, ...]:
+        """In the order of their names."""
+        return (
+            self.admission_seconds,
+            *self.webhooks.families(),
+            self.audit_errors,
+            self.audit_events,
+            self.authorizations,
+            self.compilation_seconds,
+            self.evaluation_seconds,
+            Gauge(
+                table.IN_FLIGHT,
+                lambda: {(kind,): count for kind, count in self._in_flight.counts.items()},
+            ),
+            Gauge(table.LONG_RUNNING, lambda: self._watches),
+            *self.static_reloads.families(),
+            self.mutation_check_seconds,
+            self.mutation_checks,
+            self.request_seconds,
+            self.terminations,
+            self.requests,
+            Gauge(table.RESOURCE_OBJECTS, self._resource_objects),
+            self.response_bytes,
+            Gauge(table.STORAGE_OBJECTS, self._storage_objects),
+            self.policy_check_seconds,
+            self.policy_checks,
+            self.watch_event_bytes,
+            self.watch_events,
+            self.authentications,
+            self.policy_seconds,
+            *process_families(),
+        )
+
+    def answer(self) -> HttpAnswer:
+        """Of `/metrics`."""
+        return HttpAnswer(200, CONTENT_TYPE, exposition(self.families()).encode())
+
+    def answered(
+        self,
+        request: HttpRequest,
+        info: RequestInfo,
+        resource: Resource | None,
+        answer: HttpAnswer,
+        seconds: float,
+    ) -> None:
+        """One request. `resource` is None where none was found, whoever asked for what."""
+        key = (
+            *(info.verb, None if resource is None else resource.gvr, answer.code),
+            *(info.subresource if info.is_resource else info.path, info.name == ""),
+            *(info.namespace == "", "dryRun=All" in request.target),
+            "apply" in request.header("content-type"),
+        )
+        alike = self._alike.get(key)
+        if alike is None:
+            alike = self._alike_of(request, info, resource, answer.code)
+            if len(self._alike) < MOST_ALIKE:
+                self._alike[key] = alike
+        self.requests.add(alike.counted)
+        alike.seconds.observe(seconds)
+        if alike.sizes is not None:
+            alike.sizes.observe(len(answer.body))
+        if answer.code in TERMINATED:
+            self.terminations.add((COMPONENT, str(answer.code)))
+        self._decided(answer)
+
+    def _alike_of(
+        self, request: HttpRequest, info: RequestInfo, resource: Resource | None, code: int
+    ) -> _Alike:
+        verb, labels = request_labels(request, info, resource)
+        counted = (verb, "All" if "dryRun=All" in request.target else "", *labels, COMPONENT)
+        sized = verb in ("GET", "LIST")
+        return _Alike(
+            (*counted, str(code)),
+            self.request_seconds.series(counted),
+            self.response_bytes.series((verb, *labels, COMPONENT)) if sized else None,
+        )
+
+    def _decided(self, answer: HttpAnswer) -> None:
+        """Who asked, and whether they may."""
+        if answer.user is None and answer.code == UNAUTHORIZED:
+            self.authentications.add(("failure",))
+        elif answer.user is not None:
+            self.authentications.add(("success",))
+        decision = DECISIONS.get(answer.audit.get(DECISION, ""))
+        if decision is not None:
+            self.authorizations.add(("RBAC", "rbac", decision))
+
+    @contextmanager
+    def watching(
+        self, request: HttpRequest, info: RequestInfo, resource: Resource
+    ) -> Iterator[Callable[[int], None]]:
+        """While a watch is open. Gives what is to be called with the bytes of each event."""
+        verb, labels = request_labels(request, info, resource)
+        counted = (verb, *labels, COMPONENT)
+        kind = labels[:3]
+        sizes, events = self.watch_event_bytes.series(kind), self.watch_events
+
+        def sent(size: int) -> None:
+            sizes.observe(size)
+            events.add(kind)
+
+        self._watches[counted] = self._watches.get(counted, 0) + 1
+        try:
+            yield sent
+        finally:
+            self._watches[counted] -= 1
+
+    def _resource_objects(self) -> Mapping[Labels, float]:
+        return {labels: float(count) for labels, count in self._objects().items()}
+
+    def _storage_objects(self) -> Mapping[Labels, float]:
+        return {
+            (f"{resource}.{group}" if group else resource,): count
+            for (group, resource), count in self._objects().items()
+        }
+
+
+def request_labels(
+    request: HttpRequest, info: RequestInfo, resource: Resource | None
+) -> tuple[str, Labels]:
+    """The verb, and values for RESOURCE_LABELS. What nobody serves has none: clients could invent
+    an endless number of names."""
+    if not info.is_resource:
+        return VERBS.get(info.verb, "other"), ("", "", "", _known_path(info.path), "")
+    verb = "CONNECT" if info.subresource in CONNECTING else VERBS.get(info.verb, "other")
+    if verb == "PATCH" and "apply" in request.header("content-type"):
+        verb = "APPLY"
+    if resource is None:
+        return verb, ("", "", "", "", _scope(info))
+    gvr = resource.gvr
+    return verb, (gvr.group, gvr.version, gvr.resource, info.subresource, _scope(info))
+
+
+def _scope(info: RequestInfo) -> str:
+    if info.name or info.verb == "create":
+        return "resource"
+    return "namespace" if info.namespace else "cluster"
+
+
+def _known_path(path: str) -> str:
+    return next((one for one in PATHS if path == one or path.startswith(f"{one}/")), "")

@@ -1,0 +1,24 @@
+"""The heads of columns: name, type, and the words that explain a column to its reader."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from celadon.kube.resources import Column
+
+Header: TypeAlias = dict[str, Any]
+"""An entry of a table's `columnDefinitions`."""
+
+CREATED_AT: Final = "Created At"
+"""The last column of a resource that nobody wrote a printer for."""
+
+
+def described(column: Column) -> Header:
+    """All members are always there."""
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }

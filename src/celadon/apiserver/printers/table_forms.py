@@ -1,0 +1,275 @@
+"""Objects, lists and watch events as tables, or reduced to their metadata.
+
+Every function takes objects as they would be answered in full, with `kind` and `apiVersion`, and
+changes nothing in them. As k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.printers.cell_texts import Cell, CellsOf, Row, at, number
+from celadon.apiserver.printers.column_headers import CREATED_AT, Header, described
+from celadon.apiserver.printers.custom_columns import custom_cells, custom_headers
+from celadon.apiserver.printers.pod_cells import pod_conditions
+from celadon.apiserver.printers.printer_cells import compiled
+from celadon.kube import (
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    metadata,
+    status,
+)
+from celadon.kube.go import quote
+from celadon.kube.resources import Column, Resource, columns_of, scale_columns
+from celadon.kube.status import Status
+from celadon.records import dataclass
+
+# --- Table shapes ------------------------------------------------------------
+#
+# How the objects of each resource are shown in a table: columns, cells, conditions, order.
+
+
+PODS: Final = "pods"
+FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """`cells` may be more than there are `headers`. `conditions` are those of a row; `order` sorts
+    the rows of a list, where they are not in the order of the list. Where `null_rows` is set, the
+    rows of an empty list are null, as they are for kinds that nobody wrote a printer for."""
+
+    headers: tuple[Header, ...]
+    cells: CellsOf
+    conditions: Callable[[JsonObject], list[dict[str, str]]] | None = None
+    order: Callable[[JsonObject], Any] | None = None
+    null_rows: bool = False
+
+
+@functools.lru_cache(maxsize=1024)
+def built_in_shape(gvr: GroupVersionResource) -> TableShape:
+    """Of a resource that is built in, or of any other: then name and time of creation."""
+    columns = columns_of(gvr)
+    resource = str(gvr.group_resource)
+    return TableShape(
+        _headers(columns),
+        _cells(columns),
+        pod_conditions if resource == PODS else None,
+        flow_schema_order if resource == FLOW_SCHEMAS else None,
+        null_rows=columns[-1].name == CREATED_AT,
+    )
+
+
+@functools.cache
+def scale_shape() -> TableShape:
+    """Of the subresource `scale`, whatever it scales."""
+    columns = scale_columns()
+    return TableShape(_headers(columns), _cells(columns))
+
+
+def _headers(columns: Sequence[Column]) -> tuple[Header, ...]:
+    return tuple(described(column) for column in columns if not column.hidden)
+
+
+def _cells(columns: Sequence[Column]) -> CellsOf:
+    """The function that fills the columns, as the data say it."""
+    readers = [compiled(column.cell) for column in columns]
+
+    def cells(obj: JsonObject, now: float) -> list[Cell]:
+        row = Row(obj, now, {})
+        return [read(obj, row) for read in readers]
+
+    return cells
+
+
+def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
+    """Lists of flow schemas show first what is matched first."""
+    return number(obj, "spec", "matchingPrecedence"), metadata.name(obj)
+
+
+def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
+    """Of a custom resource in the version that `resource` is."""
+    columns = _printer_columns(resource, definition)
+    return TableShape(custom_headers(columns), custom_cells(columns))
+
+
+def _printer_columns(resource: Resource, definition: JsonObject) -> Sequence[Mapping[str, Any]]:
+    for version in at(definition, "spec", "versions") or ():
+        if version["name"] == resource.gvr.version:
+            return version.get("additionalPrinterColumns") or ()
+    return ()
+
+
+PARTIAL: Final = "PartialObjectMetadata"
+FIELDS_IN_ANNOTATIONS: Final = frozenset(
+    {
+        "deprecated.daemonset.template.generation",
+        "deprecated.deployment.rollback.to",
+        "autoscaling.alpha.kubernetes.io/behavior",
+        "autoscaling.alpha.kubernetes.io/conditions",
+        "autoscaling.alpha.kubernetes.io/current-metrics",
+        "autoscaling.alpha.kubernetes.io/metrics",
+    }
+)
+"""What a version of a kind has no field for and shows as an annotation: forms that are made of the
+object as the server has it inside lack them (k8s.io/kubernetes `pkg/apis/*/*/conversion.go`)."""
+
+_PACKAGES: Final = {
+    "": "core",
+    "events.k8s.io": "core",
+    "internal.apiserver.k8s.io": "apiserverinternal",
+}
+"""Go packages of groups whose package is not the first word of the group's name."""
+
+
+class IncludedObject(enum.Enum):
+    """What a row has of its object."""
+
+    METADATA = "Metadata"
+    OBJECT = "Object"
+    NONE = "None"
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """What was asked for: `version` is that of `meta.k8s.io`."""
+
+    version: str = "v1"
+    included: IncludedObject = IncludedObject.METADATA
+
+    @property
+    def api_version(self) -> str:
+        return f"meta.k8s.io/{self.version}"
+
+
+def included_object(request: HttpRequest) -> IncludedObject:
+    """Raises StatusError 400."""
+    wanted = request.first("includeObject") or IncludedObject.METADATA.value
+    try:
+        return IncludedObject(wanted)
+    except ValueError:
+        pass
+    problem = "must be 'Metadata', 'Object', 'None', or empty"
+    raise status.bad_request(
+        "Unable to convert to Table as requested: includeObject: "
+        f"Invalid value: {quote(wanted)}: {problem}"
+    )
+
+
+def list_table(
+    shape: TableShape, meta: JsonObject, objects: Iterable[JsonObject], form: TableForm, now: float
+) -> dict[str, Any]:
+    """`meta` is the metadata of the list."""
+    ordered = objects if shape.order is None else sorted(objects, key=shape.order)
+    return _table(shape, meta, [_row(shape, obj, form, now) for obj in ordered], form)
+
+
+def object_table(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> dict[str, Any]:
+    """A table with one row."""
+    return _table(shape, _version_of(obj), [_row(shape, obj, form, now)], form)
+
+
+def event_table(
+    shape: TableShape, obj: JsonObject, form: TableForm, now: float, *, first: bool
+) -> dict[str, Any]:
+    """The object of a watch event, bookmarks included; only the first of a stream has columns."""
+    table = object_table(shape, obj, form, now)
+    return table if first else {**table, "columnDefinitions": None}
+
+
+def partial_object(obj: JsonObject, version: str) -> dict[str, Any]:
+    """An object as PartialObjectMetadata of that version of `meta.k8s.io`."""
+    return {
+        "kind": PARTIAL,
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": _own_metadata(obj),
+    }
+
+
+def _own_metadata(obj: JsonObject) -> Mapping[str, Any]:
+    """Without the annotations that are fields elsewhere."""
+    meta = metadata.metadata(obj)
+    notes = metadata.annotations(obj)
+    if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):
+        return meta
+    kept = {key: note for key, note in notes.items() if key not in FIELDS_IN_ANNOTATIONS}
+    if kept:
+        return {**meta, "annotations": kept}
+    return {key: value for key, value in meta.items() if key != "annotations"}
+
+
+def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) -> dict[str, Any]:
+    """A list as PartialObjectMetadataList; of nothing, its items are null."""
+    items = [partial_object(obj, version) for obj in objects]
+    return {
+        "kind": f"{PARTIAL}List",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": meta,
+        "items": items or None,
+    }
+
+
+def not_an_object(kind: GroupVersionKind, *, custom: bool) -> StatusError:
+    """406: a list of this kind was asked for as the metadata of one object."""
+    name = "unstructured.UnstructuredList" if custom else f"{_go_type(kind)}List"
+    return _refused(f"you requested {PARTIAL}, but the requested object is a list (*{name})")
+
+
+def not_a_list(kind: GroupVersionKind, *, custom: bool) -> StatusError:
+    """406: one object of this kind was asked for as a list of metadata."""
+    name = "unstructured.Unstructured" if custom else _go_type(kind)
+    return _refused(
+        f"you requested {PARTIAL}List, but the requested object is not a list (*{name})"
+    )
+
+
+def _refused(message: str) -> StatusError:
+    return StatusError(Status(message=message, reason="NotAcceptable", code=406))
+
+
+def _go_type(kind: GroupVersionKind) -> str:
+    """The type inside the server, where all versions of a kind are one."""
+    package = _PACKAGES.get(kind.group, kind.group.split(".")[0])
+    return f"{package}.{kind.kind}"
+
+
+def _version_of(obj: JsonObject) -> dict[str, str]:
+    version = metadata.resource_version(obj)
+    return {"resourceVersion": version} if version else {}
+
+
+def _table(
+    shape: TableShape, meta: JsonObject, rows: list[dict[str, Any]], form: TableForm
+) -> dict[str, Any]:
+    return {
+        "kind": "Table",
+        "apiVersion": form.api_version,
+        "metadata": meta,
+        "columnDefinitions": list(shape.headers),
+        "rows": None if shape.null_rows and not rows else rows,
+    }
+
+
+def _row(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> dict[str, Any]:
+    conditions = [] if shape.conditions is None else shape.conditions(obj)
+    return {
+        "cells": shape.cells(obj, now),
+        **({"conditions": conditions} if conditions else {}),
+        "object": _included(obj, form),
+    }
+
+
+def _included(obj: JsonObject, form: TableForm) -> Mapping[str, Any] | None:
+    match form.included:
+        case IncludedObject.NONE:
+            return None
+        case IncludedObject.OBJECT:
+            return obj
+        case IncludedObject.METADATA:
+            return partial_object(obj, form.version)

@@ -1,0 +1,144 @@
+"""ResourceQuota: what an object needs is added to `status.used` of the quotas it falls under.
+
+It is the last of the validating plugins, and the one that writes: a quota is updated only if nobody
+else did in between, so that concurrent requests cannot both have the last place. As
+k8s.io/apiserver `pkg/admission/plugin/resourcequota`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from celadon.admission import Request
+from celadon.admission.plugins import Charge, LimitedResource, fit, given_back, is_counted
+from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.kube import GroupVersionResource, metadata
+from celadon.kube.resources import known_resources
+
+# --- Open charges ------------------------------------------------------------
+#
+# Namespaces in which something has been charged that is not stored yet.
+#
+# Who counts what is there must not do so meanwhile: they would take the charge back.
+
+
+PATIENCE: Final = 1.0
+"""Seconds that somebody waits for a namespace in which there is always something."""
+
+
+class OpenCharges:
+    """One per server, used in its event loop only."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    @contextmanager
+    def keep(self, namespace: str) -> Iterator[None]:
+        """From before the charge until what it was for is stored, or is not."""
+        self._open[namespace] += 1
+        try:
+            yield
+        finally:
+            self._open[namespace] -= 1
+            if not self._open[namespace]:
+                del self._open[namespace]
+                if namespace in self._waiting:
+                    self._waiting.pop(namespace).set()
+
+    async def closed(self, namespace: str) -> None:
+        """When there is none, or after PATIENCE."""
+        if self._open[namespace]:
+            event = self._waiting.setdefault(namespace, asyncio.Event())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(event.wait(), PATIENCE)
+
+
+QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")
+
+
+class QuotaCharging:
+    """Charges of one server. `now` gives the time as objects have it. Nobody may use what is
+    `limited` where no quota allows for it. Where it is not `enabled`, nothing is charged."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        now: Callable[[], str],
+        charges: OpenCharges,
+        limited: Sequence[LimitedResource] = (),
+        *,
+        enabled: bool,
+    ) -> None:
+        resource = known_resources().by_gvr(QUOTAS)
+        assert resource is not None, "a catalogue without quotas"
+        self._objects = objects
+        self._resource = resource
+        self._now = now
+        self._enabled = enabled
+        self._open = charges
+        self._limited = limited
+
+    def are_in(self, namespace: str) -> bool:
+        """Whether there is anything to ask for."""
+        if not self._enabled or not namespace:
+            return False
+        return bool(self._limited) or self._objects.has_any(self._resource, namespace)
+
+    @contextlib.asynccontextmanager
+    async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:
+        """Around what stores an object: it is charged before, and given back when that fails.
+        Raises StatusError for what does not fit. Unless it is `for_good`, nothing is written."""
+        namespace, taken = request.namespace, dict[str, Charge]()
+        with self._open.keep(namespace):
+            try:
+                if is_counted(request):
+                    await self._take(request, taken, for_good=for_good)
+                yield
+            except BaseException:
+                for name, charge in taken.items():
+                    await self._give_back(namespace, name, charge)
+                raise
+
+    async def _take(self, request: Request, taken: dict[str, Charge], *, for_good: bool) -> None:
+        """Quotas that somebody has written in between are asked again, and only they."""
+        while True:
+            quotas = {
+                name: one
+                for one in self._quotas(request.namespace)
+                if (name := metadata.name(one.object)) not in taken
+            }
+            given = [one.object for one in quotas.values()]
+            found = fit(given, request, self._now(), () if taken else self._limited)
+            if found.refusal is not None:
+                raise found.refusal
+            for name, charge in found.charges.items() if for_good else ():
+                if await self._write(quotas[name], charge.used):
+                    taken[name] = charge
+            if not for_good or found.charges.keys() <= taken.keys():
+                return
+
+    async def _give_back(self, namespace: str, name: str, charge: Charge) -> None:
+        while True:
+            quota = self._objects.get(self._resource, namespace, name)
+            if quota is None:
+                return
+            used = (quota.object.get("status") or {}).get("used") or {}
+            if await self._write(quota, given_back(used, charge.taken)):
+                return
+
+    async def _write(self, quota: StoredObject, used: Mapping[str, str]) -> bool:
+        """False when somebody has written in between."""
+        obj = quota.object
+        changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
+        namespace, name = metadata.namespace(obj), metadata.name(obj)
+        made = await self._objects.update(self._resource, namespace, name, changed, quota.revision)
+        return made is not None
+
+    def _quotas(self, namespace: str) -> tuple[StoredObject, ...]:
+        return self._objects.page(self._resource, namespace).objects

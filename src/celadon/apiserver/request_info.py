@@ -1,0 +1,338 @@
+"""What a request is about: verb, resource, namespace and name, read off its path and query.
+
+As k8s.io/apiserver `pkg/endpoints/request/requestinfo.go`. Authorization, audit and routing all go
+by this one reading.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from dataclasses import field, replace
+from typing import Final
+
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.cel.value_functions import parse_duration
+from celadon.kube import FieldError, FieldPath, fieldpath, status
+from celadon.kube.go import parse_int, quote
+from celadon.kube.registry import request_options
+from celadon.kube.resources import Resource
+from celadon.kube.selectors import (
+    FieldSelector,
+    FieldTerm,
+    LabelSelector,
+    SelectorError,
+    parse_field_selector,
+    parse_label_selector,
+    resolve_fields,
+)
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+VERBS: Final = {
+    "POST": "create",
+    "GET": "get",
+    "HEAD": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+COLLECTION_VERBS: Final = frozenset({"list", "watch", "deletecollection"})
+SPECIAL_VERBS: Final = frozenset({"watch", "proxy"})
+"""Words that may stand between the version and the resource; then they are the verb."""
+
+NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
+LONG_RUNNING: Final = frozenset({"watch", "proxy"})
+LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+"""Verbs and subresources whose requests last as long as they like."""
+_NUMBER: Final = late_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_UNIT: Final = late_pattern(r"[^0-9.]*")
+_UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
+_NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
+
+
+class UnreadablePath(ValueError):
+    """The path says neither which resource it means nor that it means none."""
+
+
+# House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
+# frozen one takes four times as long.
+@dataclass(slots=True)
+class RequestInfo:
+    """Of a request that is not for a resource, only `verb` (the method in lower case) and `path`
+    say anything. `path` has its percent-encoding resolved, `rest` is what follows a subresource."""
+
+    verb: str
+    path: str
+    is_resource: bool = False
+    prefix: str = ""
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+    rest: tuple[str, ...] = ()
+    deprecated_watch: bool = False
+    """The path has the word `watch` in it."""
+
+
+def request_info(request: HttpRequest) -> RequestInfo:
+    """Raises UnreadablePath for `/api/v1/watch` and its like."""
+    path = urllib.parse.unquote(request.path)
+    parts = path.strip("/").split("/")
+    method = request.method
+    if len(parts) < 3 or parts[0] not in ("api", "apis"):
+        return RequestInfo(method.lower(), path)
+    group = ""
+    rest = parts[1:]
+    if parts[0] == "apis":
+        if len(parts) < 4:
+            return RequestInfo(method.lower(), path)
+        group, rest = parts[1], parts[2:]
+    version, rest = rest[0], rest[1:]
+    verb = VERBS.get(method, "")
+    special = rest[0] in SPECIAL_VERBS
+    if special:
+        verb, rest = rest[0], rest[1:]
+        if not rest:
+            raise UnreadablePath(f"unable to determine kind and namespace from url, {path}")
+    namespace, rest = _namespace(rest)
+    resource, name, subresource = (*rest[:3], "", "", "")[:3]
+    if not special and not name:
+        verb, name = _collection_verb(verb, request)
+    return RequestInfo(
+        verb=verb,
+        path=path,
+        is_resource=True,
+        prefix=parts[0],
+        group=group,
+        version=version,
+        namespace=namespace,
+        resource=resource,
+        subresource=subresource,
+        name=name,
+        rest=tuple(rest[3:]),
+        deprecated_watch=special and verb == "watch",
+    )
+
+
+def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
+    """The deadline that a request may set for itself has to be a duration; those that last
+    (watches, connections) have none. Raises StatusError 400."""
+    text = request.first("timeout")
+    lasts = info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_BELOW
+    if not text or lasts or parse_duration(text) is not None:
+        return
+    why = f"time: {_duration_fault(text)}"
+    raise status.bad_request(f"invalid timeout specified in the request URL - {why}")
+
+
+def _duration_fault(text: str) -> str:
+    """What Go's `time.ParseDuration` says."""
+    rest = text.lstrip("+-") if text[0] in "+-" else text
+    while rest:
+        number = _NUMBER.match(rest)
+        if number is None:
+            break
+        unit = _UNIT.match(rest, number.end())
+        assert unit is not None
+        if not unit[0]:
+            return f"missing unit in duration {quote(text)}"
+        if unit[0] not in _UNITS:
+            return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
+        rest = rest[unit.end() :]
+    return f"invalid duration {quote(text)}"
+
+
+def _namespace(parts: list[str]) -> tuple[str, list[str]]:
+    """The namespace, and what is left when its two parts are taken away. The parts of a Namespace
+    object itself stay; it counts as being in the namespace that it is."""
+    if parts[0] != "namespaces":
+        return "", parts
+    namespace = parts[1] if len(parts) > 1 else ""
+    inside = len(parts) > 2 and parts[2] not in NAMESPACE_SUBRESOURCES
+    return namespace, parts[2:] if inside else parts
+
+
+def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
+    """The verb of a request without a name, and the one name that a selector may leave."""
+    if verb == "get":
+        verb = "watch" if is_true(request, "watch") else "list"
+    elif verb == "delete":
+        verb = "deletecollection"
+    name = ""
+    if verb in ("list", "watch", "deletecollection"):
+        name = selected_name(request.first("fieldSelector"))
+    return verb, name
+
+
+def selected_name(selector: str) -> str:
+    """The name that a field selector demands of `metadata.name`; empty if it does not."""
+    for term in dict.fromkeys(selector.split(",")):
+        found = _NAME_SELECTOR.match(term)
+        if found is not None and found[1] not in (".", "..") and not set("/%") & set(found[1]):
+            return found[1]
+    return ""
+
+
+def is_true(request: HttpRequest, parameter: str) -> bool:
+    """Go's reading of a boolean parameter: there, and neither `0` nor a form of `false`."""
+    values = request.query.get(parameter, ())
+    return bool(values) and values[0] != "0" and values[0].lower() != "false"
+
+
+# --- List options ------------------------------------------------------------
+#
+# The options of reads: what a query asks of a list or a watch, and what is wrong with it.
+#
+# All options are read before any is judged, and only then do the fields of a selector have to
+# be fields of the resource. As k8s.io/apiserver `pkg/endpoints/handlers/get.go` (`listOpts`)
+# and k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
+
+
+LIST_OPTIONS: Final = "ListOptions"
+EXACT: Final = "Exact"
+NOT_OLDER_THAN: Final = "NotOlderThan"
+MAX_REVISION: Final = (1 << 64) - 1
+_DIGITS: Final = late_pattern(r"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
+
+    labels: LabelSelector = field(default_factory=lambda: parse_label_selector(""))
+    fields: FieldSelector = field(default_factory=lambda: parse_field_selector(""))
+    has_selector: bool = False
+    resource_version: str = ""
+    match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    timeout_seconds: int | None = None
+    allow_bookmarks: bool = False
+    send_initial_events: bool | None = None
+
+    def of_one(self, name: str) -> ListOptions:
+        """The same for the one object of this name."""
+        terms = (*self.fields.terms, FieldTerm("metadata.name", name))
+        return replace(self, fields=FieldSelector(terms), has_selector=True)
+
+
+def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
+    """Raises StatusError: 400 for what cannot be read, then 422 for what does not go together, then
+    400 for fields that the resource does not have."""
+    options = _read(request)
+    watch = is_true(request, "watch")  # of any verb: deletions may say it, `/watch/` need not
+    if watch:
+        options = _with_watch_defaults(options)
+    errors = _watch_errors(options) if watch else _list_errors(options)
+    if errors:
+        raise request_options.invalid_options(LIST_OPTIONS, errors)
+    try:
+        return replace(options, fields=resolve_fields(options.fields, resource))
+    except SelectorError as error:
+        raise status.bad_request(str(error)) from None
+
+
+def _read(request: HttpRequest) -> ListOptions:
+    """Numbers first, then selectors, whose fields are as they were given. Raises StatusError 400.
+
+    The query becomes a struct of texts and numbers, and that becomes the one with selectors."""
+    seconds = integer(request, "timeoutSeconds")
+    limit = integer(request, "limit") or 0
+    try:
+        labels = parse_label_selector(request.first("labelSelector"))
+        fields = parse_field_selector(request.first("fieldSelector"))
+    except SelectorError as error:
+        raise status.bad_request(str(error)) from None
+    events = is_true(request, "sendInitialEvents") if "sendInitialEvents" in request.query else None
+    return ListOptions(
+        labels=labels,
+        fields=fields,
+        has_selector=bool(fields.terms) or not labels.is_everything,
+        resource_version=request.first("resourceVersion"),
+        match=request.first("resourceVersionMatch"),
+        limit=max(limit, 0),
+        continue_token=request.first("continue"),
+        timeout_seconds=seconds,
+        allow_bookmarks=is_true(request, "allowWatchBookmarks"),
+        send_initial_events=events,
+    )
+
+
+def integer(request: HttpRequest, parameter: str) -> int | None:
+    """A number in the query; None where it is absent. Raises StatusError 400."""
+    if parameter not in request.query:
+        return None
+    try:
+        return parse_int(request.first(parameter))
+    except ValueError as error:
+        raise status.bad_request(str(error)) from None
+
+
+def revision_of(text: str) -> int:
+    """A `resourceVersion`; empty reads as 0. Raises ValueError with what upstream says of it."""
+    if not text:
+        return 0
+    if _DIGITS.fullmatch(text) is None:
+        why = "invalid syntax"
+    elif int(text) > MAX_REVISION:
+        why = "value out of range"
+    else:
+        return int(text)
+    error = fieldpath.invalid(
+        FieldPath("resourceVersion"), text, f"strconv.ParseUint: parsing {quote(text)}: {why}"
+    )
+    raise ValueError(str(error))
+
+
+def _with_watch_defaults(options: ListOptions) -> ListOptions:
+    """A watch that says nothing of initial events, from no version in particular, gets them."""
+    unsaid = options.send_initial_events is None and not options.match
+    if unsaid and options.resource_version in ("", "0"):
+        return replace(options, send_initial_events=True, match=NOT_OLDER_THAN)
+    return options
+
+
+def _match_path() -> FieldPath:
+    return FieldPath("resourceVersionMatch")
+
+
+def _list_errors(options: ListOptions) -> list[FieldError]:
+    errors = []
+    if options.match:
+        if not options.resource_version:
+            why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            errors.append(fieldpath.forbidden(_match_path(), why))
+        if options.continue_token:
+            why = "resourceVersionMatch is forbidden when continue is provided"
+            errors.append(fieldpath.forbidden(_match_path(), why))
+        if options.match not in (EXACT, NOT_OLDER_THAN):
+            known = (EXACT, NOT_OLDER_THAN, "")
+            errors.append(fieldpath.not_supported(_match_path(), options.match, known))
+        if options.match == EXACT and options.resource_version == "0":
+            why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            errors.append(fieldpath.forbidden(_match_path(), why))
+    if options.send_initial_events is not None:
+        why = "sendInitialEvents is forbidden for list"
+        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), why))
+    return errors
+
+
+def _watch_errors(options: ListOptions) -> list[FieldError]:
+    errors = []
+    initial = options.send_initial_events is not None
+    if initial and options.match != NOT_OLDER_THAN:
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    if not options.match:
+        return errors
+    if not initial:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    if options.match != NOT_OLDER_THAN:
+        errors.append(fieldpath.not_supported(_match_path(), options.match, (NOT_OLDER_THAN,)))
+    if options.continue_token:
+        why = "resourceVersionMatch is forbidden when continue is provided"
+        errors.append(fieldpath.forbidden(_match_path(), why))
+    return errors

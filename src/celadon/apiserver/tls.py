@@ -1,0 +1,77 @@
+"""Contexts of TLS, whatever they are for.
+
+`changing_tls` lets a listener change its certificate, `private_files` hands keys to TLS,
+`go_trust` says what of a pool of certificates is trusted; `issuing`, a door of its own, signs
+certificates.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+from celadon.apiserver.issuing import load_pair
+
+__all__ = ["ChangingTls", "context_with", "load_pair", "server_context"]
+
+
+# --- Changing tls ------------------------------------------------------------
+#
+# A server's side of TLS whose certificate can change while it listens.
+#
+# A listener has one context for as long as it lives; each new handshake is sent on to the
+# context that counts now. Connections that exist keep theirs, so nothing that is under way
+# notices.
+
+
+PROTOCOLS: Final = ("http/1.1",)
+
+
+class ChangingTls:
+    """Give `context` to the listener. It shows the first certificate even to a client that names
+    no host (`sni_callback` is called all the same)."""
+
+    def __init__(self, first: ssl.SSLContext) -> None:
+        self.context = self._current = first
+        self.context.sni_callback = self._choose
+
+    def use(self, context: ssl.SSLContext) -> None:
+        """For all handshakes from now on."""
+        self._current = context
+
+    def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
+        """For each handshake, whatever name the client asks for."""
+        connection.context = self._current
+
+
+def server_context() -> ssl.SSLContext:
+    """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
+    was trusted when they were given."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(PROTOCOLS)
+    return context
+
+
+def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
+    """That shows this certificate (PEM). Raises OSError, ssl.SSLError among them."""
+    context = server_context()
+    load_pair(context, certificate, key)
+    return context
+
+
+# --- Go trust ----------------------------------------------------------------
+#
+# What of a certificate Go trusts, where OpenSSL, or Python for it, would decide otherwise.
+
+
+def trust_as_go(context: ssl.SSLContext) -> None:
+    """Whatever is in a pool is an anchor: an intermediate certificate, the certificate of the other
+    side itself, an authority whose certificate lacks some extension. A common name is no name of a
+    host. As Go's `crypto/x509`."""
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if context.protocol is ssl.PROTOCOL_TLS_CLIENT:
+        context.hostname_checks_common_name = False

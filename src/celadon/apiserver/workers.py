@@ -1,0 +1,509 @@
+"""What takes long leaves the event loop: threads that take turns, what they may ask of the loop,
+and how their work ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import functools
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import field
+from typing import Any, Final, ParamSpec, TypeVar
+
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.kube import StatusError, status
+from celadon.records import dataclass
+
+# --- Loop doors --------------------------------------------------------------
+#
+# What belongs to the event loop, asked from a worker.
+#
+# INVARIANT (one owner): views, mirrors and the store belong to the thread of the event loop.
+# Their doors are marked `on_loop`: whoever comes from a worker is served by the loop, and
+# waits. On the loop itself a marked method costs one look at a thread-local.
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Here(threading.local):
+    """Of each thread: the loop that it works for; None if it works for none."""
+
+    home: asyncio.AbstractEventLoop | None = None
+
+
+_here = _Here()
+
+
+def belong_to(loop: asyncio.AbstractEventLoop) -> None:
+    """This thread is a worker of the loop from now on."""
+    _here.home = loop
+
+
+def on_loop(method: Callable[P, R]) -> Callable[P, R]:
+    """The method runs in the loop's thread, wherever it is called."""
+
+    @functools.wraps(method)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        home = _here.home
+        if home is None:
+            return method(*args, **kwargs)
+        found: Future[R] = Future()
+        home.call_soon_threadsafe(_answer, found, method, args, kwargs)
+        return found.result()
+
+    return asked
+
+
+def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401 - any method's
+    try:
+        found.set_result(method(*args, **kwargs))
+    except BaseException as error:  # noqa: BLE001  whatever it is, it is for who asked
+        found.set_exception(error)
+
+
+# --- Worker threads ----------------------------------------------------------
+#
+# Work that takes long, in threads: in turn by user, within a budget, and it ends.
+#
+# Threads of Python share one lock, so a thread more makes nothing faster; but the event loop
+# gets its turn after a fraction of a millisecond (`SWITCH_SECONDS`), whatever a worker is
+# doing. A user has one worker at a time; who waits is served user by user, so that a thousand
+# works of one user hold up no work of another.
+#
+# Each work has a thread of its own, which is cheap beside what it does. Its processor time is
+# looked at while it runs. When the budget of the request or of the user is used up, or nobody
+# waits for it any more, an exception is raised in the thread, and it ends there. What a work
+# may touch is therefore its own; what belongs to the loop it asks for (`loop_doors`), and the
+# loop is never interrupted.
+
+
+T = TypeVar("T")
+
+SWITCH_SECONDS: Final = 0.0005
+"""After which a thread that has worked gives others a turn; Python's own 5 ms would be what each
+step of the event loop waits."""
+
+THREADS: Final = 2
+"""That work at once."""
+
+REQUEST_SECONDS: Final = 10.0
+"""Processor time of one request."""
+
+USER_SECONDS: Final = 30.0
+"""Processor time of all requests of one user, in hand at most."""
+
+USER_SHARE: Final = 0.5
+"""Seconds that a user is given each second."""
+
+MOST_WAITING: Final = 100
+"""Works of one user that wait."""
+
+MOST_ACCOUNTS: Final = 10_000
+"""Users whose processor time is remembered."""
+
+_LOOK_SECONDS: Final = 0.05
+
+
+class WorkEnded(BaseException):
+    """Raised inside a work that has to end. No `except Exception` keeps it."""
+
+
+class TooMuchWork(Exception):
+    """So much of one user waits already."""
+
+
+def out_of_time() -> StatusError:
+    """What a request is told whose work was ended (k8s.io/apiserver
+    `pkg/endpoints/handlers/finisher/finisher.go`)."""
+    return status.timeout(
+        "request did not complete within requested timeout - context deadline exceeded"
+    )
+
+
+class _Work:
+    """One function to be called; `spent` is its processor time, when it is over."""
+
+    __slots__ = ("allowed", "began", "function", "future", "is_over", "owner", "spent", "thread")
+
+    def __init__(
+        self, owner: str, function: Callable[[], Any], allowed: float, future: asyncio.Future[Any]
+    ) -> None:
+        # An error that is set knows the frames that it came through, and they know the work: what
+        # they all held would stay until garbage is collected, which is seldom. So the future goes
+        # when it has been waited for.
+        self.owner = owner
+        self.function = function
+        self.allowed = allowed
+        self.future: asyncio.Future[Any] | None = future
+        self.thread: threading.Thread | None = None
+        self.began = False
+        self.is_over = False
+        self.spent = 0.0
+
+    def end(self) -> None:
+        """Raise `WorkEnded` in it. Said again until it is over: code may swallow anything."""
+        thread = self.thread
+        if thread is None or thread.ident is None or self.is_over or not self.began:
+            return
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
+        )
+
+    def used(self) -> float:
+        """Processor time until now."""
+        thread = self.thread
+        if thread is None or thread.ident is None or self.is_over or not thread.is_alive():
+            return self.spent
+        try:
+            return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        except OSError:  # it has just ended
+            return self.spent
+
+
+class _Account:
+    """What a user has in hand."""
+
+    __slots__ = ("at", "seconds")
+
+    def __init__(self, now: float) -> None:
+        self.seconds = USER_SECONDS
+        self.at = now
+
+    def refill(self, now: float) -> None:
+        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * USER_SHARE)
+        self.at = now
+
+
+class Workers:
+    """Of one server. Belongs to the event loop that first asks."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._threads = threads
+        self._waiting: dict[str, deque[_Work]] = {}
+        """By user, who comes next first."""
+        self._working: dict[str, _Work] = {}
+        """By user."""
+        self._accounts: dict[str, _Account] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._beginner = _Beginner()
+
+    async def run(
+        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS
+    ) -> tuple[T, float]:
+        """What the function gives, and the processor time it took. Raises what it raises,
+        StatusError 504 when it was ended, TooMuchWork."""
+        loop = self._loop = asyncio.get_running_loop()
+        waiting = self._waiting.setdefault(owner, deque())
+        if len(waiting) >= MOST_WAITING:
+            raise TooMuchWork
+        future: asyncio.Future[T] = loop.create_future()
+        work = _Work(owner, function, allowed, future)
+        waiting.append(work)
+        self._begin_some()
+        try:
+            return await future, work.spent
+        finally:
+            work.future = None
+            del future
+            if not work.is_over:  # nobody waits for it any more
+                if work.thread is None:
+                    self._forget(work)
+                work.allowed = -1.0
+                work.end()
+
+    def _forget(self, work: _Work) -> None:
+        waiting = self._waiting.get(work.owner)
+        if waiting is not None and work in waiting:
+            waiting.remove(work)
+            if not waiting:
+                del self._waiting[work.owner]
+
+    def _begin_some(self) -> None:
+        """As many as there are threads for: of each user one, in turn."""
+        assert self._loop is not None
+        now = self._loop.time()
+        for owner in list(self._waiting):
+            if len(self._working) >= self._threads:
+                break
+            if owner in self._working or not self._has_time(owner, now):
+                continue
+            waiting = self._waiting.pop(owner)
+            work = waiting.popleft()
+            if waiting:
+                self._waiting[owner] = waiting  # behind all others
+            self._working[owner] = work
+            self._beginner.begin(work, self._loop, self._over)
+        if self._timer is None and (self._working or self._waiting):
+            self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
+
+    def _has_time(self, owner: str, now: float) -> bool:
+        account = self._accounts.get(owner)
+        if account is None:
+            return True
+        account.refill(now)
+        return account.seconds > 0
+
+    def _look(self) -> None:
+        """What has used up its time ends; what waits may have time again."""
+        assert self._loop is not None
+        self._timer = None
+        for work in list(self._working.values()):
+            if work.thread is not None and not work.thread.is_alive():
+                # What it has told is heard first; if it was ended while it told, this is.
+                self._loop.call_soon(self._over, work, None, WorkEnded())
+                continue
+            account = self._accounts.get(work.owner)
+            left = USER_SECONDS if account is None else account.seconds
+            if work.used() > min(work.allowed, left):
+                work.end()
+        self._begin_some()
+
+    def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+        """In the loop, when a thread is done."""
+        if self._working.get(work.owner) is not work:
+            return
+        del self._working[work.owner]
+        work.is_over = True
+        self._charge(work.owner, work.spent)
+        future = work.future
+        if future is not None and not future.done():
+            if error is None:
+                future.set_result(made)
+            elif isinstance(error, WorkEnded):
+                future.set_exception(out_of_time())
+            else:
+                future.set_exception(error)
+        self._begin_some()
+
+    def _charge(self, owner: str, seconds: float) -> None:
+        assert self._loop is not None
+        now = self._loop.time()
+        account = self._accounts.get(owner)
+        if account is None:
+            if len(self._accounts) >= MOST_ACCOUNTS:
+                self._accounts.clear()
+            account = self._accounts[owner] = _Account(now)
+        account.refill(now)
+        account.seconds -= seconds
+
+    def stop(self) -> None:
+        """End all works; nobody waits for them."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for work in self._working.values():
+            work.end()
+        self._beginner.stop()
+
+
+Done = Callable[[_Work, Any, BaseException | None], None]
+
+
+def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
+    """The life of a worker. The exception that ends it may come wherever it is: what was told
+    twice is heard once."""
+    try:
+        try:
+            belong_to(loop)
+            work.began = True
+            made = work.function()
+        except BaseException as error:  # noqa: BLE001  it is for who waits
+            _let_go(error)
+            _tell(work, loop, done, None, error)
+        else:
+            _tell(work, loop, done, made, None)
+    except WorkEnded as error:
+        _let_go(error)
+        _tell(work, loop, done, None, error)
+
+
+def _let_go(error: BaseException) -> None:
+    """An answer or an end needs no traceback. Its frames hold all that was read, which would be
+    given back on the loop, a tenth of a second for three megabytes."""
+    if not isinstance(error, StatusError | WorkEnded):
+        return
+    seen: BaseException | None = error
+    while seen is not None:
+        seen.__traceback__ = None
+        seen = seen.__context__
+
+
+def _tell(
+    work: _Work,
+    loop: asyncio.AbstractEventLoop,
+    done: Done,
+    made: Any,  # noqa: ANN401 - any function's
+    error: BaseException | None,
+) -> None:
+    work.spent = time.thread_time()
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(done, work, made, error)
+
+
+class _Beginner:
+    """Begins the threads of works. To begin one is to wait until it has had its first turn, for
+    which the loop has no time."""
+
+    __slots__ = ("_asked", "_thread")
+
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[tuple[_Work, asyncio.AbstractEventLoop, Done] | None] = (
+            queue.SimpleQueue()
+        )
+        self._thread: threading.Thread | None = None
+
+    def begin(self, work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
+        """`done` is told in the loop."""
+        self._asked.put((work, loop, done))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="beginner", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Nothing begins any more."""
+        if self._thread is not None:
+            self._asked.put(None)
+
+    def _run(self) -> None:
+        while (asked := self._asked.get()) is not None:
+            work, loop, done = asked
+            thread = threading.Thread(target=_worked, args=asked, name="worker", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # the system has no more threads
+                _tell(work, loop, done, None, error)
+            else:
+                work.thread = thread
+
+
+# --- Request work ------------------------------------------------------------
+#
+# Which steps of a request leave the event loop.
+#
+# What has begun on the loop cannot be moved. So it is decided beforehand: by the size of what a
+# step works on, or by what the same kind of step has taken before.
+
+
+LARGE_BYTES: Final = 32 << 10
+"""Of JSON: what reading, checking and writing it takes is a few milliseconds."""
+
+YAML_WEIGHT: Final = 6
+"""So many times as long takes a byte of YAML, or of protobuf at its worst."""
+
+MANY_OBJECTS: Final = 500
+"""Objects of a list, or warnings of an answer."""
+
+LARGE_ANSWER: Final = 1 << 20
+"""Bytes that are compressed."""
+
+DEAR_SECONDS: Final = 0.004
+"""Of processor time: a step that has taken so long is not taken on the loop again."""
+
+_DECAY: Final = 0.7
+_SURPRISES: Final = 3
+"""After so many, a kind of step is dear for good."""
+
+_KINDS: Final = 1_000
+
+
+_WEIGHTY: Final = ("yaml", "protobuf")
+
+
+def is_large(request: HttpRequest) -> bool:
+    """Whether what is to be read of the request may take long."""
+    size = len(request.body)
+    if size * YAML_WEIGHT > LARGE_BYTES:
+        if size > LARGE_BYTES:
+            return True
+        content_type = request.header("content-type")
+        if any(one in content_type for one in _WEIGHTY):
+            return True
+    return request.has_long_head
+
+
+def is_large_refusal(error: StatusError) -> bool:
+    """Whether writing what is wrong may take long: each of a hundred thousand keys can be."""
+    details = error.status.details
+    many = details is not None and len(details.causes) > MANY_OBJECTS
+    return many or len(error.status.message) > LARGE_BYTES
+
+
+@dataclass(slots=True)
+class RequestWork:
+    """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
+    whether what it has sent, or changes, is."""
+
+    workers: Workers = field(default_factory=Workers)
+    owner: str = ""
+    is_large: bool = False
+    spent: float = 0.0
+
+    async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
+        """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
+        what it raises; StatusError 504, TooMuchWork."""
+        if not (aside or self.is_large):
+            return function(*args)
+        left = REQUEST_SECONDS - self.spent
+        if left <= 0:
+            raise out_of_time()
+        made, spent = await self.workers.run(self.owner, functools.partial(function, *args), left)
+        self.spent += spent
+        return made
+
+
+@dataclass(slots=True)
+class _Known:
+    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to
+    take."""
+
+    rules: object
+    seconds: float
+    surprises: int = 0
+
+
+class Pace:
+    """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
+    known: the first step of a kind is taken in a worker."""
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._known: dict[tuple[object, ...], _Known] = {}
+
+    async def step(
+        self,
+        work: RequestWork,
+        kind: tuple[object, ...],
+        rules: object,
+        function: Callable[..., T],
+        *args: object,
+    ) -> T:
+        """As `RequestWork.step`."""
+        known = self._known.get(kind)
+        aside = known is None or known.rules is not rules or known.seconds > DEAR_SECONDS
+        if known is None or known.rules is not rules:
+            if len(self._known) >= _KINDS:
+                self._known.clear()
+            known = self._known[kind] = _Known(rules, 0.0)
+        if work.is_large:
+            return await work.step(function, *args)
+        measured = functools.partial(self._measured, known, function, *args)
+        return await work.step(measured, aside=aside)
+
+    def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
+        began = self._clock()
+        try:
+            return function(*args)
+        finally:  # even if it was ended
+            seconds = self._clock() - began
+            if DEAR_SECONDS < seconds > known.seconds:
+                known.surprises += 1
+            falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
+            known.seconds = max(seconds, known.seconds * falls)

@@ -1,0 +1,389 @@
+"""Inline forms of functions on texts, and of conversions to text and int."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel import re2
+from celadon.cel.analysis.tree_context import Context
+from celadon.cel.codegen.emitter import MeteredWriter, PlainWriter, Writer
+from celadon.cel.codegen.inline_operators import (
+    EXACT,
+    MeteredCall,
+    Native,
+    NativeForm,
+    PlainForm,
+    is_class,
+    last_constant,
+    length,
+    operands,
+)
+from celadon.cel.declarations import Inline
+from celadon.cel.syntax import Call, Expr, ListLiteral
+from celadon.cel.values.text import MAX_LENGTH, Uint
+from celadon.cel.values.value_notation import Broken, parse
+
+
+def _method(name: str) -> PlainForm:
+    def write(w: PlainWriter, node: Call) -> str | None:
+        # bytes has the method too but refuses a str argument; everything else lacks it
+        receiver, arg = operands(node)
+        certain = w.context.certain(arg)
+        if certain is str:
+            # a name for a constant: `5.startswith` is no expression
+            code = w.atom(receiver) if w.context.is_constant(receiver) else w.value(receiver)
+            return f"{code}.{name}({_text(w, arg)})"
+        if certain is not None:
+            return None
+        e, x, y = w.emitter, w.atom(receiver), w.atom(arg)
+        slow = f"{e.bind(w.context.impl(node), 'f')}({x}, {y})"
+        return f"({x}.{name}({y}) if {y}.__class__ is {e.runtime('str')} else {slow})"
+
+    return write
+
+
+def _text(w: PlainWriter, node: Expr) -> str:
+    """The value of an argument that is a text."""
+    c = w.context
+    return w.emitter.key(c.constant(node)) if c.is_constant(node) else w.value(node)
+
+
+def _metered_method(name: str) -> NativeForm:
+    def form(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+        x, y = atoms
+        part = last_constant(w, node)
+        if not isinstance(part, str):
+            return None
+        return Native(is_class(w, x, "str"), f"{x}.{name}({y})", (length(w, x), len(part)))
+
+    return form
+
+
+def _contains(w: PlainWriter, node: Call) -> str | None:
+    receiver, arg = operands(node)
+    e = w.emitter
+    certain = w.context.certain(arg)
+    if certain not in (str, None):
+        return None
+    if certain is str is w.context.certain(receiver):
+        return f"({w.value(arg)} in {w.value(receiver)})"
+    x = _text(w, arg) if w.context.is_constant(arg) else w.atom(arg)
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    text = e.runtime("str")
+    test = f"({t} := {w.value(receiver)}).__class__ is {text}"
+    if certain is None:
+        test = f"{test} and {x}.__class__ is {text}"
+    return f"({x} in {t} if {test} else {slow}({t}, {x}))"
+
+
+def _metered_contains(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x, y = atoms
+    value = last_constant(w, node)
+    if not isinstance(value, str):
+        return None
+    return Native(is_class(w, x, "str"), f"{y} in {x}", (length(w, x), len(value)))
+
+
+def _matches(w: PlainWriter, node: Call) -> str | None:
+    receiver, pattern = operands(node)
+    c, e = w.context, w.emitter
+    if not c.is_constant(pattern) or c.constant(pattern).__class__ is not str:
+        return None
+    compiled = re2.compile(c.constant(pattern))
+    # search functions refuse anything but str
+    return f"(True if {e.bind(compiled.search_fn, 'r')}({w.value(receiver)}) else False)"
+
+
+def _metered_matches(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    pattern = last_constant(w, node)
+    if not isinstance(pattern, str):
+        return None
+    x = atoms[0]
+    search = w.emitter.bind(re2.compile(pattern).search_fn, "r")
+    sizes = length(w, x), len(pattern)
+    return Native(is_class(w, x, "str"), f"True if {search}({x}) else False", sizes)
+
+
+#: Constant arguments longer than this are left to the implementations, which watch sizes.
+_SHORT = 1000
+
+
+def _text_method(name: str, arity: int) -> PlainForm:
+    """A method of Python strings with constant, short, non-empty string arguments."""
+
+    def write(w: PlainWriter, node: Call) -> str | None:
+        e, c = w.emitter, w.context
+        receiver, *args = operands(node)
+        if len(args) != arity or not all(map(c.is_constant, args)):
+            return None
+        values = [c.constant(arg) for arg in args]
+        if any(v.__class__ is not str or len(v) > _SHORT for v in values) or not values[0]:
+            return None
+        t, slow = e.name(), e.bind(c.impl(node), "f")
+        given = ", ".join(e.named(v) for v in values)
+        test = f"({t} := {w.value(receiver)}).__class__ is {e.runtime('str')}"
+        return f"({t}.{name}({given}) if {test} else {slow}({t}, {given}))"
+
+    return write
+
+
+def _metered_split(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    separator = last_constant(w, node)
+    if not isinstance(separator, str) or not 0 < len(separator) <= _SHORT:
+        return None
+    x, k = atoms
+    return Native(is_class(w, x, "str"), f"{x}.split({k})", (length(w, x), len(separator)))
+
+
+def _metered_replace(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    c = w.context
+    values = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
+    texts = [text for text in values if isinstance(text, str) and len(text) <= _SHORT]
+    if len(texts) != 2 or len(node.args) != 2 or not texts[0]:
+        return None
+    x, old, new = atoms
+    sizes = length(w, x), len(texts[0]), len(texts[1])
+    return Native(is_class(w, x, "str"), f"{x}.replace({old}, {new})", sizes)
+
+
+def _lower_ascii(w: PlainWriter, node: Call) -> str | None:
+    e = w.emitter
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    test = f"({t} := {w.value(operands(node)[0])}).__class__ is {e.runtime('str')}"
+    return f"({t}.lower() if {test} and {t}.isascii() else {slow}({t}))"
+
+
+def _metered_lower_ascii(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x = atoms[0]
+    test = f"{is_class(w, x, 'str')} and {x}.isascii()"
+    return Native(test, f"{x}.lower()", (length(w, x),))
+
+
+def _string(w: PlainWriter, node: Call) -> str | None:
+    e = w.emitter
+    if w.context.overload(node) is not None:  # that one, and no other
+        return None
+    t, text, ints = e.name(), e.runtime("str"), e.runtime("int")
+    slow = e.bind(w.context.impl(node), "f")
+    return (
+        f"({t} if ({t} := {w.value(node.args[0])}).__class__ is {text} "
+        f"else {text}({t}) if {t}.__class__ is {ints} else {slow}({t}))"
+    )
+
+
+def _metered_string(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x = atoms[0]
+    if w.context.overload(node) is not None:  # that one, and no other
+        return None
+    return Native(is_class(w, x, "int"), f"{w.emitter.runtime('str')}({x})", (1,))
+
+
+def _int(w: PlainWriter, node: Call) -> str | None:
+    e = w.emitter
+    if w.context.overload(node) is not None:
+        return None
+    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    test = f"({t} := {w.value(node.args[0])}).__class__ is {e.runtime('int')}"
+    return f"({t} if {test} else {slow}({t}))"
+
+
+def _join(w: PlainWriter, node: Call) -> str | None:
+    """The implementation refuses elements that are no texts, whichever."""
+    overload, receiver = w.context.overload(node), operands(node)[0]
+    if overload is None or w.context.certain(receiver) is not list:
+        return None
+    if not all(w.context.certain(arg) is str for arg in node.args):
+        return None
+    args = ", ".join(w.value(operand) for operand in operands(node))
+    return f"{w.emitter.bind(overload.impl, 'f')}({args})"
+
+
+#: Classes whose values a clause writes as Python does, in all styles.
+_WRITTEN = {"s": ("str", "int"), "d": ("int",)}
+
+
+def _format(w: PlainWriter, node: Call) -> str | None:
+    """A constant format of plain clauses, for as many arguments as it wants."""
+    c, e = w.context, w.emitter
+    text, given = operands(node)
+    pieces = parse(c.constant(text)) if c.is_constant(text) and c.certain(text) is str else ()
+    clauses = [piece for piece in pieces if not isinstance(piece, str)]
+    if not isinstance(given, ListLiteral) or given.optional or c.is_constant(given):
+        return None
+    if not clauses or len(given.elements) != len(clauses):
+        return None
+    args = [w.atom(element) for element in given.elements]
+    tests = []
+    for clause, arg in zip(clauses, args, strict=True):
+        if isinstance(clause, Broken) or clause.precision is not None:
+            return None
+        if clause.verb not in _WRITTEN:
+            return None
+        kinds = " or ".join(is_class(w, arg, kind) for kind in _WRITTEN[clause.verb])
+        tests.append(f"({kinds})")
+    left = iter(args)
+    parts = (e.named(piece) if isinstance(piece, str) else next(left) for piece in pieces)
+    written = "".join(f"{{{part}}}" for part in parts)
+    slow = f"{e.bind(c.direct_impl(node), 'f')}({e.named(c.constant(text))}, [{', '.join(args)}])"
+    t, size = e.name(), e.runtime("len")
+    tests.append(f"{size}({t} := f'{written}') <= {MAX_LENGTH}")
+    return f"({t} if {' and '.join(tests)} else {slow})"
+
+
+STARTS_WITH = Inline(_method("startswith"), _metered_method("startswith"))
+ENDS_WITH = Inline(_method("endswith"), _metered_method("endswith"))
+CONTAINS = Inline(_contains, _metered_contains)
+MATCHES = Inline(_matches, _metered_matches)
+SPLIT = Inline(_text_method("split", 1), _metered_split)
+REPLACE = Inline(_text_method("replace", 2), _metered_replace)
+JOIN = Inline(_join)
+FORMAT = Inline(_format)
+LOWER_ASCII = Inline(_lower_ascii, _metered_lower_ascii)
+STRING = Inline(_string, _metered_string)
+INT = Inline(_int)
+
+
+# --- Container forms ---------------------------------------------------------
+#
+# Inline forms of membership, sizes and sets.
+
+
+def _in(w: PlainWriter, node: Call) -> str | None:
+    element, container = node.args
+    c, e = w.context, w.emitter
+    if c.is_constant(container) and c.constant(container).__class__ is list:
+        members = _constant_set(c.constant(container))
+        if members is None or c.certain(element) is bytes or c.mentions_bytes:
+            slow = e.runtime("contains_constant" if _is_constant_set(c, node) else "contains")
+            return f"{slow}({w.value(element)}, {e.constant(c.constant(container))})"
+        code, test = w.value(element), e.bind(members, "k")
+        if not members & {0, 1} or c.certain(element) is str:
+            return f"({code} in {test})"  # an unhashable element raises
+        t, bools = e.name(), e.runtime("bool")
+        return f"(({t} := {code}) in {test} and {t}.__class__ is not {bools})"
+    if c.certain(element) in (str, None):
+        # a string equals only a string; abstract list elements raise
+        x = e.key(c.constant(element)) if c.is_constant(element) else w.atom(element)
+        t, o = e.name(), w.value(container)
+        dicts, lists, slow = e.runtime("dict"), e.runtime("list"), e.runtime("contains")
+        test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
+        if c.certain(element) is None:
+            test = f"({test}) and {x}.__class__ is {e.runtime('str')}"
+        return f"({x} in {t} if {test} else {slow}({x}, {t}))"
+    return None
+
+
+#: What cel-go can put in its set of constants.
+_SET_CLASSES = frozenset({bool, float, int, str, Uint})
+
+
+def _is_constant_set(c: Context, node: Call) -> bool:
+    """Is this `in` a look-up in a set of constants for cel-go?"""
+    container = node.args[1]
+    return (
+        c.overload_ids(node) == ("in_list",)
+        and c.is_constant(container)
+        and c.constant(container).__class__ is list
+        and all(item.__class__ in _SET_CLASSES for item in c.constant(container))
+    )
+
+
+def _constant_set(items: list[Any]) -> frozenset[Any] | None:
+    """A constant list as a set that answers membership as CEL does (bool apart from 0 and 1), or
+    None. Large integers are left out because doubles compare with them after rounding."""
+    for item in items:
+        if item.__class__ is not str and not (item.__class__ is int and abs(item) < EXACT):
+            return None
+    return frozenset(items)
+
+
+def _metered_in(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    """Only maps: what a look-up in a list is charged depends on its length."""
+    x, y = atoms
+    if len(w.context.overload_ids(node)) == 1:
+        return None
+    return Native(
+        f"{is_class(w, y, 'dict')} and {is_class(w, x, 'str')}",
+        f"{x} in {y}",
+        (length(w, x), length(w, y)),
+    )
+
+
+def _in_constants(w: MeteredWriter, node: Call) -> str:
+    """`x in [constants]` is a set look-up in cel-go: nothing is charged for it."""
+    e, c = w.emitter, w.context
+    x = w.value(node.args[0])
+    w.flush()  # Go may panic
+    items = c.constant(node.args[1])
+    function, members = e.runtime("call2_v"), e.runtime("contains_constant")
+    code = f"{function}({members}, {x}, {e.constant(items)})"
+    if (quick := _constant_set(items)) is not None:
+        test = f"{x}.__class__ is {e.runtime('str')}"
+        code = f"{x} in {e.bind(quick, 'k')} if {test} else {code}"
+    return e.assign(code, node.id)
+
+
+def _size(w: PlainWriter, node: Call) -> str:
+    # str counts code points; list, dict, bytes as CEL; anything else has no len and raises
+    return f"{w.emitter.runtime('len')}({w.value(operands(node)[0])})"
+
+
+def _metered_size(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    x = atoms[0]
+    test = " or ".join(is_class(w, x, kind) for kind in ("str", "list", "dict"))
+    return Native(test, length(w, x), (length(w, x),))
+
+
+def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm:
+    """`sets.f(a, b)` with a constant list of strings, as a method of a frozenset: a string equals
+    nothing but a string, and elements that cannot be hashed give up."""
+
+    def write(w: PlainWriter, node: Call) -> str | None:
+        e, c = w.emitter, w.context
+        known, other = node.args[constant], node.args[1 - constant]
+        items = c.constant(known) if c.is_constant(known) else None
+        if items.__class__ is not list or any(item.__class__ is not str for item in items):
+            return None
+        t, k = e.name(), e.bind(frozenset(items), "k")
+        args = [t, t]
+        args[constant] = e.named(items)
+        slow = f"{e.bind(c.impl(node), 'f')}({', '.join(args)})"
+        test = f"({t} := {w.value(other)}).__class__ is {e.runtime('list')}"
+        return f"({'not ' if negated else ''}{k}.{method}({t}) if {test} else {slow})"
+
+    return write
+
+
+def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
+    """Of two lists, with which the implementation never fails."""
+    overload = w.context.overload(node)
+    if overload is None:
+        return None
+    test = " and ".join(is_class(w, atom, "list") for atom in atoms)
+    value = f"{w.emitter.bind(overload.impl, 'f')}({', '.join(atoms)})"
+    return Native(test, value, tuple(length(w, atom) for atom in atoms))
+
+
+def _first(*templates: PlainForm) -> PlainForm:
+    """The first of several templates that does not decline."""
+
+    def write(w: PlainWriter, node: Call) -> str | None:
+        codes = (template(w, node) for template in templates)
+        return next((code for code in codes if code is not None), None)
+
+    return write
+
+
+def _in_whole(context: Context, node: Call) -> MeteredCall | None:
+    return _in_constants if _is_constant_set(context, node) else None
+
+
+IN = Inline(_in, _metered_in, _in_whole)
+SIZE = Inline(_size, _metered_size)
+SETS_CONTAINS = Inline(
+    _first(_set_test("issuperset", 0), _set_test("issubset", 1)), _metered_set_test
+)
+SETS_INTERSECTS = Inline(
+    _first(_set_test("isdisjoint", 0, negated=True), _set_test("isdisjoint", 1, negated=True)),
+    _metered_set_test,
+)

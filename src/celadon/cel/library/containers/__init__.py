@@ -1,1 +1,0 @@
-"""Libraries about lists, sets, optional values and two-variable comprehensions."""

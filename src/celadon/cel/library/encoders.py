@@ -1,0 +1,67 @@
+"""The encoders library (cel-go `ext.Encoders`): base64. Not in Kubernetes."""
+
+from __future__ import annotations
+
+import base64
+
+from celadon.cel import growth
+from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.errors import EvaluationError
+from celadon.cel.types import BYTES, STRING
+from celadon.cel.values.text import utf8
+from celadon.patterns import late_pattern
+
+_PADDED = late_pattern(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_FOREIGN = late_pattern(rb"[^A-Za-z0-9+/\r\n]")
+
+
+def encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def decode(text: str) -> bytes:
+    """Standard alphabet, padded or not; line breaks are skipped."""
+    data = utf8(text)
+    digits = data.replace(b"\r", b"").replace(b"\n", b"")
+    if _PADDED.fullmatch(digits) is None:
+        foreign = _FOREIGN.search(data)
+        if foreign is not None or len(digits) % 4 == 1:
+            at = foreign.start() if foreign is not None else len(data) - 1
+            raise EvaluationError(f"illegal base64 data at input byte {at}")
+        digits += b"=" * (-len(digits) % 4)
+    return base64.b64decode(digits)
+
+
+LIBRARY = Library(
+    "encoders",
+    functions=(
+        Function(
+            "base64.decode",
+            (
+                Overload(
+                    "base64_decode_string",
+                    (STRING,),
+                    BYTES,
+                    decode,
+                    doc="Reads base64, with or without padding.",
+                    examples=(("base64.decode('aGVsbG8=')", "b'hello'"),),
+                    growth=growth.first,
+                ),
+            ),
+        ),
+        Function(
+            "base64.encode",
+            (
+                Overload(
+                    "base64_encode_bytes",
+                    (BYTES,),
+                    STRING,
+                    encode,
+                    doc="Writes base64, with padding.",
+                    examples=(("base64.encode(b'hello')", "'aGVsbG8='"),),
+                    growth=growth.times(1.5),
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,122 @@
+"""The sets library (cel-go `ext.Sets`): lists compared as sets, elements by CEL equality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from celadon.cel.codegen import inline_functions
+from celadon.cel.cost import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
+from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
+from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.types import BOOL, list_of, type_param
+from celadon.cel.values.container_access import contains as is_in
+from celadon.cel.values.text import too_long
+from celadon.cel.values.value_sizes import shown_size
+
+_LIST = list_of(type_param("T"))
+_MOST_COMPARISONS = 4_000_000
+#: Kinds whose equality Python's sets share, as long as a list has one kind only.
+_HASHED = ({str}, {int}, {bytes})
+
+
+def _same_hashed_kind(a: list[Any], b: list[Any]) -> bool:
+    return set(map(type, a)).union(map(type, b)) in _HASHED
+
+
+def _refuse_long(a: list[Any], b: list[Any]) -> None:
+    """The charge for so many comparisons alone is over every limit worth setting."""
+    if len(a) * len(b) > _MOST_COMPARISONS:
+        raise too_long()
+
+
+def contains(a: list[Any], b: list[Any]) -> bool:
+    """Whether every element of b is in a."""
+    if _same_hashed_kind(a, b):
+        return set(a).issuperset(b)
+    _refuse_long(a, b)
+    return all(is_in(element, a) for element in b)
+
+
+def equivalent(a: list[Any], b: list[Any]) -> bool:
+    """Whether each has every element of the other; how often does not matter."""
+    return contains(a, b) and contains(b, a)
+
+
+def intersects(a: list[Any], b: list[Any]) -> bool:
+    """Whether some element of a is in b."""
+    if _same_hashed_kind(a, b):
+        return not set(a).isdisjoint(b)
+    _refuse_long(a, b)
+    return any(is_in(element, b) for element in a)
+
+
+def _cost(factor: int) -> CostRule:
+    def tracked(args: Sequence[Any], result: object) -> int:
+        return 1 + factor * shown_size(args[0]) * shown_size(args[1])
+
+    def estimated(args: Sequence[Sized]) -> CallEstimate:
+        return CallEstimate(args[0].size.times(args[1].size).times(fixed(factor)).plus(ONE))
+
+    def bound(one: Argument, other: Argument) -> Polynomial:
+        return one.size * other.size * factor + 1
+
+    def written(one: SizeSource, other: SizeSource) -> SizeSource:
+        return f"1 + {factor} * {one} * {other}"
+
+    return CostRule(tracked, estimated, bound=bound, written=written)
+
+
+def _function(
+    name: str,
+    impl: Impl,
+    factor: int,
+    doc: str,
+    *examples: tuple[str, str],
+    inline: Inline | None = None,
+) -> Function:
+    id = f"list_sets_{name}_list"
+    overload = Overload(
+        id,
+        (_LIST, _LIST),
+        BOOL,
+        impl,
+        cost=_cost(factor),
+        doc=doc,
+        examples=examples,
+        inline=inline,
+    )
+    return Function(f"sets.{name}", (overload,))
+
+
+LIBRARY = Library(
+    "sets",
+    functions=(
+        _function(
+            "contains",
+            contains,
+            1,
+            "Whether the first list has every element of the second.",
+            ("sets.contains([1, 2, 3, 4], [2, 3])", "true"),
+            ("sets.contains([], [1])", "false"),
+            inline=inline_functions.SETS_CONTAINS,
+        ),
+        _function(
+            "equivalent",
+            equivalent,
+            2,
+            "Whether each list has every element of the other.",
+            ("sets.equivalent([1], [1, 1])", "true"),
+            ("sets.equivalent(dyn([1, 2, 3]), [3u, 2u, 1u])", "true"),
+        ),
+        _function(
+            "intersects",
+            intersects,
+            1,
+            "Whether the lists have an element in common.",
+            ("sets.intersects([1], [1, 2])", "true"),
+            ("sets.intersects([1], [])", "false"),
+            inline=inline_functions.SETS_INTERSECTS,
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Libraries about strings and bytes: functions, formatting, regular expressions, encoders."""

@@ -1,0 +1,241 @@
+"""Reading lists and maps: fields, indices, membership, size, iteration.
+
+The functions without `find_` raise cel-go's errors; `find_field` and `find_index` are the lookups
+of optional chains and give `MISSING` where a step leads nowhere. Generated code reads fields
+itself and comes here for what is left, so these functions take any value (the reference, sections
+8.3 and 8.5 to 8.7). What counts as the same key is in `maps`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.values.equality import equal, refusal
+from celadon.cel.values.list_values import is_list
+from celadon.cel.values.maps import (
+    MISSING,
+    AnyMap,
+    MixedMap,
+    find,
+    is_map,
+    put,
+    with_entry,
+)
+from celadon.cel.values.runtime_types import NONE, Optional, Record, display, go_name, type_of
+from celadon.cel.values.text import Uint
+from celadon.cel.values.typed_lists import LIST_CLASSES
+
+_SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
+_NEVER_EQUAL_TO_OTHERS: frozenset[type] = frozenset({type(None), str, bytes})
+_FIRST_INEXACT = 1 << 53
+_QUALIFIERS = frozenset({str, int, Uint, float, bool})
+
+
+def no_such_key(key: object) -> EvaluationError:
+    """A map has no such key."""
+    return EvaluationError(f"no such key: {display(key)}")
+
+
+def index_out_of_bounds(key: object) -> EvaluationError:
+    """A list has no such index; negative ones never exist."""
+    return EvaluationError(f"index out of bounds: {display(key)}")
+
+
+def select(operand: Any, field: str) -> Any:
+    """`operand.field`."""
+    if is_map(operand):
+        value = find(operand, field)
+        if value is not MISSING:
+            return value
+    if isinstance(operand, Record):
+        return operand[field]
+    if is_list(operand):
+        raise EvaluationError("unsupported index type 'string' in list")
+    raise no_such_key(field)
+
+
+def index(operand: Any, key: Any) -> Any:
+    """`operand[key]`."""
+    value = find_index(operand, key)
+    if value is not MISSING:
+        return value
+    if is_list(operand):
+        raise index_out_of_bounds(key)
+    if isinstance(operand, Record):
+        return operand[key]
+    raise no_such_key(key)
+
+
+def find_field(operand: Any, field: str) -> Any:
+    """`operand.field` inside an optional chain: `MISSING` unless a map or record has it."""
+    if is_map(operand):
+        return find(operand, field)
+    if is_list(operand):
+        raise EvaluationError("unsupported index type 'string' in list")
+    return _find_in_record(operand, field) if isinstance(operand, Record) else MISSING
+
+
+def qualifier_error(key: object) -> EvaluationError | None:
+    """Why a value can never be a key, whatever it is applied to; None if it can."""
+    if key.__class__ in _QUALIFIERS:
+        return None
+    return EvaluationError(f"invalid qualifier type: {go_name(key)}")
+
+
+def find_index(operand: Any, key: Any) -> Any:
+    """`operand[key]` inside an optional chain; bad key types still raise."""
+    if key.__class__ not in _QUALIFIERS and (refused := qualifier_error(key)) is not None:
+        raise refused
+    if operand.__class__ in LIST_CLASSES:
+        return _find_in_list(operand, key)
+    if is_map(operand):
+        return find(operand, key)
+    return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
+
+
+def _find_in_record(record: Record, field: object) -> Any:
+    if field.__class__ is not str:
+        raise no_such_overload()
+    return record[field] if record.has(field) else MISSING
+
+
+def _find_in_list(elements: list[Any], key: Any) -> Any:
+    kind = key.__class__
+    if kind is not int and kind is not Uint:
+        if kind is not float:
+            raise EvaluationError(f"unsupported index type '{type_of(key)}' in list")
+        if not key.is_integer():
+            raise EvaluationError(f"unsupported index value {display(key)} in list")
+    return elements[int(key)] if 0 <= key < len(elements) else MISSING
+
+
+def has_field(operand: object, field: str) -> bool:
+    """`has(operand.field)`: present, null included. False for what has no fields at all."""
+    if operand.__class__ is Optional:
+        return operand is not NONE and has_field(operand.value, field)
+    if isinstance(operand, Record):
+        return operand.has(field)
+    return find_field(operand, field) is not MISSING
+
+
+def find_index_strictly(operand: object, key: object) -> Any:
+    """`find_index` that fails for what has no keys at all."""
+    value = find_index(operand, key)
+    if value is MISSING and not is_list(operand) and not _has_keys(operand):
+        raise no_such_key(key)
+    return value
+
+
+def _has_keys(operand: object) -> bool:
+    return is_map(operand) or isinstance(operand, Record)
+
+
+def has_field_strictly(operand: object, field: str) -> bool:
+    """`has_field` that fails for what has no fields at all."""
+    if operand.__class__ is Optional:
+        return operand is not NONE and has_field_strictly(operand.value, field)
+    if isinstance(operand, Record):
+        return operand.has(field)
+    return find_index_strictly(operand, field) is not MISSING
+
+
+def tested(operand: Any, field: str) -> Any:
+    """What a test of presence in an optional chain finds, where cel-go resolves the test as a part
+    of another attribute: the value itself, of records null; `MISSING` if there is none."""
+    if isinstance(operand, Record):
+        return None if operand.has(field) else MISSING
+    return find_field(operand, field)
+
+
+def tested_strictly(operand: Any, field: str) -> Any:
+    """`tested` that fails for what has no fields at all."""
+    if isinstance(operand, Record):
+        return None if operand.has(field) else MISSING
+    return find_index_strictly(operand, field)
+
+
+def contains(element: Any, container: Any) -> bool:
+    """`element in container`. Comparisons that fail count as different."""
+    if container.__class__ in LIST_CLASSES:
+        return _list_contains(element, container)
+    if is_map(container):
+        return find(container, element) is not MISSING
+    raise no_such_overload()
+
+
+def _list_contains(element: object, elements: list[Any]) -> bool:
+    if _equals_as_python(element):
+        try:
+            return element in elements
+        except EvaluationError:
+            pass  # an abstract value was met before: the loop below passes over it
+    for x in elements:
+        try:
+            if equal(element, x):
+                return True
+        except EvaluationError:
+            continue
+    return False
+
+
+def _equals_as_python(element: object) -> bool:
+    """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
+    integers that are not exact as doubles."""
+    if element.__class__ is int:
+        return bool(1 < abs(element) < _FIRST_INEXACT)
+    return element.__class__ in _NEVER_EQUAL_TO_OTHERS
+
+
+def size(value: Any) -> int:
+    """Code points of a string, bytes, elements of a list, entries of a map. Raises EvaluationError
+    for other values."""
+    if value.__class__ in _SIZED or is_map(value):
+        return len(value)
+    raise refusal("size", value, frozenset())
+
+
+def iterate(value: Any) -> list[Any]:
+    """What a one-variable comprehension runs over: elements, or keys."""
+    if value.__class__ in LIST_CLASSES:
+        return value
+    if is_map(value):
+        return list(value)
+    raise EvaluationError(f"got '{go_name(value)}', expected iterable type")
+
+
+def iterate2(value: Any) -> list[tuple[Any, Any]]:
+    """What a two-variable comprehension runs over: (index, element) or (key, value)."""
+    if is_list(value):
+        return list(enumerate(value))
+    if is_map(value):
+        return list(value.items())
+    raise EvaluationError(f"unsupported comprehension range type: {go_name(value)}")
+
+
+def _refuse_present(a_map: AnyMap, key: object) -> None:
+    if find(a_map, key) is not MISSING:
+        raise EvaluationError(f"insert failed: key {display(key)} already exists")
+
+
+def map_insert(a_map: AnyMap, key: object, value: object) -> AnyMap:
+    """`cel.@mapInsert(map, key, value)`: a new map with one more entry."""
+    _refuse_present(a_map, key)
+    return with_entry(a_map, key, value)
+
+
+def insert_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
+    """`map_insert` for an accumulator that nobody else holds: changes it, and returns it.
+
+    The result is another map when the key's kind needs a `MixedMap`; use only the result.
+    """
+    _refuse_present(a_map, key)
+    return put(a_map, key, value)
+
+
+def map_insert_all(a_map: AnyMap, entries: AnyMap) -> AnyMap:
+    """`cel.@mapInsert(map, map)`: a new map with the entries of both."""
+    result: AnyMap = MixedMap(a_map.items()) if a_map.__class__ is MixedMap else dict(a_map)
+    for key, value in entries.items():
+        result = insert_entry(result, key, value)
+    return result

@@ -1,0 +1,285 @@
+"""Equality and ordering, in one place.
+
+`equal` is CEL's `==` for values of unknown type. Different kinds are unequal, numbers compare
+across int, uint and double (an integer is *converted to double*, as cel-go does, so large ones may
+equal a neighbour), NaN equals nothing. Only abstract values can make it fail: one on the left
+against another kind is `no such overload`. Such an error inside a list or map counts as equal,
+and makes `!=` true (cel-go `common/types`: an error is "not false", respectively "not true").
+
+Ordering raises for operands that have none. The texts depend on the left operand (the reference,
+section 8.4): kinds without the comparer trait name the operator, others do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.types import Type
+from celadon.cel.values.list_values import TypedList
+from celadon.cel.values.maps import MISSING, MixedMap, find
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
+
+_NONE_TYPE = type(None)
+#: Classes whose own `==` is CEL's, given the same class on both sides.
+_PLAIN = frozenset({str, bool, int, Uint, float, bytes, _NONE_TYPE, Timestamp, Duration})
+#: Those of them whose values all equal themselves.
+_THEMSELVES = _PLAIN - {float}
+_NUMBERS = frozenset({int, Uint, float})
+#: Classes of containers that compare part by part with their like.
+_WITH_PARTS = frozenset({dict, list, MixedMap})
+#: Pairs of containers that one comparison looks at before it begins to remember them: more than
+#: ordinary objects have.
+_MOST_UNWATCHED = 10_000
+#: As many containers as objects have of which an API server would accept the text, or more.
+_MOST_OF_JSON = 100_000
+#: Classes ordered by Python's own operators, given the same class on both sides.
+_ORDERED = frozenset({str, int, Uint, bool, bytes, Timestamp, Duration})
+_COMPARERS = frozenset({*_ORDERED, float})
+#: cel-go's "receiver types": missing an operator, they answer without its name.
+RECEIVERS = frozenset({str, Timestamp, Duration})
+
+
+def equal(a: Any, b: Any) -> bool:
+    """CEL `a == b`; raises only for an abstract left operand."""
+    left, right = a.__class__, b.__class__
+    if left is right:
+        if left is dict or left is list:
+            return containers_equal(a, b)
+        if left in _PLAIN:
+            return bool(a == b)
+    elif left in _NUMBERS and right in _NUMBERS:
+        if left is float or right is float:
+            return float(a) == float(b)
+        return bool(a == b)
+    elif a is None or b is None or left in _PLAIN:
+        return False
+    elif left is list:
+        return isinstance(b, TypedList) and containers_equal(a, b)
+    return _objects_equal(a, b)
+
+
+def _objects_equal(a: object, b: object) -> bool:
+    """The left operand is a type, an optional, an abstract value, a typed list or a map."""
+    if isinstance(a, Opaque):
+        return bool(a == b)
+    if a.__class__ is Type:
+        return b.__class__ is Type and a.name == b.name
+    if a.__class__ is Optional:
+        return b.__class__ is Optional and _optionals_equal(a, b)
+    if isinstance(a, TypedList):
+        return isinstance(b, list) and a.matches(b)
+    if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
+        return False
+    return containers_equal(a, b)
+
+
+def containers_equal(a: Any, b: Any) -> bool:
+    """Two lists or two maps. One loop for all levels: data may be nested deeply. Values that share
+    structure (`[v, v]` of `[w, w]` of ...) are small and yet endless: where there are many pairs,
+    none is looked at twice."""
+    if a is b and _is_surely_itself(a):
+        return True
+    pending = [(a, b)]
+    unwatched = _MOST_UNWATCHED
+    seen: set[tuple[int, int]] | None = None
+    while pending:
+        a, b = pending.pop()
+        unwatched -= 1
+        if unwatched < 0:
+            identities = id(a), id(b)
+            seen = set() if seen is None else seen
+            if identities in seen:
+                continue
+            seen.add(identities)
+        if len(a) != len(b):
+            return False
+        if a.__class__ is dict and b.__class__ is dict:
+            # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
+            find_in_b = b.get
+            for key, x in a.items():
+                y = find_in_b(key, MISSING)
+                kind = x.__class__
+                if kind is str is y.__class__:
+                    if x != y:
+                        return False
+                elif kind is dict is y.__class__:
+                    pending.append((x, y))
+                elif y is MISSING or not _is_equal_so_far(x, y, pending):
+                    return False
+        else:
+            for x, y in _pairs(a, b):
+                if x.__class__ is str is y.__class__:
+                    if x != y:
+                        return False
+                elif y is MISSING or not _is_equal_so_far(x, y, pending):
+                    return False
+    return True
+
+
+def _is_surely_itself(whole: Any) -> bool:
+    """Whether a container is of JSON, without NaN, and so equal to itself: that is seen faster
+    than by comparing, which matters where a large object is compared again and again."""
+    kind = whole.__class__
+    if kind is not dict and kind is not list:
+        return False
+    pending = [whole]
+    unwatched = _MOST_OF_JSON
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        unwatched -= 1
+        if unwatched < 0:
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+        for x in one.values() if one.__class__ is dict else one:
+            kind = x.__class__
+            if kind is dict or kind is list:
+                pending.append(x)
+            elif kind not in _THEMSELVES and (kind is not float or x != x):
+                return False
+    return True
+
+
+def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]]) -> bool:
+    """Two values, up to the lists and maps in them, which are put into `pending`."""
+    kind = x.__class__
+    if kind is not y.__class__:
+        return _equal_or_error(x, y)
+    if kind in _WITH_PARTS:
+        pending.append((x, y))
+        return True
+    if kind in _PLAIN:
+        return bool(x == y)
+    if kind is Optional and x is not NONE and _same_parts(x, y):
+        pending.append((x.value, y.value))
+        return True
+    return _equal_or_error(x, y)
+
+
+def _same_parts(x: Optional, y: Optional) -> bool:
+    """Whether both hold lists, or both maps."""
+    return x.value.__class__ is y.value.__class__ and x.value.__class__ in _WITH_PARTS
+
+
+def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
+    """What has to be equal: elements by position, values by key (`MISSING` for an absent one)."""
+    if isinstance(a, list):
+        return zip(a, b)  # noqa: B905 - they are as long, and saying so takes time
+    return [(x, find(b, key)) for key, x in a.items()]
+
+
+def _equal_or_error(x: object, y: object) -> bool:
+    try:
+        return equal(x, y)
+    except EvaluationError:
+        return True
+
+
+def _optionals_equal(a: Optional, b: Optional) -> bool:
+    if a is NONE or b is NONE:
+        return a is b
+    for content in (a.value, b.value):  # what an attribute may have made of it
+        if content.__class__ is EvaluationError:
+            if content is a.value or isinstance(a.value, Opaque):
+                raise content
+            return False
+    if b.value is None and isinstance(a.value, Opaque):
+        raise no_such_overload()
+    return equal(a.value, b.value)
+
+
+def not_equal(a: object, b: object) -> bool:
+    """CEL `a != b`: true also where `a == b` fails."""
+    try:
+        return not equal(a, b)
+    except EvaluationError:
+        return True
+
+
+def refusal(operator: str, left: object, having: frozenset[type]) -> EvaluationError:
+    """The error of an operator that the operands do not support; `having` has the trait."""
+    if left.__class__ in having or left.__class__ in RECEIVERS:
+        return no_such_overload()
+    return no_such_overload(operator)
+
+
+def nan_error() -> EvaluationError:
+    """NaN cannot be ordered against a number of another type."""
+    return EvaluationError("NaN values cannot be ordered")
+
+
+def _numbers_comparable(a: object, b: object) -> bool:
+    """Whether both are numbers; raises if one is NaN. Callers then compare `float`s or ints."""
+    if a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
+        if a != a or b != b:
+            raise nan_error()
+        return True
+    return False
+
+
+def _mixed(a: Any, b: Any) -> tuple[Any, Any]:
+    if a.__class__ is float or b.__class__ is float:
+        return float(a), float(b)
+    return a, b
+
+
+def less(a: Any, b: Any) -> bool:
+    """`a < b` for two values of one ordered type, or two numbers. Raises EvaluationError
+    otherwise."""
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a < b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x < y)
+    raise refusal("_<_", a, _COMPARERS)
+
+
+def less_equals(a: Any, b: Any) -> bool:
+    """`a <= b`, as `less`."""
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a <= b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x <= y)
+    raise refusal("_<=_", a, _COMPARERS)
+
+
+def greater(a: Any, b: Any) -> bool:
+    """`a > b`, as `less`."""
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a > b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x > y)
+    raise refusal("_>_", a, _COMPARERS)
+
+
+def greater_equals(a: Any, b: Any) -> bool:
+    """`a >= b`, as `less`."""
+    if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
+        return bool(a >= b)
+    if _numbers_comparable(a, b):
+        x, y = _mixed(a, b)
+        return bool(x >= y)
+    raise refusal("_>=_", a, _COMPARERS)
+
+
+def is_comparable(value: object) -> bool:
+    """Whether values of this kind have an order at all."""
+    return value.__class__ in _COMPARERS
+
+
+def compare(a: Any, b: Any) -> int:
+    """-1, 0 or 1; raises as the ordering operators do, without naming one."""
+    if not (a.__class__ is b.__class__ and a.__class__ in _ORDERED):
+        if not _numbers_comparable(a, b):
+            raise no_such_overload()
+        a, b = _mixed(a, b)
+    if a == b:
+        return 0
+    return -1 if a < b else 1

@@ -1,1 +1,0 @@
-"""What the operators do: equality and order, arithmetic, and reading lists and maps."""

@@ -1,1 +1,0 @@
-"""Timestamps and durations: `timestamps`, their parts (`calendar`), named time zones (`zones`)."""

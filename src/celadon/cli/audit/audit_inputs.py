@@ -1,0 +1,368 @@
+"""What the user named, cut into blocks: files, folders, globs, standard input, packed or not.
+
+Everything may be gone through several times, by several processes, so what can be read only once
+(standard input, a pipe) is first copied to a file that has no name and is gone at the end.
+
+Dumps in object stores have addresses (`s3://bucket/folder/`). fsspec knows the stores
+(docs/decisions/0033); each needs a package of its own, which it names.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import io
+import itertools
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Final, cast
+
+from celadon.admission import Engine, ObjectWorld
+from celadon.cli.audit.audit_blocks import Block, FileBlock, Piece, PieceBlock, Position, blocks_of
+from celadon.cli.audit.audit_lookups import given_objects, lookups_of, preparation
+from celadon.cli.audit.bolt_pages import is_bolt
+from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects, snapshot_objects
+from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.check.check_report import Notice
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.policy_set import PolicySets
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import (
+    MAX_DOCUMENT_CHARACTERS,
+    STDIN,
+    STDIN_CLOSED,
+    STDIN_NAME,
+    expand,
+    is_address,
+)
+from celadon.kube import JsonObject
+from celadon.kube.resources import Catalog
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Backup archives ---------------------------------------------------------
+#
+# Backups as Velero writes them: a `.tar.gz` with one JSON file for each object.
+#
+# `resources/<resource>.<group>/namespaces/<namespace>/<name>.json` and
+# `resources/<resource>.<group>/cluster/<name>.json`; newer ones have a folder
+# `<version>-preferredversion` beside, whose files are the same objects in the preferred
+# version, and others for further versions, which are left out. Members are read one after the
+# other and never written anywhere; links, devices and whatever else a tar may hold are passed
+# over.
+
+
+MAX_MEMBERS: Final = 10_000_000
+_MEMBERS: Final = 250
+_BLOCK_BYTES: Final = 8 << 20
+_OBJECT: Final = late_pattern(
+    r"(?:\./)?resources/(?P<resource>[^/]+)/(?:namespaces/[^/]+/|cluster/)[^/]+\.json"
+)
+_TAR_MAGIC: Final = (257, b"ustar")
+
+
+def is_tar(begin: bytes) -> bool:
+    """Whether the first bytes of a file, unpacked, are those of a tar archive."""
+    at, magic = _TAR_MAGIC
+    return begin[at : at + len(magic)] == magic
+
+
+def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[Block | Problem]:
+    """The objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends it."""
+    pieces: list[Piece | Problem] = []
+    size = 0
+    found = False
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for number, member in enumerate(archive):
+                archive.members.clear()  # type: ignore[attr-defined]  # else all of them are kept
+                if number >= MAX_MEMBERS:
+                    pieces.append(Problem(file, 0, f"more than {MAX_MEMBERS} files"))
+                    break
+                piece = _piece(file, archive, member)
+                if piece is None:
+                    continue
+                found = True
+                pieces.append(piece)
+                size += member.size
+                if len(pieces) == _MEMBERS or size >= _BLOCK_BYTES:
+                    yield PieceBlock(tuple(pieces), position())
+                    pieces, size = [], 0
+    except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
+        pieces.append(Problem(file, 0, f"cannot be read as a backup: {str(error).lower()}"))
+    else:
+        if not found:
+            pieces.append(
+                Problem(file, 0, "no backup: it has no `resources/RESOURCE/...` with JSON files")
+            )
+    if pieces:
+        yield PieceBlock(tuple(pieces), position())
+
+
+def _piece(file: str, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Piece | Problem | None:
+    if not member.isreg() or _OBJECT.fullmatch(member.name) is None:
+        return None
+    name = f"{file}!{member.name.removeprefix('./')}"
+    if member.size > MAX_DOCUMENT_CHARACTERS:
+        return Problem(name, 0, f"larger than {MAX_DOCUMENT_CHARACTERS >> 20} MiB")
+    content = archive.extractfile(member)
+    return None if content is None else Piece(name, 1, content.read())
+
+
+GZIP: Final = b"\x1f\x8b"
+_WHOLE: Final = 1 << 19
+"""Files up to this size are read when their turn comes, each by one process."""
+_BUFFER: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file, or an open one that has no name of its own."""
+
+    name: str
+    size: int
+    copied: int | None = None
+    """The descriptor of what was copied."""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether anybody on this machine can open it by its name."""
+        return self.copied is None and not is_address(self.name)
+
+    def open(self) -> BinaryIO:
+        """A stream from its beginning. Raises OSError."""
+        if is_address(self.name):
+            return opened(self.name)
+        if self.copied is None:
+            return open(self.name, "rb")
+        return cast(BinaryIO, _Copy(self.copied))
+
+
+class _Copy(io.RawIOBase):
+    """A view of a descriptor with a position of its own: processes share the descriptor's."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._at = descriptor, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        found = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+    def tell(self) -> int:
+        return self._at
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All of them, in their order; `total` bytes."""
+
+    inputs: tuple[Input | SnapshotObjects | Problem, ...]
+
+    @property
+    def total(self) -> int:
+        """In bytes, as they lie on the disk."""
+        return sum(one.size for one in self.inputs if not isinstance(one, Problem))
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is known not to be among the blocks."""
+        found = (one.notices for one in self.inputs if isinstance(one, SnapshotObjects))
+        return tuple(itertools.chain.from_iterable(found))
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, the same ones each time."""
+        before = 0
+        for one in self.inputs:
+            yield from input_blocks(one, before)
+            before += 0 if isinstance(one, Problem) else one.size
+
+
+def input_blocks(one: Input | SnapshotObjects | Problem, before: int = 0) -> Iterator[Block]:
+    """The blocks of one input; `before` are the bytes of those before it."""
+    if isinstance(one, Problem):
+        yield PieceBlock((one,), before)
+    elif isinstance(one, SnapshotObjects):
+        yield from one.blocks(before)
+    else:
+        for block in _blocks(one, before):
+            yield PieceBlock((block,), before) if isinstance(block, Problem) else block
+
+
+def given_inputs(
+    arguments: Sequence[str], snapshots: Sequence[str] = (), prefix: str = DEFAULT_PREFIX
+) -> Inputs:
+    """What the arguments mean, then snapshots of etcd with objects under the prefix. Standard input
+    and pipes are read now, and snapshots looked through."""
+    files = _all(arguments)
+    return Inputs((*files, *(snapshot_objects(one, prefix) for one in snapshots)))
+
+
+def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
+    for remote, together in itertools.groupby(arguments, is_address):
+        if not remote:
+            yield from (_input(one) for one in expand(list(together)))
+            continue
+        for one in stored(together):
+            yield one if isinstance(one, Problem) else Input(*one)
+
+
+def _input(found: str | Problem) -> Input | Problem:
+    if isinstance(found, Problem):
+        return found
+    try:
+        if found == STDIN:
+            if sys.stdin is None:
+                return STDIN_CLOSED
+            return _copied(STDIN_NAME, sys.stdin.buffer)
+        if os.path.isfile(found):
+            return Input(found, os.path.getsize(found))
+        with open(found, "rb") as stream:
+            return _copied(found, stream)
+    except OSError as error:
+        return Problem(found, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+    except ValueError:
+        return Problem(found, 0, "cannot be read: not the name of a file")
+
+
+def _copied(name: str, stream: BinaryIO) -> Input:
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))
+
+
+def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
+    try:
+        with one.open() as raw:
+            begin = raw.read(_BUFFER)
+            if is_bolt(begin):
+                help = "give it with `--etcd-snapshot`"
+                yield Problem(one.name, 0, "it is a snapshot of etcd, not a dump", help)
+                return
+            packed = begin.startswith(GZIP)
+            if one.is_file and one.size <= _WHOLE and not packed and not is_tar(begin):
+                yield FileBlock(one.name, before + one.size)
+                return
+        with one.open() as raw:
+            buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
+            stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if packed else buffered)
+            with io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER) as peekable:
+                position = functools.partial(_position, before, raw)
+                yield from _formed(one, cast(io.BufferedReader, peekable), position)
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        yield Problem(one.name, 0, f"cannot be read: {why.lower()}")
+
+
+def _position(before: int, raw: BinaryIO) -> int:
+    return before + raw.tell()
+
+
+def _formed(one: Input, stream: io.BufferedReader, position: Position) -> Iterator[Block | Problem]:
+    if is_tar(stream.peek(_BUFFER)):
+        yield from archive_blocks(one.name, stream, position)
+    else:
+        yield from blocks_of(one.name, stream, position)
+
+
+# --- object stores --------------------------------------------------------------------------------
+
+
+_MISSING: Final = "pip install 'celadon[fleet]'"
+
+
+def stored(addresses: Iterable[str]) -> Iterator[tuple[str, int] | Problem]:
+    """Everything at and below these addresses, with its size in bytes."""
+    for address in addresses:
+        try:
+            yield from _below(address)
+        except ImportError as error:
+            yield Problem(address, 0, f"cannot be read: {error}", _MISSING)
+        except Exception as error:  # noqa: BLE001 - each store raises its own
+            yield Problem(address, 0, f"cannot be read: {error}")
+
+
+def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
+    import fsspec  # late: an extra
+
+    store, path = fsspec.core.url_to_fs(address)
+    found = sorted(store.find(path, detail=True).items())
+    if not found:
+        yield Problem(address, 0, "there is nothing at this address")
+    for name, about in found:
+        yield store.unstrip_protocol(name), int(about["size"])
+
+
+def opened(address: str) -> BinaryIO:
+    """A stream that can be read from any place. Raises OSError."""
+    import fsspec  # late: an extra
+
+    try:
+        return cast(BinaryIO, fsspec.open(address, "rb").open())
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(str(error)) from error
+
+
+# --- Source survey -----------------------------------------------------------
+#
+# What is known of a source before its objects are judged: what policies may look up there.
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """`documents` are those of dumps, `objects` those of a cluster, which has a `catalog` of its
+    own."""
+
+    documents: tuple[Document, ...] = ()
+    objects: tuple[dict[str, Any], ...] = ()
+    catalog: Catalog | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What policies can look up: as it was found (`existing`), and as a server has it (`objects`),
+    with what is wrong with others."""
+
+    existing: tuple[JsonObject, ...]
+    objects: tuple[JsonObject, ...]
+    problems: tuple[Problem, ...]
+    prepare: Prepare
+
+
+def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSettings) -> LookedUp:
+    """`given` is what was given with the policies, and counts like what is in the source."""
+    documents = (*survey.documents, *given)
+    prepare = preparation(
+        documents, settings.user, settings.now, settings.version, defaulting=settings.defaulting
+    )
+    objects, problems = given_objects(documents, prepare)
+    existing = (*survey.objects, *(one.value for one in documents))
+    return LookedUp(existing, (*survey.objects, *objects), tuple(problems), prepare)
+
+
+def source_auditor(
+    survey: Survey, found: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
+) -> ObjectAuditor:
+    """Ready to audit the objects of a source."""
+    world = ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
+    return ObjectAuditor(
+        engine,
+        world,
+        found.prepare,
+        sets.validating,
+        settings,
+        wants_namespaces=lookups_of(sets).namespaces,
+    )

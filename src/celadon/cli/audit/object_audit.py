@@ -1,0 +1,516 @@
+"""One object after the other against the policies: what admission would say if it were written now.
+
+An object that exists is asked about as if it were created, or updated to what it is. Policies and
+the server's own plugins are asked; whether the object is valid is not, since it is there. One that
+a server has written (it has a `uid`) is taken as it is; one from a manifest is filled in first, as
+`check` does it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Outcome,
+    Request,
+    Verdict,
+)
+from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
+from celadon.admission.writing import write_options
+from celadon.cli.audit.audit_blocks import AnyPiece, Block, Found, Head, Piece
+from celadon.cli.audit.audit_report import (
+    AUDIT,
+    DENY,
+    WARN,
+    Against,
+    AuditedObject,
+    Findings,
+    Violation,
+    effect_of,
+)
+from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.object_preparation import Made, Prepare
+from celadon.cli.check.overlaid_world import GivenWorld
+from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
+from celadon.cli.check.policy_set import PolicySet
+from celadon.cli.exits import crash
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube.registry import Target, WriteOptions
+from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
+from celadon.kube.well_known_values import NAMESPACES
+from celadon.records import dataclass
+
+# --- Plugin findings ---------------------------------------------------------
+#
+# What plugins have against an object that exists, or a request of the past, in the words of
+# audits: the strongest of what they say, with its effect.
+#
+# ResourceQuota is not asked: what exists is counted in its quotas already, and what was used
+# when a request came nobody knows.
+
+
+_ENTRY: Final = " is forbidden: "
+"""Behind it stands why, in refusals that say so."""
+COUNTED: Final = "what exists is counted already"
+_FORMER: Final = "what was used when a request came is not known"
+
+
+class PluginFinding(NamedTuple):
+    """`label` is that of the namespace that asks for it, if it is PodSecurity that speaks."""
+
+    plugin: str
+    effect: str
+    message: str
+    label: str = ""
+
+
+class PluginAudit:
+    """Asks the plugins of a choice about objects that exist. What one refuses is shown to all of
+    them once more as if it were sent anew: rules of plugins fill in what nobody has when it was
+    stored, the defaults of a LimitRange for instance."""
+
+    def __init__(
+        self, choice: PluginChoice, version: str, world: GivenWorld, prepare: Prepare
+    ) -> None:
+        self.desk = PluginDesk(choice, version, world)
+        self.prepare = prepare.with_plugins(self.desk)
+
+    def answer(self, request: Request) -> PluginAnswer:
+        """What they say of a request about an object as it is stored."""
+        said = self.desk.of_stored(request)
+        again = request.operation is Operation.CREATE and not request.subresource
+        if said.refusal is None or request.object is None or not again:
+            return said
+        target = self.prepare.target(request.kind, request.namespace)
+        document = Document(Chunk("", "{}", 1, 0, is_json=True), (), dict(request.object))
+        made = self.prepare.of_controller(request.user).created(document, target)
+        if isinstance(made, Problem) or made.said is None:
+            return said
+        return self.after(made.said, replace(request, object=made.value))
+
+    def after(self, said: PluginAnswer, request: Request) -> PluginAnswer:
+        """The second half, for an object of which the first half has told."""
+        return said if said.refusal is not None else said.then(self.desk.validated(request))
+
+
+def of_existing(choice: PluginChoice) -> PluginChoice:
+    """Those that can be asked about what exists."""
+    return choice.without(RESOURCE_QUOTA, COUNTED)
+
+
+def of_former_requests(choice: PluginChoice) -> PluginChoice:
+    """Those that can be asked about requests of the past."""
+    return choice.without(RESOURCE_QUOTA, _FORMER)
+
+
+def plugin_finding(said: PluginAnswer) -> PluginFinding | None:
+    """None where nobody has anything against it."""
+    if said.refusal is not None:
+        message = said.refusal.status.message
+        _, entry, why = message.partition(_ENTRY)
+        label = f"{SECURITY_LABELS}enforce" if said.plugin == POD_SECURITY else ""
+        return PluginFinding(said.plugin, DENY, why if entry else message, label)
+    if said.warnings:
+        return PluginFinding(POD_SECURITY, WARN, said.warnings[0], f"{SECURITY_LABELS}warn")
+    noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
+    if noted is None:
+        return None
+    return PluginFinding(POD_SECURITY, AUDIT, noted, f"{SECURITY_LABELS}audit")
+
+
+_NO_GROUP: Final = "-"
+"""What stands for the namespace of objects in none, and for a label that is not there."""
+_MATCHED: Final = (
+    Outcome.EVALUATED,
+    Outcome.CONDITION_ERROR_IGNORED,
+    Outcome.CONFIGURATION_ERROR_IGNORED,
+)
+_OTHER_BYTES: Final = 4096
+"""Of a request, besides its objects: names, the user, options."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """What the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`; `limit` is
+    the number of violations that are kept. `plugins` are the names of those that are enabled, in an
+    order that is always the same."""
+
+    operation: Operation
+    user: User
+    version: str
+    now: str
+    summary_by: str = "policy"
+    limit: int = 10_000
+    defaulting: bool = True
+    jobs: int = 0
+    plugins: tuple[str, ...] = tuple(sorted(DEFAULT_PLUGINS))
+
+    @property
+    def choice(self) -> PluginChoice:
+        """The plugins that are enabled, as far as they can be asked about what exists."""
+        return of_existing(PluginChoice(frozenset(self.plugins)))
+
+    @property
+    def label(self) -> str:
+        """The label that objects are grouped by, if they are."""
+        return self.summary_by.partition("=")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class _KindPlan:
+    """What is known of all objects of a type. `concerned` is whether a policy may be about those
+    that are in a namespace, and those that are not."""
+
+    kind: GroupVersionKind
+    resource: Resource
+    is_guessed: bool
+    is_namespace: bool
+    concerned: tuple[bool, bool]
+
+
+class _Asked(NamedTuple):
+    """`said` is what plugins said while the object was prepared; None of one that is there."""
+
+    request: Request
+    said: PluginAnswer | None
+
+
+class ObjectAuditor:
+    """Audits blocks. It may stop keeping violations once it has kept as many as anybody wants: of
+    those that it meets later, none can be among the first."""
+
+    __slots__ = (
+        "_engine",
+        "_kept",
+        "_options",
+        "_plans",
+        "_plugins",
+        "_policies",
+        "_prepare",
+        "_reader",
+        "_settings",
+        "_wants_namespaces",
+        "_world",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        world: ObjectWorld,
+        prepare: Prepare,
+        policies: PolicySet,
+        settings: AuditSettings,
+        *,
+        wants_namespaces: bool,
+    ) -> None:
+        self._engine = engine
+        self._world = world
+        self._prepare = prepare
+        self._policies = policies
+        self._settings = settings
+        self._wants_namespaces = wants_namespaces
+        self._plugins = PluginAudit(settings.choice, settings.version, world, prepare)
+        self._options = write_options(settings.operation, WriteOptions())
+        self._plans: dict[Head, _KindPlan] = {}
+        self._reader = DocumentReader()
+        self._kept = 0
+
+    def anew(self, most: int) -> ObjectAuditor:
+        """One that knows what this one knows, and keeps so many violations."""
+        other = copy.copy(self)
+        other._kept = self._settings.limit - most
+        return other
+
+    def block(self, block: Block) -> Findings:
+        """What comes of the objects of a block."""
+        findings = Findings(block.read_bytes)
+        for piece in block.pieces():
+            if isinstance(piece, Problem):
+                findings.problems.append(piece)
+            else:
+                self._piece(piece, findings)
+        return findings
+
+    def objects(self, values: Sequence[dict[str, Any]]) -> Findings:
+        """What comes of objects that were read from a cluster."""
+        findings = Findings()
+        nowhere = Piece("", 0, b"")
+        for value in values:
+            self._object(Found(value, nowhere), findings)
+        return findings
+
+    def may_concern(self, resource: Resource) -> bool:
+        """Whether some policy may be about objects of a resource."""
+        return any(self._concerned(resource.gvk, resource))
+
+    def _piece(self, piece: AnyPiece, findings: Findings) -> None:
+        head = piece.head()
+        if head is not None and not head.kind.endswith("List"):
+            plan = self._plan(head)
+            if not any(plan.concerned):
+                self._count(head, plan, piece.place, findings)
+                return
+        for found in piece.objects(self._reader):
+            if isinstance(found, Problem):
+                findings.problems.append(found)
+            else:
+                self._object(found, findings)
+
+    def _count(self, head: Head, plan: _KindPlan, place: Place, findings: Findings) -> None:
+        """Counts an object."""
+        findings.objects += 1
+        if plan.is_guessed:
+            findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
+
+    def _object(self, found: Found, findings: Findings) -> None:
+        value = found.value
+        head = Head(value["apiVersion"], value["kind"])
+        plan = self._plan(head)
+        self._count(head, plan, found.place, findings)
+        if not any(plan.concerned):
+            return
+        try:
+            self._judge(found, plan, findings)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            what = f"judging {value['kind']} {metadata.name(value)}"
+            findings.problems.append(crash(found.place.file, found.place.line, what, error))
+
+    def _plan(self, head: Head) -> _KindPlan:
+        plan = self._plans.get(head)
+        if plan is None:
+            plan = self._plans[head] = self._new_plan(head)
+        return plan
+
+    def _new_plan(self, head: Head) -> _KindPlan:
+        kind = metadata.gvk({"apiVersion": head.api_version, "kind": head.kind})
+        known = self._world.catalog.by_gvk(kind)
+        if known is None:
+            known = known_resources(all_versions=True).by_gvk(kind)
+        resource = guessed_resource(kind) if known is None else known
+        concerned = self._concerned(kind, resource)
+        return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
+
+    def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
+        inside = self._request(kind, resource, "some", "", {})
+        outside = self._request(kind, resource, "", "", {})
+        engine, world, plugins = self._engine, self._world, self._plugins.desk
+        return (
+            engine.may_concern(inside, world) or plugins.may_concern(inside),
+            engine.may_concern(outside, world) or plugins.may_concern(outside),
+        )
+
+    def _request(
+        self,
+        kind: GroupVersionKind,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        value: JsonObject,
+        size: int | None = None,
+    ) -> Request:
+        operation = self._settings.operation
+        return Request(
+            operation=operation,
+            kind=kind,
+            resource=resource.gvr,
+            name=name,
+            namespace=namespace,
+            object=value,
+            old_object=value if operation is Operation.UPDATE else None,
+            user=self._settings.user,
+            options=self._options,
+            size=size,
+        )
+
+    def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
+        value, size, said = found.value, None, None
+        own = value.get("metadata")
+        about: dict[str, Any] = own if own.__class__ is dict else {}
+        name, namespace = about.get("name") or "", ""
+        if plan.resource.namespaced:
+            namespace = about.get("namespace") or "default"
+        elif plan.is_namespace:
+            namespace = name
+        if about.get("uid") or not self._settings.defaulting:
+            told = found.piece.told_bytes
+            size = None if told is None else _OTHER_BYTES + 2 * told
+        else:
+            prepared = self._prepared(found, plan, namespace)
+            if isinstance(prepared, Problem):
+                findings.problems.append(prepared)
+                return
+            value, said = prepared.value, prepared.said
+            name = metadata.name(value)
+        if not plan.concerned[0 if namespace else 1]:
+            return
+        findings.judged += 1
+        if self._wants_namespaces and plan.resource.namespaced:
+            findings.namespaces.setdefault(namespace, found.place)
+        request = self._request(plan.kind, plan.resource, namespace, name, value, size)
+        verdict = self._engine.noted(request, self._world)
+        self._take(verdict, found, _Asked(request, said), plan, findings)
+
+    def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Made | Problem:
+        """What a server would make of a manifest, and plugins say of it if it is to be created."""
+        document = found.document
+        if document is None:
+            (document, *_) = (
+                one for one in found.piece.documents(self._reader) if not isinstance(one, Problem)
+            )
+        target = Target(
+            plan.resource,
+            "" if plan.is_namespace else namespace,
+            custom=self._prepare.custom_kind(plan.kind),
+        )
+        if self._settings.operation is Operation.CREATE:
+            return self._plugins.prepare.admitted(document, target)
+        stored = self._prepare.stored(document, target)
+        return stored if isinstance(stored, Problem) else Made(stored)
+
+    def _take(
+        self,
+        verdict: Verdict,
+        found: Found,
+        asked: _Asked,
+        plan: _KindPlan,
+        findings: Findings,
+    ) -> None:
+        request = asked.request
+        matched = self._matched(verdict, found, request, plan, findings)
+        against: dict[str, Against] = {}
+        matched.update(self._take_plugins(asked, found, plan, findings, against))
+        if not verdict.decisions:
+            if matched:
+                findings.count(matched, against, self._group(request, plan))
+            return
+        for decision in verdict.decisions:
+            if decision.action is Action.DENY:
+                against.setdefault(decision.policy, Against()).add(decision)
+                if decision.cause is Cause.CONFIGURATION:
+                    findings.coverage.misconfigured.add(decision.policy)
+                findings.found += 1
+                if self._kept < self._settings.limit:
+                    self._kept += 1
+                    findings.violations.append(self._violation(decision, found, request, plan))
+            elif decision.cause is not Cause.VALIDATION:
+                self._ignored(decision, found, findings)
+        matched.update(against)
+        findings.count(matched, against, self._group(request, plan))
+
+    def _take_plugins(
+        self,
+        asked: _Asked,
+        found: Found,
+        plan: _KindPlan,
+        findings: Findings,
+        against: dict[str, Against],
+    ) -> Collection[str]:
+        """Takes in what plugins have against an object. Of who looked at it, those are counted of
+        whom it is worth telling."""
+        request = asked.request
+        looked = self._plugins.desk.concerned(request)
+        if not looked:
+            return ()
+        said = asked.said
+        plugins = self._plugins
+        said = plugins.answer(request) if said is None else plugins.after(said, request)
+        findings.unasked.update(set(said.unasked))
+        security = {POD_SECURITY}.intersection(looked)
+        one = plugin_finding(said)
+        if one is None:
+            return security
+        against[one.plugin] = Against({one.effect})
+        findings.found += 1
+        if self._kept < self._settings.limit:
+            self._kept += 1
+            findings.violations.append(
+                Violation(
+                    _about(found, request, plan),
+                    one.plugin,
+                    "",
+                    "",
+                    one.label,
+                    Place(),
+                    one.message,
+                    one.effect,
+                    is_error=False,
+                )
+            )
+        return {*security, one.plugin}
+
+    def _matched(
+        self,
+        verdict: Verdict,
+        found: Found,
+        request: Request,
+        plan: _KindPlan,
+        findings: Findings,
+    ) -> set[str]:
+        """The policies that looked at the object; what else they did is put down once each."""
+        matched = set()
+        met = findings.met
+        for note in verdict.notes:
+            what = note.outcome.value, note.policy, note.binding
+            if what not in met:
+                met.add(what)
+                findings.coverage.take((note,), _about(found, request, plan))
+            if note.outcome in _MATCHED:
+                matched.add(note.policy)
+        return matched
+
+    def _group(self, request: Request, plan: _KindPlan) -> str:
+        """Empty where nobody asked for groups."""
+        if self._settings.summary_by == "policy":
+            return ""
+        label = self._settings.label
+        if label:
+            return metadata.labels(request.object).get(label) or _NO_GROUP
+        return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
+
+    def _violation(
+        self, decision: Decision, found: Found, request: Request, plan: _KindPlan
+    ) -> Violation:
+        return Violation(
+            _about(found, request, plan),
+            decision.policy,
+            decision.binding,
+            decision.param,
+            decision.source.path.text,
+            self._policies.place(decision.source, decision.policy, decision.binding),
+            decision.message,
+            effect_of(decision),
+            decision.cause is not Cause.VALIDATION,
+        )
+
+    def _ignored(self, decision: Decision, found: Found, findings: Findings) -> None:
+        """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
+        key = (decision.policy, decision.source)
+        if key not in findings.ignored:
+            rule = self._policies.place(decision.source, decision.policy, decision.binding)
+            title = f"{found.value['kind']} {metadata.name(found.value)}"
+            text = f"policy `{decision.policy}` ignored an error on {title}: {decision.message}"
+            findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
+
+
+def _about(found: Found, request: Request, plan: _KindPlan) -> AuditedObject:
+    return AuditedObject(
+        found.place,
+        plan.kind.api_version,
+        plan.kind.kind,
+        request.namespace if plan.resource.namespaced else "",
+        request.name,
+        metadata.uid(found.value),
+        metadata.resource_version(found.value),
+    )

@@ -1,1 +1,0 @@
-"""What the server's own plugins say of objects that exist, and of requests of the past."""

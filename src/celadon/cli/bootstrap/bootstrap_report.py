@@ -1,0 +1,420 @@
+"""What a simulation found: chains of refusals, how they are repaired, and the exit code."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Final
+
+from celadon.admission import Operation
+from celadon.admission.static import is_static
+from celadon.cli.bootstrap.bootstrap_run import (
+    BootstrapRun,
+    Culprit,
+    Refusal,
+    RunResult,
+    Sent,
+    refusals_in,
+)
+from celadon.cli.bootstrap.cluster_course import Course, awaited, course_of
+from celadon.cli.bootstrap.request_bench import RequestBench
+from celadon.cli.bootstrap.step_tables import Level, Sending, State, actors
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence
+from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.policy_set import Placed, PolicySets, policy_sets
+from celadon.cli.check.webhook_documents import WebhookDocuments
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.kube import metadata
+from celadon.records import dataclass
+
+# --- Lock chains -------------------------------------------------------------
+#
+# From what was refused to what it keeps from coming about: one chain per culprit.
+#
+# The entries of a course are a graph: a refusal or something missing leads to all that needs
+# it, and a gate that never opens (params that are not there, a webhook that nobody answers for)
+# to all that its culprit refuses meanwhile. A culprit's chain is the shortest way from one of
+# its refusals to the last of the worst that follows. Where the way comes back to the gate that
+# it began at, each waits for the other: a deadlock in the strict sense (`cycle`).
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What a culprit leads to. `sent` is the request at its head, refused or broken; `states` never
+    come about because of it, in the order of their causes, the worst last; `cycle` is whether the
+    request itself is refused for want of one of them. With `once`, all of that happens only where
+    something that clusters have from their beginning must be made anew. `others` are the culprit's
+    other refusals, `also` what else never comes about."""
+
+    culprit: Culprit
+    level: Level
+    sent: Sent
+    refusal: Refusal
+    states: tuple[State, ...]
+    cycle: bool = False
+    once: bool = False
+    others: tuple[Sent, ...] = ()
+    also: tuple[State, ...] = ()
+
+
+def chains(found: RunResult) -> list[Chain]:
+    """One for each culprit, the worst first."""
+    graph = _Graph.of(found)
+    made = [_chain(graph, culprit) for culprit in graph.culprits]
+    return sorted((one for one in made if one is not None), key=lambda one: -one.level)
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """`follows` are the entries that wait for another; `unique` what is only written once."""
+
+    found: RunResult
+    culprits: Sequence[Culprit]
+    states: Mapping[str, State]
+    follows: Mapping[str, Sequence[str]]
+    unique: Set[str]
+
+    @staticmethod
+    def of(found: RunResult) -> _Graph:
+        follows: dict[str, list[str]] = {}
+        states = {one.name: one for one in found.course.states if one.name not in found.done}
+        waiting: list[Sending | State] = [*found.course.sendings, *states.values()]
+        for one in waiting:
+            if one.name not in found.done:
+                for need in one.needs:
+                    follows.setdefault(need, []).append(one.name)
+        culprits = dict[Culprit, None]()
+        for name, sent in found.sent.items():
+            for refusal in sent.refusals:
+                culprits[refusal.culprit] = None
+                if refusal.gate in states:
+                    follows.setdefault(refusal.gate, []).append(name)
+        unique = {one.name for one in found.course.sendings if one.once}
+        return _Graph(found, list(culprits), states, follows, unique)
+
+    def ways(self, start: str, *, once: bool) -> Mapping[str, tuple[str, ...]]:
+        """The shortest way to everything that follows from an entry; to the entry itself where it
+        follows from itself. What is only written `once` is passed by unless that is wanted."""
+        ways: dict[str, tuple[str, ...]] = {}
+        queue: deque[tuple[str, tuple[str, ...]]] = deque([(start, (start,))])
+        while queue:
+            name, way = queue.popleft()
+            for after in self.follows.get(name, ()):
+                if after not in ways and (once or after not in self.unique):
+                    ways[after] = (*way, after)
+                    queue.append((after, ways[after]))
+        return ways
+
+    def refused(self, culprit: Culprit) -> Iterator[tuple[Sent, Refusal]]:
+        for sent in self.found.sent.values():
+            for refusal in sent.refusals:
+                if refusal.culprit == culprit:
+                    yield sent, refusal
+
+
+def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
+    """None for a culprit that is only waiting for what others refuse."""
+    refused = list(graph.refused(culprit))
+    heads = [one for one in (_head(graph, sent, why) for sent, why in refused) if one is not None]
+    if not heads:
+        return None
+    best = max(heads, key=lambda one: one.rank)
+    others = dict.fromkeys(sent.sending.name for sent, _ in refused)
+    others.pop(best.sent.sending.name)
+    reached = {state.name: state for one in heads for state in one.reached}
+    return Chain(
+        culprit,
+        best.level,
+        best.sent,
+        best.refusal,
+        best.states,
+        best.cycle,
+        best.once,
+        tuple(graph.found.sent[name] for name in others),
+        tuple(state for state in reached.values() if state not in best.states),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """One refusal as the head of a chain: `states` lead to the last of the worst of those that it
+    keeps from being `reached`."""
+
+    sent: Sent
+    refusal: Refusal
+    level: Level
+    states: tuple[State, ...]
+    reached: tuple[State, ...]
+    cycle: bool
+    once: bool
+
+    @property
+    def rank(self) -> tuple[Level, bool, int]:
+        """How much it tells."""
+        return self.level, not self.once, len(self.reached)
+
+
+def _head(graph: _Graph, sent: Sent, refusal: Refusal) -> _Head | None:
+    """None where what would let the request through does not wait for the request itself."""
+    static = refusal.culprit.is_static
+    once = sent.sending.once and not static
+    ways = graph.ways(sent.sending.name, once=once or static)
+    before: tuple[str, ...] = ()
+    if refusal.gate in graph.states:
+        if refusal.gate not in ways:
+            return None
+        before = ways[refusal.gate]
+        ways = {refusal.gate: (), **graph.ways(refusal.gate, once=once or static)}
+    reached = tuple(graph.states[name] for name in ways if name in graph.states)
+    worst = max(reached, key=lambda one: (one.level, len(ways[one.name])), default=None)
+    names = dict.fromkeys((*before, *(ways[worst.name] if worst is not None else ())))
+    return _Head(
+        sent,
+        refusal,
+        Level.DEGRADED if worst is None or once else worst.level,
+        tuple(graph.states[name] for name in names if name in graph.states),
+        reached,
+        bool(before),
+        once,
+    )
+
+
+# --- Repair paths ------------------------------------------------------------
+#
+# Whether somebody can still take away what refuses: an administrator with kubectl.
+#
+# Policies and bindings are exempt from all policies and webhooks but static ones, and
+# configurations of webhooks from webhooks; the engine decides that here, too. What cannot be
+# removed at first may be once something else has been. What a server has from its own files
+# (static policies) nobody removes through the API.
+
+
+_COMMANDS: Final = {Operation.DELETE: "delete", Operation.UPDATE: "replace"}
+"""What kubectl calls the ways to take something away: to have it no more, or to have it mended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairStep:
+    """A command of the administrator's, and whether it is admitted; else what it is answered."""
+
+    command: str
+    admitted: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The commands that take a culprit away, in their order; `is_open` is whether they do."""
+
+    is_open: bool
+    steps: tuple[RepairStep, ...] = ()
+
+
+def repairs(
+    manifests: Manifests, version: str, culprits: Iterable[Culprit]
+) -> Mapping[Culprit, Repair]:
+    """How each of the culprits is taken away, given all the others."""
+    found: dict[Culprit, Repair] = {}
+    pending = list(dict.fromkeys(culprits))
+    refused: dict[Culprit, tuple[RepairStep, ...]] = {}
+    gone: list[Document] = []
+    while pending:
+        left = _without(manifests, gone)
+        sets = policy_sets(left, version)
+        bench = RequestBench(left, sets, version)
+        before = len(gone), len(pending) + len(found)
+        for culprit in tuple(pending):
+            document = _document(culprit, sets, bench.webhooks)
+            if document is None:
+                found[culprit] = Repair(is_open=False)
+                pending.remove(culprit)
+                continue
+            steps, deniers = _tried(bench, document)
+            pending += [one for one in deniers if one not in pending and one not in found]
+            if steps[-1].admitted:
+                earlier = refused.get(culprit, ())
+                helped = [step for one in found.values() if earlier for step in one.steps]
+                found[culprit] = Repair(is_open=True, steps=(*earlier, *helped, *steps))
+                gone.append(document)
+                pending.remove(culprit)
+            else:
+                refused.setdefault(culprit, steps)
+        if before == (len(gone), len(pending) + len(found)):
+            break
+    for culprit in pending:
+        found[culprit] = Repair(is_open=False, steps=refused.get(culprit, ()))
+    return found
+
+
+def _tried(
+    bench: RequestBench, document: Document
+) -> tuple[tuple[RepairStep, ...], tuple[Culprit, ...]]:
+    """What comes of taking something away: the commands up to one that is admitted; and who is
+    against it."""
+    steps: list[RepairStep] = []
+    deniers: list[Culprit] = []
+    for operation, verb in _COMMANDS.items():
+        name = f"{verb} {document.value['kind'].lower()} {metadata.name(document.value)}"
+        sending = Sending(name, actors()["administrator"], operation)
+        old = document if operation is Operation.UPDATE else None
+        answer = bench.judged(sending, document, old, bench.world, frozenset())
+        result = answer.result
+        if result is not None and not result.is_refused:
+            steps.append(RepairStep(f"kubectl {name}", admitted=True))
+            return tuple(steps), ()
+        sentence = "" if result is None else result.sentence
+        steps.append(RepairStep(f"kubectl {name}", admitted=False, message=sentence))
+        if result is not None:
+            deniers += [one.culprit for one in refusals_in(result, bench.sets, {})]
+    return tuple(steps), tuple(deniers)
+
+
+def _document(culprit: Culprit, sets: PolicySets, webhooks: WebhookDocuments) -> Document | None:
+    """What has to be taken away: the binding of a policy, or a configuration. None for what is no
+    object, or not there any more."""
+    placed: Placed[object] | None = next(_placed(culprit, sets, webhooks), None)
+    return None if placed is None else placed.document
+
+
+def _placed(
+    culprit: Culprit, sets: PolicySets, webhooks: WebhookDocuments
+) -> Iterator[Placed[object]]:
+    if culprit.kind.endswith("WebhookConfiguration"):
+        one = webhooks.of(mutating=culprit.kind.startswith("Mutating")).get(culprit.name)
+        if one is not None and not is_static(one.value):
+            yield Placed(one.value, one.document)
+        return
+    part = sets.mutating if culprit.kind.startswith("Mutating") else sets.validating
+    for found in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
+        if found is not None and not is_static(found.value):
+            yield Placed(found.value, found.document)
+
+
+def _without(manifests: Manifests, gone: Sequence[Document]) -> Manifests:
+    hidden = {id(one) for one in gone}
+
+    def left(documents: Sequence[Document]) -> list[Document]:
+        return [one for one in documents if id(one) not in hidden]
+
+    return replace(
+        manifests,
+        bindings=left(manifests.bindings),
+        policies=left(manifests.policies),
+        mutating_bindings=left(manifests.mutating_bindings),
+        mutating_policies=left(manifests.mutating_policies),
+        looked_up=left(manifests.looked_up),
+        problems=[],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A chain, how it is repaired, and how bad it is in view of that."""
+
+    chain: Chain
+    repair: Repair
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapReport:
+    """Everything, the worst lock first. `requests` were sent, `refused` of them in vain; locks
+    below `fail_on` are no failures."""
+
+    locks: tuple[Lock, ...]
+    requests: int
+    refused: int
+    policies: int
+    bindings: int
+    webhooks: int
+    policy_errors: tuple[PolicyError, ...]
+    notices: tuple[Notice, ...]
+    problems: tuple[Problem, ...]
+    strict: bool = False
+    fail_on: Level = Level.DEGRADED
+
+    @property
+    def level(self) -> Level:
+        """The worst of all."""
+        return max((one.level for one in self.locks), default=Level.SAFE)
+
+    @property
+    def exit(self) -> Exit:
+        """The worst of what happened, as for an audit."""
+        if any(problem.is_internal for problem in self.problems):
+            return Exit.INTERNAL
+        if self.problems:
+            return Exit.USAGE
+        if self.policy_errors or (self.strict and self.notices):
+            return Exit.POLICY
+        return Exit.DENIED if self.level >= self.fail_on else Exit.OK
+
+
+def simulate(
+    manifests: Manifests, version: str, *, strict: bool = False, fail_on: Level = Level.DEGRADED
+) -> BootstrapReport:
+    """Sends all requests of the tables, and those that the given policies and webhooks need
+    themselves, to these policies and webhooks."""
+    sets = policy_sets(manifests, version)
+    bench = RequestBench(manifests, sets, version, awaited(manifests, sets))
+    course = course_of(manifests, sets, bench.webhooks)
+    found = BootstrapRun(course, bench).run()
+    made = chains(found)
+    ways = repairs(manifests, version, [one.culprit for one in made])
+    locks = [Lock(one, ways[one.culprit], _level(one, ways[one.culprit])) for one in made]
+    return BootstrapReport(
+        locks=tuple(sorted(locks, key=lambda one: -one.level)),
+        requests=len(found.sent),
+        refused=sum(bool(one.refusals) for one in found.sent.values()),
+        policies=sum(len(one.policies) for one in sets.all),
+        bindings=sum(len(one.bindings) for one in sets.all),
+        webhooks=bench.webhooks.count,
+        policy_errors=(*(one for part in sets.all for one in part.errors), *bench.webhooks.errors),
+        notices=(*_silent(sets, bench), *_supposed(course, bench)),
+        problems=tuple(dict.fromkeys((*manifests.problems, *found.problems))),
+        strict=strict,
+        fail_on=fail_on,
+    )
+
+
+def _level(chain: Chain, repair: Repair) -> Level:
+    """Whoever is kept from coming up by what nobody can take away is locked out."""
+    if repair.is_open:
+        return min(chain.level, Level.DEADLOCKED)
+    return Level.LOCKED_OUT if chain.level >= Level.DEADLOCKED else chain.level
+
+
+def _silent(sets: PolicySets, bench: RequestBench) -> Iterator[Notice]:
+    """What could not refuse anything."""
+    if not any(part.policies for part in sets.all) and not bench.webhooks.count:
+        yield Notice(Silence.NO_POLICY, Place(), "there is no policy and no webhook to simulate")
+    for part in sets.all:
+        bound = {one.value.spec.policy_name for one in part.bindings.values()}
+        for name, placed in sorted(part.policies.items()):
+            if name not in bound:
+                text = f"policy `{name}` has no binding, so it does nothing"
+                yield Notice(Silence.POLICY_UNBOUND, placed.place(), text)
+        for name, binding in sorted(part.bindings.items()):
+            policy = binding.value.spec.policy_name
+            if policy not in part.policies and policy not in part.broken:
+                text = f"binding `{name}` is for policy `{policy}`, which is not given"
+                yield Notice(Silence.BINDING_WITHOUT_POLICY, binding.place(), text)
+
+
+def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
+    """What is taken to be so about webhooks."""
+    for service in course.supposed:
+        text = (
+            f"nothing given says what is behind Service `{service}`: pods are supposed that no "
+            "policy has anything against"
+        )
+        yield Notice(Silence.NOT_EVALUATED, Place(), text, "give its Service and Deployment, too")
+    for mutating in (True, False):
+        for placed in bench.webhooks.of(mutating=mutating).values():
+            for one in placed.value.webhooks:
+                if one.client_config.service is None:
+                    text = f"webhook `{one.name}` is outside of the cluster: it is taken to answer"
+                    yield Notice(Silence.WEBHOOK_UNASKED, placed.place(), text)

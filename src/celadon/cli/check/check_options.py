@@ -1,0 +1,380 @@
+"""The options with which `celadon check` and `celadon explain` are asked the same question."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli.check.check_report import UnaskedPlugin
+from celadon.cli.check.manifests import Manifests, Parts, gather, unknown_kind
+from celadon.cli.check.object_judging import Settings
+from celadon.cli.check.plugins import PluginChoice, Unasked
+from celadon.cli.check.policy_set import PolicySets, only, policy_sets
+from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
+from celadon.cli.project_config import ConfigError
+from celadon.cli.project_files import add_project, summary, use_project
+from celadon.cli.reading.sources import Exclusion
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.admission.plugins import PluginSettings
+    from celadon.cli.check.answer_sources import AnswerSettings
+
+
+# --- Plugin options ----------------------------------------------------------
+#
+# `--enable-admission-plugins` and `--disable-admission-plugins`, as kube-apiserver has them.
+
+
+def add_plugins(group: argparse._ArgumentGroup) -> None:
+    """Declare the options."""
+    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
+        group.add_argument(
+            f"--{name}-admission-plugins",
+            action="append",
+            default=[],
+            metavar="NAMES",
+            help=f"{name} these, {what}, separated by commas",
+        )
+
+
+def chosen_plugins(
+    options: argparse.Namespace,
+    settings: PluginSettings | None = None,
+    *,
+    whole_cluster: bool = False,
+) -> PluginChoice:
+    """Those that the options leave; `settings` are what a file says of them. Raises ValueError."""
+    from celadon.cli.check.plugins import plugin_choice
+
+    return plugin_choice(
+        options.enable_admission_plugins,
+        options.disable_admission_plugins,
+        settings,
+        whole_cluster=whole_cluster,
+    )
+
+
+OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Declare all that says what is judged, by what, and in which circumstances."""
+    parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
+    add_files(parser, POLICIES, dest="cluster")
+    parser.add_argument(
+        "--admission-control-config-file",
+        metavar="FILE",
+        help="an AdmissionConfiguration: what plugins are told, and static policies and webhooks "
+        "from the folders it names",
+    )
+    _add_parts(parser.add_argument_group("which document plays which part"))
+    _add_circumstances(parser.add_argument_group("what is asked"))
+    _add_plugins(parser.add_argument_group("built-in admission plugins"))
+    _add_webhooks(parser.add_argument_group("webhooks"))
+    add_project(parser)
+
+
+def _add_parts(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--lookup",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are only looked up, even among RESOURCES",
+    )
+    group.add_argument(
+        "--admit",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND]",
+        help="objects of these kinds are to be admitted, even among -f",
+    )
+    add_exclude(group)
+    group.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="use only this policy; may be repeated",
+    )
+
+
+def _add_circumstances(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
+    group.add_argument(
+        "--apply",
+        action="store_true",
+        help="as `kubectl apply`: what is among --old or -f is patched, the rest created",
+    )
+    group.add_argument(
+        "--old",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="the objects as they are now, for UPDATE and --apply; may be repeated",
+    )
+    group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
+    group.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
+    )
+    group.add_argument(
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="for objects that do not say theirs (default: default)",
+    )
+    group.add_argument("--dry-run", action="store_true", help="ask as a dry run")
+    group.add_argument(
+        "--subresource",
+        default="",
+        metavar="NAME",
+        help="e.g. status, scale, exec, or deployments/scale",
+    )
+    group.add_argument(
+        "--no-defaulting",
+        action="store_true",
+        help="show policies the objects as they are in the files",
+    )
+    group.add_argument(
+        "--no-validation",
+        action="store_true",
+        help="do not ask whether the API server would accept the objects at all",
+    )
+    group.add_argument(
+        "--field-validation",
+        choices=FIELD_VALIDATIONS,
+        type=str.capitalize,
+        help="what becomes of objects with fields that their kind does not have, or that are there "
+        "twice: refused, warned about, or nothing (default: Strict, as in kubectl)",
+    )
+    add_version(group, default=None)
+
+
+def _add_plugins(group: argparse._ArgumentGroup) -> None:
+    group.description = (
+        "All that a server asks by default are asked, PodSecurity, LimitRanger and ResourceQuota "
+        "among them, as far as the files say what they look at; the report says who could not be "
+        "asked. EventRateLimit and ImagePolicyWebhook need more than files."
+    )
+    add_plugins(group)
+    group.add_argument(
+        "--whole-cluster",
+        action="store_true",
+        help="the files are all there is: namespaces, classes and accounts that they lack are not "
+        "there (default: the cluster may have them)",
+    )
+    group.add_argument(
+        "--no-generated-pods",
+        dest="creates",
+        action="store_false",
+        help="do not judge the Pods, Jobs and ReplicaSets that controllers would create",
+    )
+
+
+def _add_webhooks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--webhook-answers",
+        metavar="DIR",
+        help="recorded AdmissionReviews that answer for webhooks: DIR/WEBHOOK[/KIND[/NAME]].yaml",
+    )
+    group.add_argument(
+        "--call-webhooks",
+        action="store_true",
+        help="really call them: they get the objects, over the network",
+    )
+    group.add_argument(
+        "--webhook-service",
+        action="append",
+        default=[],
+        metavar="NAMESPACE/NAME[:PORT]=URL",
+        help="where a service that webhooks are behind is reached; may be repeated",
+    )
+
+
+def static_paths(options: argparse.Namespace) -> list[str]:
+    """The files that an AdmissionConfiguration names. Raises ValueError."""
+    if not options.admission_control_config_file:
+        return []
+    from celadon.cli.reading.static_folders import static_files
+
+    return static_files(options.admission_control_config_file, options.kubernetes_version)
+
+
+def wrong_use(options: argparse.Namespace) -> str:
+    """What options do not go together; empty if all do."""
+    if not (options.cluster or options.resources or options.admission_control_config_file):
+        return "nothing to check: give policies with `-f`, and manifests"
+    if options.operation == "UPDATE" and not options.old:
+        return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
+    if options.old and not (options.apply or options.operation == "UPDATE"):
+        return "`--old` goes with `--operation UPDATE` or `--apply`"
+    if options.apply and (options.operation != "CREATE" or options.subresource):
+        return "`--apply` creates and updates whole objects: no `--operation`, no `--subresource`"
+    if options.operation == "CONNECT" and not options.subresource:
+        return "`--operation CONNECT` needs a `--subresource`, e.g. exec"
+    if [*options.cluster, *options.resources, *options.old].count("-") > 1:
+        return "standard input (`-`) can only be read once"
+    if options.call_webhooks and options.webhook_answers:
+        return "`--webhook-answers` and `--call-webhooks` exclude each other"
+    if options.call_webhooks and importlib.util.find_spec("httpcore") is None:
+        return "`--call-webhooks` needs a package more: pip install 'celadon[serve]'"
+    if options.webhook_service and not options.call_webhooks:
+        return "`--webhook-service` goes with `--call-webhooks`"
+    if options.as_group and not options.user:
+        return "`--as-group` goes with `--as`"
+    return ""
+
+
+def judging_settings(options: argparse.Namespace) -> Settings:
+    """What the options say about every object. Raises ValueError."""
+    from datetime import UTC, datetime
+
+    from celadon.admission import ADMIN, Operation
+    from celadon.cli.check.object_judging import Settings
+    from celadon.cli.check.questions import Question, user_info
+
+    question = Question(
+        operation=Operation(options.operation),
+        applies=options.apply,
+        subresource=options.subresource,
+        namespace=options.namespace,
+        user=user_info(options.user, options.as_group) if options.user else ADMIN,
+        dry_run=options.dry_run,
+        field_validation=options.field_validation or _field_validation(options),
+    )
+    return Settings(
+        question=question,
+        version=options.kubernetes_version,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        defaulting=not options.no_defaulting,
+        validation=not options.no_validation,
+        strict=options.strict,
+        fail_on_warning=options.fail_on != "deny",
+        jobs=options.jobs,
+        webhooks=_answers(options),
+        plugins=_plugins(options),
+        creates=options.creates,
+    )
+
+
+def _plugins(options: argparse.Namespace) -> PluginChoice:
+    """Raises ValueError."""
+    told = None
+    if options.admission_control_config_file:
+        from celadon.cli.reading.static_folders import told_plugins
+
+        told = told_plugins(options.admission_control_config_file)
+    return chosen_plugins(options, told, whole_cluster=options.whole_cluster)
+
+
+def _field_validation(options: argparse.Namespace) -> str:
+    """Where nothing was said."""
+    return "Ignore" if options.no_validation else "Strict"
+
+
+def _answers(options: argparse.Namespace) -> AnswerSettings:
+    """Raises ValueError."""
+    from celadon.cli.check.answer_sources import AnswerSettings
+
+    services = {}
+    if options.webhook_service:
+        from celadon.apiserver.http import given_services
+
+        services = given_services(options.webhook_service)
+    return AnswerSettings(options.webhook_answers or "", options.call_webhooks, services)
+
+
+# --- Check inputs ------------------------------------------------------------
+#
+# From the options of a command to what it is to judge, and by what.
+
+
+class WrongUseError(ValueError):
+    """The options do not say what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckInputs:
+    """All documents by their part, the policies among them, and what is asked."""
+
+    manifests: Manifests
+    policies: PolicySets
+    settings: Settings
+
+
+def check_inputs(
+    options: argparse.Namespace, step: Callable[[int], None], complain: Callable[[str], None]
+) -> CheckInputs:
+    """Reads everything; `step` is told how many documents there are so far, and `complain` what the
+    user should know of the configuration. WrongUseError."""
+    try:
+        options.cluster = [*use_project(options, complain), *options.cluster]
+    except ConfigError as error:
+        raise WrongUseError(str(error)) from error
+    wrong = wrong_use(options)
+    if wrong:
+        raise WrongUseError(wrong)
+    try:
+        cluster = [*options.cluster, *static_paths(options)]
+    except ValueError as error:
+        raise WrongUseError(f"--admission-control-config-file: {error}") from error
+    parts = Parts.of(options.lookup, options.admit)
+    exclusion = Exclusion(options.exclude)
+    manifests = gather(cluster, options.resources, options.old, parts, step, exclusion)
+    wrong = unknown_kind(parts, manifests)
+    if wrong:
+        raise WrongUseError(wrong)
+    policies = _chosen(policy_sets(manifests, options.kubernetes_version), options.policy)
+    try:
+        settings = judging_settings(options)
+    except ValueError as error:
+        raise WrongUseError(str(error)) from error
+    return CheckInputs(manifests, policies, settings)
+
+
+def _chosen(policies: PolicySets, names: list[str]) -> PolicySets:
+    for name in names:
+        if not any(name in found.policies or name in found.broken for found in policies.all):
+            hint = did_you_mean(name, [one for found in policies.all for one in found.policies])
+            raise WrongUseError(f"no policy `{name}`{hint}")
+    return only(policies, names) if names else policies
+
+
+# --- Plugin setting ----------------------------------------------------------
+#
+# The plugins of a choice that nobody could ask, as a report tells of them.
+
+
+def unasked_plugins(
+    choice: PluginChoice | None, counted: Mapping[Unasked, int]
+) -> tuple[UnaskedPlugin, ...]:
+    """Whom nobody could ask, by plugin."""
+    if choice is None:
+        return ()
+    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
+    some = [UnaskedPlugin(name, why, count) for (name, why), count in counted.items()]
+    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))
+
+
+# --- Policy files ------------------------------------------------------------
+#
+# The policies that a command is about, with what they look up: the files of `-f` and of the
+# project's configuration.
+
+
+def read_policies(
+    options: argparse.Namespace, complain: Callable[[str], None], *, strict: bool
+) -> Manifests:
+    """What the files say. Those of folders that are no manifests are errors for the `strict`, and
+    complained of in one line to the others."""
+    found = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
+    if found.others and strict:
+        found.problems += found.others
+    elif found.others:
+        complain(summary(found.others))
+    return found

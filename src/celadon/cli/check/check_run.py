@@ -1,0 +1,147 @@
+"""The main job: documents to a `Report`.
+
+In order: the cluster that the files describe (`given_cluster`), what becomes of each document
+(`object_judging`), and what all that means to a reader (here). At the end `notices` looks for
+everything that went by without a word.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from celadon.cli.check.answer_sources import answer_source
+from celadon.cli.check.check_findings import Findings
+from celadon.cli.check.check_options import CheckInputs, unasked_plugins
+from celadon.cli.check.check_report import Report
+from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
+from celadon.cli.check.notices import Sightings, notices, unasked
+from celadon.cli.check.object_chain import AskedWebhooks
+from celadon.cli.check.object_judging import Judge
+from celadon.cli.check.object_judging import Judged as JudgedObject
+from celadon.cli.check.questions import identity
+from celadon.cli.check.webhook_documents import webhook_documents
+from celadon.cli.reading.documents import Document, DocumentArchive
+from celadon.cli.worker_pipes import possible_workers, received, started
+
+# --- Parallel judging --------------------------------------------------------
+#
+# Judging in several processes at once, with the answers of one.
+#
+# Blocks of an archive are judged one after the other, or by forks of this process, which know
+# all that it knows: worker k of n takes the blocks k, k + n, k + 2n, ... and writes what it
+# finds to a pipe. It is read in the order of the blocks, so nobody can tell how many were at
+# work. What a worker owes that has ended before its time (somebody has killed it) is judged
+# here.
+
+
+Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
+"""What comes of some documents; is to tell when it is done with one."""
+
+
+def workers_for(archive: DocumentArchive, wanted: int) -> int:
+    """How many processes judge: as many as wanted, or as there are processors (0); but no more than
+    there are blocks, and one where processes cannot fork."""
+    return max(1, min(possible_workers(wanted), archive.blocks))
+
+
+def judged_in_order(
+    judged: Judged, archive: DocumentArchive, workers: int, tick: Callable[[], None]
+) -> Generator[Findings, None, None]:
+    """What comes of each block, in their order. `tick` is called for each document."""
+    if workers == 1:
+        for number in range(archive.blocks):
+            yield judged(archive.block(number), tick)
+        return
+    with ExitStack() as stack:
+        pipes = [
+            started(functools.partial(_blocks, judged, archive, first, workers), stack)
+            for first in range(workers)
+        ]
+        for number in range(archive.blocks):
+            found: Findings | None = received(pipes[number % workers])
+            if found is None:
+                yield judged(archive.block(number), tick)
+                continue
+            for _ in range(found.documents):
+                tick()
+            yield found
+
+
+def _blocks(
+    judged: Judged, archive: DocumentArchive, first: int, workers: int
+) -> Iterator[Findings]:
+    """What comes of a block and of every so many behind it."""
+    for number in range(first, archive.blocks, workers):
+        yield judged(archive.block(number), lambda: None)
+
+
+def check(
+    given: CheckInputs,
+    step: Callable[[int], None],
+    look: Callable[[JudgedObject], None] | None = None,
+    makers: EngineMakers = ANEW,
+) -> Report:
+    """Judges every document that is to be admitted. `step` is told how many are done; whoever has
+    to `look` on is told of each, in this process."""
+    manifests, settings = given.manifests, given.settings
+    choice = settings.asked_plugins
+    engines = engines_of(given.policies, settings.version, makers)
+    cluster = cluster_of(
+        manifests, engines, settings.circumstances, asks_plugins=choice is not None
+    )
+    documents = webhook_documents(manifests.existing, settings.version)
+    with answer_source(settings.webhooks, cluster.world, documents.names) as source:
+        webhooks = AskedWebhooks.of(documents, settings.version, source.answers, source.as_json)
+        cluster = replace(cluster, webhooks=webhooks, looks=look is not None)
+        report = _judged(given, cluster, step, look)
+    return replace(
+        report,
+        webhooks=documents.count,
+        policy_errors=(*report.policy_errors, *documents.errors),
+        notices=(*report.notices, *unasked(report.objects), *source.notices),
+        problems=tuple(dict.fromkeys((*cluster.problems, *source.problems, *report.problems))),
+        needs_answers=settings.webhooks.asks,
+        plugins=() if choice is None else choice.asked,
+    )
+
+
+def _judged(
+    given: CheckInputs,
+    cluster: Cluster,
+    step: Callable[[int], None],
+    look: Callable[[JudgedObject], None] | None,
+) -> Report:
+    """What becomes of the objects, and what is said about policies."""
+    manifests, sets, settings = given.manifests, given.policies, given.settings
+    there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
+    olds = {identity(one, settings.question.namespace): one for one in there}
+    found = Findings(Sightings.wanted(sets))
+    judge = Judge.of(cluster, settings, olds, found, look)
+    done = itertools.count(1)
+    # whoever has to be asked or told about one object after the other is in this process
+    alone = cluster.webhooks is None and look is None
+    workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
+    for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):
+        found.add(one)
+    if cluster.quotas is not None:
+        cluster.quotas.settle(found.results, found.charges)
+    if found.sightings.any:
+        found.mutations.count_silent(sets.mutating)
+    mutations = found.mutations if settings.defaulting else None
+    operation = None if settings.question.applies else settings.question.operation
+    said = notices(manifests, sets, operation, found.sightings, mutations, found.coverage)
+    return Report(
+        objects=tuple(found.results),
+        policies=sum(len(one.policies) for one in sets.all),
+        bindings=sum(len(one.bindings) for one in sets.all),
+        policy_errors=tuple(error for one in sets.all for error in one.errors),
+        notices=(*said, *found.ignored.values()),
+        problems=(*found.unsendable, *found.early_crashes, *found.crashes),
+        strict=settings.strict,
+        fail_on_warning=settings.fail_on_warning,
+        unasked_plugins=unasked_plugins(settings.asked_plugins, found.unasked),
+    )

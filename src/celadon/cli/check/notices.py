@@ -1,0 +1,462 @@
+"""What went by without a word: a check that is green because nothing was checked.
+
+Each function looks for one kind of silence; `notices` asks them in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
+from celadon.admission.registration import MutatingAdmissionPolicy, Policy
+from celadon.cli.check.check_report import Notice, ObjectResult, Place, Silence
+from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.object_preparation import Endpoint
+from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
+from celadon.cli.check.questions import Asked
+from celadon.cli.check.webhook_documents import is_configuration
+from celadon.cli.options import did_you_mean
+from celadon.cli.project_files import summary
+from celadon.cli.reading.json_text import Path
+from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube.well_known_values import NAMESPACE_NAME
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.cli.check.object_mutation import ObjectMutation
+
+
+# --- Coverage ----------------------------------------------------------------
+#
+# Which policies had a say about which objects.
+#
+# The engine notes on its way to a verdict why each policy and binding spoke or did not; here
+# that is gathered over all objects.
+
+
+_MATCHED: Final = frozenset(
+    {
+        Outcome.EVALUATED,
+        Outcome.CONDITION_FALSE,
+        Outcome.CONDITION_ERROR_IGNORED,
+        Outcome.PARAM_NOT_FOUND,
+        Outcome.CONFIGURATION_ERROR_IGNORED,
+    }
+)
+
+
+class Titled(Protocol):
+    """Something that can be spoken of."""
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        ...
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What was found. `outcomes` has per policy how its evaluations ended; `notes` keeps the first
+    of each kind, with the title of its object; `misconfigured` are policies that denied because of
+    their own configuration; `known` are notes of this process that were taken in before, by
+    identity."""
+
+    outcomes: dict[str, set[Outcome]] = field(default_factory=dict)
+    notes: dict[tuple[Outcome, str, str], tuple[Note, str]] = field(default_factory=dict)
+    misconfigured: set[str] = field(default_factory=set)
+    known: dict[int, tuple[Note, ...]] = field(default_factory=dict, compare=False)
+
+    def evaluated(self, policy: str) -> bool:
+        """Whether the policy was evaluated, or failed to be, on any object."""
+        return policy in self.misconfigured or Outcome.EVALUATED in self.outcomes.get(policy, ())
+
+    def judge(self, engine: Engine, world: World, asked: Asked) -> tuple[Verdict, int]:
+        """What the policies say to an object, and how many pairs of policy and binding match."""
+        verdict = engine.noted(asked.request, world)
+        unconcerned = engine.unconcerned(asked.request, world)
+        if id(unconcerned) not in self.known:
+            self.known[id(unconcerned)] = unconcerned
+            self.take(unconcerned, asked)
+        self.take(verdict.notes, asked)
+        wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
+        self.misconfigured.update(one.policy for one in wrong)
+        pairs = {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
+        return verdict, len(pairs.union((one.policy, one.binding) for one in wrong))
+
+    def take_mutation(self, happened: ObjectMutation | None, asked: Asked) -> None:
+        """Takes in what mutating policies have made of an object."""
+        if happened is not None:
+            self.take(happened.notes, asked)
+            self.misconfigured.update(
+                failure.policy
+                for failure in happened.failures
+                if failure.index is None and not failure.ignored
+            )
+
+    def take(self, notes: Iterable[Note], asked: Titled) -> None:
+        """Takes in what was noted about an object."""
+        for note in notes:
+            if note.policy:
+                self.outcomes.setdefault(note.policy, set()).add(note.outcome)
+            key = (note.outcome, note.policy, note.binding)
+            if key not in self.notes:
+                self.notes[key] = (note, asked.title)
+
+    def add(self, following: Coverage) -> None:
+        """Takes in what was found about the objects behind these."""
+        for policy, outcomes in following.outcomes.items():
+            self.outcomes.setdefault(policy, set()).update(outcomes)
+        for key, noted in following.notes.items():
+            self.notes.setdefault(key, noted)
+        self.misconfigured |= following.misconfigured
+
+    def count_silent(self, policies: PolicySet) -> None:
+        """Takes in, at the end, that policies of which nothing was noted match nothing."""
+        for name in policies.policies:
+            self.outcomes.setdefault(name, {Outcome.POLICY_UNMATCHED})
+
+
+_FEW: Final = 20
+"""Notices of the same kind."""
+_NAMESPACE: Final = GroupKind("", "Namespace")
+_SPOKEN: Final = frozenset(
+    {
+        Outcome.PARAM_NOT_FOUND,
+        Outcome.CONDITION_ERROR_IGNORED,
+        Outcome.CONFIGURATION_ERROR_IGNORED,
+    }
+)
+
+
+@dataclass(slots=True)
+class Sightings:
+    """What was met among the objects, with the place of the first: kinds that nobody defined, and
+    namespaces, if `wants_namespaces`. `any` says whether there was an object at all."""
+
+    wants_namespaces: bool
+    any: bool = False
+    guessed: dict[GroupVersionKind, tuple[Endpoint, Place]] = field(default_factory=dict)
+    namespaces: dict[str, Place] = field(default_factory=dict)
+
+    @staticmethod
+    def wanted(sets: PolicySets) -> Sightings:
+        """Namespaces are of interest if some policy looks at them."""
+        return Sightings(any(map(_looks_at_namespaces, sets.all)))
+
+    def take(self, one: Asked) -> None:
+        """Takes in an object."""
+        self.any = True
+        endpoint, namespace = one.endpoint, one.request.namespace
+        if endpoint.is_guessed and endpoint.kind not in self.guessed:
+            self.guessed[endpoint.kind] = endpoint, _place(one, ("kind",))
+        if self.wants_namespaces and endpoint.namespaced and namespace not in self.namespaces:
+            self.namespaces[namespace] = _place(one, ("metadata", "namespace"))
+
+    def add(self, following: Sightings) -> None:
+        """Takes in what was met behind these."""
+        self.any = self.any or following.any
+        for kind, guessed in following.guessed.items():
+            self.guessed.setdefault(kind, guessed)
+        for namespace, place in following.namespaces.items():
+            self.namespaces.setdefault(namespace, place)
+
+
+def _place(one: Asked, path: Path) -> Place:
+    return Place(one.document.file, one.document.line(path))
+
+
+def notices(
+    manifests: Manifests,
+    sets: PolicySets,
+    operation: Operation | None,
+    sightings: Sightings,
+    mutations: Coverage | None,
+    coverage: Coverage,
+) -> Iterator[Notice]:
+    """Everything that should be said, the most general first. `operation` is that of all requests,
+    if all have the same; `mutations` is what mutating policies
+    did (None if nobody asked them), `coverage` what validating ones said."""
+    yield from _nothing(manifests, sets)
+    if manifests.others:
+        yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
+    if mutations is None:
+        yield from _not_evaluated(sets.mutating)
+    for policies, found in ((sets.mutating, mutations), (sets.validating, coverage)):
+        if found is None:
+            continue
+        yield from policy_notices(
+            policies,
+            operation,
+            found,
+            [one.value for one in manifests.existing],
+            objects=sightings.any,
+        )
+    yield from _unknown_kinds(sightings)
+    existing = (one.value for one in manifests.existing)
+    yield from assumed_namespaces(sightings.namespaces, existing)
+
+
+def policy_notices(
+    policies: PolicySet,
+    operation: Operation | None,
+    coverage: Coverage,
+    existing: Sequence[JsonObject],
+    *,
+    objects: bool,
+) -> Iterator[Notice]:
+    """What policies and bindings of one type did not do; `objects`: whether there were any."""
+    yield from _unbound(policies)
+    yield from _without_policy(policies)
+    if objects:
+        yield from _unmatched(policies, operation, coverage)
+    yield from _missing_params(existing, policies)
+    yield from _not_found_params(policies, coverage)
+    yield from _ignored_errors(policies, coverage)
+
+
+def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
+    if not manifests.admitted and not manifests.problems:
+        yield Notice(
+            Silence.NOTHING_TO_CHECK,
+            Place(),
+            "there is no object to admit",
+            "give files or folders behind the options: `celadon check -f policies/ manifests/`",
+        )
+    given = any(found.policies or found.broken for found in sets.all)
+    if not given and not _has_webhooks(manifests):
+        yield Notice(
+            Silence.NO_POLICY,
+            Place(),
+            "there is no ValidatingAdmissionPolicy or MutatingAdmissionPolicy",
+            "give policies and bindings with `-f`",
+        )
+
+
+def _has_webhooks(manifests: Manifests) -> bool:
+    return any(map(is_configuration, manifests.existing))
+
+
+def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
+    """Webhooks whose answers are not known, once each."""
+    titles: dict[tuple[Place, str], list[str]] = {}
+    for result in results:
+        for call in result.unasked:
+            titles.setdefault((call.place, call.webhook), []).append(result.title)
+    last = len(titles) - 1
+    for i, ((place, name), about) in enumerate(titles.items()):
+        found = list(dict.fromkeys(about))
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield Notice(
+            Silence.WEBHOOK_UNASKED,
+            place,
+            f"webhook `{name}` was not asked about {found[0]}{more}",
+            "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
+            if i == last
+            else "",
+        )
+
+
+def _unbound(policies: PolicySet) -> Iterator[Notice]:
+    bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
+    for name, placed in policies.policies.items():
+        if name not in bound and not _has_broken_binding(policies, name):
+            yield Notice(
+                Silence.POLICY_UNBOUND,
+                placed.place(),
+                f"policy `{name}` has no binding, so it does nothing",
+                f"add a {placed.document.value['kind']}Binding with `policyName: {name}`",
+            )
+
+
+def _has_broken_binding(policies: PolicySet, name: str) -> bool:
+    return any(error.policy == name for error in policies.errors)
+
+
+def _without_policy(policies: PolicySet) -> Iterator[Notice]:
+    for name, placed in policies.bindings.items():
+        wanted = placed.value.spec.policy_name
+        if wanted not in policies.policies and wanted not in policies.broken:
+            hint = did_you_mean(wanted, policies.policies)
+            yield Notice(
+                Silence.BINDING_WITHOUT_POLICY,
+                placed.place(FieldPath("spec", "policyName")),
+                f"binding `{name}` names policy `{wanted}`, which is not there{hint}",
+            )
+
+
+def _unmatched(
+    policies: PolicySet, operation: Operation | None, coverage: Coverage
+) -> Iterator[Notice]:
+    bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
+    for name, placed in policies.policies.items():
+        outcomes = coverage.outcomes.get(name, set[Outcome]())
+        spoke = coverage.evaluated(name) or not outcomes.isdisjoint(_SPOKEN)
+        if name not in bound or spoke or not outcomes:
+            continue
+        if Outcome.CONDITION_FALSE in outcomes:
+            note, _ = next(
+                found
+                for (outcome, policy, _), found in coverage.notes.items()
+                if outcome is Outcome.CONDITION_FALSE and policy == name
+            )
+            why = f"its match condition `{note.detail}` is false for all that its rules match"
+        elif Outcome.BINDING_UNMATCHED in outcomes:
+            why = "its rules match, but none of its bindings does"
+        else:
+            why = f"its rules are about {_subject(placed)}"
+        yield Notice(
+            Silence.POLICY_UNMATCHED,
+            placed.place(FieldPath("spec", "matchConstraints")),
+            f"policy `{name}` matched none of the objects: {why}",
+            "" if operation is None else _operation_help(placed, operation.value),
+        )
+
+
+def _subject(placed: Placed[Policy]) -> str:
+    """`deployments.apps, pods on CREATE or UPDATE`."""
+    constraints = placed.value.spec.match_constraints
+    rules = constraints.resource_rules if constraints is not None else ()
+    resources = dict.fromkeys(
+        f"{resource}.{group}" if group else resource
+        for rule in rules
+        for group in rule.api_groups
+        for resource in rule.resources
+    )
+    operations = dict.fromkeys(one for rule in rules for one in rule.operations)
+    return f"{', '.join(resources)} on {' or '.join(operations)}"
+
+
+def _operation_help(placed: Placed[Policy], operation: str) -> str:
+    constraints = placed.value.spec.match_constraints
+    rules = constraints.resource_rules if constraints is not None else ()
+    operations = {one for rule in rules for one in rule.operations}
+    if not operations or operations & {operation, "*"}:
+        return ""
+    return f"the objects were checked as {operation}: see `--operation`"
+
+
+def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
+    """Bindings that name an object nobody gave, in any namespace."""
+    given = {(*metadata.gvk(one).group_kind, metadata.name(one)) for one in existing}
+    for name, placed in policies.bindings.items():
+        policy = policies.policies.get(placed.value.spec.policy_name)
+        kind = policy.value.spec.param_kind if policy is not None else None
+        ref = placed.value.spec.param_ref
+        if kind is None:
+            continue
+        if ref is None:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                placed.place(),
+                f"binding `{name}` has no paramRef, so `params` is null",
+            )
+        elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in given:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                placed.place(FieldPath("spec", "paramRef", "name")),
+                f"binding `{name}` names {kind.kind} `{ref.name}`, which is not there",
+                "give it with `-f`",
+            )
+
+
+def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
+    for (outcome, policy, binding), (_, title) in coverage.notes.items():
+        if outcome is Outcome.PARAM_NOT_FOUND:
+            yield Notice(
+                Silence.PARAM_MISSING,
+                policies.bindings[binding].place(FieldPath("spec", "paramRef")),
+                f"binding `{binding}` found no params for {title}, so policy `{policy}` "
+                "let it pass",
+            )
+
+
+def _ignored_errors(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
+    for (_, policy, binding), (note, title) in coverage.notes.items():
+        if note.source is not None:
+            yield Notice(
+                Silence.ERROR_IGNORED,
+                policies.place(note.source, policy, binding),
+                f"policy `{policy}` ignored an error on {title}: {note.detail}",
+            )
+
+
+def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
+    for endpoint, place in sightings.guessed.values():
+        kind = endpoint.kind
+        yield Notice(
+            Silence.UNKNOWN_KIND,
+            place,
+            f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the "
+            f"namespaced resource `{endpoint.resource.group_resource}`",
+            "give its CustomResourceDefinition with `-f`",
+        )
+
+
+def assumed_namespaces(
+    met: Mapping[str, Place], existing: Iterable[JsonObject], source: str = ""
+) -> Iterator[Notice]:
+    """Namespaces of objects that nobody gave; `source` says where else they could be given."""
+    given = {metadata.name(one) for one in existing if metadata.gvk(one).group_kind == _NAMESPACE}
+    missing = [name for name in met if name not in given]
+    help = f"give the Namespace with `-f`{source}: policies look at its labels"
+    for name in missing[:_FEW]:
+        text = f"namespace `{name}` is not there, taken to have no labels but its name"
+        yield Notice(Silence.NAMESPACE_ASSUMED, met[name], text, help)
+    if len(missing) > _FEW:
+        text = f"{len(missing) - _FEW} more namespaces are not there, taken to have no labels too"
+        yield Notice(Silence.NAMESPACE_ASSUMED, met[missing[_FEW]], text, help)
+
+
+def not_applied(policies: PolicySet, instead: str) -> Iterator[Notice]:
+    """Mutating policies where nothing is mutated; `instead` says what happens."""
+    for name, placed in policies.policies.items():
+        text = f"mutating policy `{name}` is not applied"
+        yield Notice(Silence.NOT_EVALUATED, placed.place(), text, instead)
+
+
+def _looks_at_namespaces(policies: PolicySet) -> bool:
+    matches = [
+        *(placed.value.spec.match_constraints for placed in policies.policies.values()),
+        *(placed.value.spec.match_resources for placed in policies.bindings.values()),
+    ]
+    if any(match is not None and _reads_labels(match.namespace_selector) for match in matches):
+        return True
+    return any(
+        "namespaceObject" in expression
+        for placed in policies.policies.values()
+        for expression in _expressions(placed.value)
+    )
+
+
+def _reads_labels(selector: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether a selector is about more than the label that every namespace has."""
+    given = selector or {}
+    keys = [*(given.get("matchLabels") or {})]
+    keys += [one.get("key") for one in given.get("matchExpressions") or ()]
+    return any(key != NAMESPACE_NAME for key in keys)
+
+
+def _expressions(policy: Policy) -> Iterator[str]:
+    for variable in policy.spec.variables:
+        yield variable.expression
+    if isinstance(policy, MutatingAdmissionPolicy):
+        for mutation in policy.spec.mutations:
+            yield mutation.apply_configuration or mutation.json_patch or ""
+        return
+    for validation in policy.spec.validations:
+        yield validation.expression
+        yield validation.message_expression
+    for annotation in policy.spec.audit_annotations:
+        yield annotation.value_expression
+
+
+def _not_evaluated(policies: PolicySet) -> Iterator[Notice]:
+    for name, placed in policies.policies.items():
+        yield Notice(
+            Silence.NOT_EVALUATED,
+            placed.place(),
+            f"mutating policy `{name}` is not applied",
+            "mutations work on objects with their defaults: leave out `--no-defaulting`",
+        )

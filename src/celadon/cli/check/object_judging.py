@@ -1,0 +1,658 @@
+"""What becomes of one object: a request, what the chain of admission makes of it and says to it;
+and a result that tells of it all.
+
+Validation comes between the halves of the chain, as in a server; what it refuses reaches no policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    Operation,
+    RecordedWarning,
+    Request,
+    Verdict,
+    World,
+    recorded_warnings,
+)
+from celadon.admission.registration import STRATEGIES
+from celadon.cli.check.answer_sources import AnswerSettings
+from celadon.cli.check.check_findings import Findings
+from celadon.cli.check.check_report import (
+    ClientWarning,
+    Creator,
+    Mutated,
+    MutationStep,
+    Notice,
+    ObjectResult,
+    Outcome,
+    Place,
+    Silence,
+    State,
+    Violation,
+    WebhookCall,
+)
+from celadon.cli.check.cluster import Circumstances, Cluster
+from celadon.cli.check.notices import Sightings
+from celadon.cli.check.object_chain import Asking, ObjectChain, refused_by
+from celadon.cli.check.object_preparation import PLACEHOLDER_UID
+from celadon.cli.check.policy_set import PolicySet
+from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
+from celadon.cli.check.webhook_documents import Said
+from celadon.cli.exits import crash
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.kube import JsonObject, Status, StatusError, metadata
+from celadon.kube.registry import (
+    patch_between,
+    repeated_owner_warnings,
+    request_options,
+    valid_warnings,
+    write_warnings,
+)
+from celadon.kube.resources import DEPRECATED, known_resources
+from celadon.kube.workload_controllers import CLAIM, CreatedObject, created_objects
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.admission.policies.mutating import Change, MutationFailure
+    from celadon.cli.check.object_mutation import ObjectMutation
+    from celadon.cli.check.plugins import PluginChoice
+
+
+# --- Controller requests -----------------------------------------------------
+#
+# What the controller of a workload would send, as a document beside that of the workload.
+#
+# Its fields stand where the template stands that they were copied from, so that what is wrong
+# with a pod is shown at its line of the workload.
+
+
+_WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
+_BETWEEN: Final = "ReplicaSet"
+"""As valid as the Deployment that it is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentByController:
+    """An object that a controller creates; `count` is how many of them are wanted. `request` is
+    about the object as it is sent."""
+
+    document: Document
+    creator: Creator
+    request: Request
+    count: int
+
+    @property
+    def is_between(self) -> bool:
+        """Whether it is only on the way to a Pod, and cannot be invalid."""
+        return self.request.kind.kind == _BETWEEN
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is only created if there is none of its name."""
+        return self.request.kind.kind == CLAIM
+
+    def next(self) -> Sequence[SentByController]:
+        """What is created of it, if it is admitted as it is."""
+        owner = self.document
+        found = created_objects(as_stored(owner.value))
+        return [_sent(one, owner, self.creator, self.count) for one in found]
+
+
+def as_stored(value: JsonObject) -> JsonObject:
+    """An object that is passed over, with what those that it owns need of it."""
+    return {**value, "metadata": {**value["metadata"], "uid": PLACEHOLDER_UID}}
+
+
+def sent_by_controller(
+    one: Asked, result: ObjectResult, sender: SentByController | None
+) -> Sequence[SentByController]:
+    """For a workload that was admitted, as it was stored; nothing for what no controller looks at.
+    `sender` is what has created the workload itself. The last is only sent if all before it are
+    admitted."""
+    request = one.request
+    if request.operation not in _WRITES or request.subresource or request.object is None:
+        return ()
+    found = created_objects(request.object)
+    if sender is None:
+        creator, count = Creator(one.title, result.place, "", 1), 1
+    else:
+        creator = replace(sender.creator, depth=sender.creator.depth + 1)
+        count = sender.count
+    return [_sent(each, one.document, creator, count) for each in found]
+
+
+def _sent(found: CreatedObject, owner: Document, creator: Creator, count: int) -> SentByController:
+    value = found.value
+    document = Document(owner.chunk, (*owner.path, *found.template), value)
+    return SentByController(
+        document,
+        replace(creator, user=found.user.name),
+        _request(found, value),
+        count * found.count,
+    )
+
+
+def _request(found: CreatedObject, value: JsonObject) -> Request:
+    kind = metadata.gvk(value)
+    resource = known_resources().by_gvk(kind)
+    assert resource is not None, "controllers create what every server knows"
+    return Request(
+        Operation.CREATE,
+        kind,
+        resource.gvr,
+        "",
+        metadata.name(value),
+        metadata.namespace(value),
+        value,
+        user=found.user,
+    )
+
+
+# --- Mutation results --------------------------------------------------------
+#
+# What mutating policies did to an object, and had against it, as parts of its result.
+
+
+def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | None:
+    """None for an object that is as it was."""
+    if happened is None or not happened.effects:
+        return None
+    return Mutated(
+        happened.before,
+        happened.after,
+        tuple(patch_between(happened.before, happened.after)),
+        tuple(_step(one, policies) for one in happened.effects),
+    )
+
+
+def _step(change: Change, policies: PolicySet) -> MutationStep:
+    return MutationStep(
+        change.policy,
+        change.binding,
+        change.param,
+        change.source.path.text,
+        policies.place(change.source, change.policy, change.binding),
+        change.round,
+        change.before,
+        change.after,
+        tuple(patch_between(change.before, change.after)),
+    )
+
+
+def violations(happened: ObjectMutation, policies: PolicySet) -> list[Violation]:
+    """Failures that refuse the object."""
+    return [
+        Violation(
+            policy=one.policy,
+            binding=one.binding,
+            param=one.param,
+            field=one.source.path.text,
+            rule=policies.place(one.source, one.policy, one.binding),
+            message=one.text,
+            actions=(),
+            is_error=True,
+            denies=True,
+            expression=policies.expression(one.source, one.policy),
+        )
+        for one in happened.failures
+        if not one.ignored
+    ]
+
+
+def ignored_failure(one: MutationFailure, title: str, policies: PolicySet) -> Notice:
+    """An error that `failurePolicy: Ignore` let pass."""
+    rule = policies.place(one.source, one.policy, one.binding)
+    text = f"mutating policy `{one.policy}` ignored an error on {title}: {one.text}"
+    return Notice(Silence.ERROR_IGNORED, rule, text)
+
+
+# --- Server remarks ----------------------------------------------------------
+#
+# What the API server itself remarks about an object, whatever the policies say.
+#
+# The warnings of `celadon.kube.registry`, in the order in which a client gets them: those about
+# the version, about fields that get lost, about the object as it was sent, what mutating
+# webhooks have to say, about the object as it will be. They come before the warnings of
+# policies and of validating webhooks, and all share one budget.
+
+
+def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
+    """About what is created or updated, and is taken; `between` is what webhooks have said."""
+    request, target = asked.request, asked.target
+    if request.operation not in {Operation.CREATE, Operation.UPDATE} or request.object is None:
+        return list(between)
+    creates = request.operation is Operation.CREATE
+    old = None if creates else request.old_object
+    found = DEPRECATED.get(target.resource.gvk)
+    warning = "" if found is None else found.warning(target.resource.gvk)
+    version = [warning] if warning else []
+    sent = asked.document.value
+    return [
+        *version,
+        *lost_fields(asked),
+        *repeated_owner_warnings(sent),
+        *write_warnings(sent, target, STRATEGIES, creates=creates),
+        *between,
+        *asked.forgiven,
+        *valid_warnings(request.object, old, target),
+    ]
+
+
+def lost_fields(asked: Asked) -> list[str]:
+    """What it says, if asked to, of fields that the object does not have, even if it refuses it."""
+    stray = asked.stray
+    return [] if stray is None or stray.is_refused else stray.warnings()
+
+
+def all_warnings(
+    texts: Sequence[str], verdict: Verdict, after: Sequence[str] = ()
+) -> tuple[RecordedWarning, ...]:
+    """What is said before policies, by them, and after them, as a client gets it."""
+    if not texts and not after:
+        return verdict.recorded
+    given: dict[str, RecordedWarning] = {}
+    for warning in (*map(RecordedWarning, texts), *verdict.recorded, *map(RecordedWarning, after)):
+        given.setdefault(warning.text, warning)
+    return tuple(recorded_warnings(given.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says about the whole check; `now` is the time of creation,
+    `jobs` how many processes are to judge; 0: as many as there are processors. `plugins` are those
+    that are asked, none where it is only about policies; with `creates`, what controllers would
+    create of workloads is judged too."""
+
+    question: Question
+    version: str
+    now: str
+    defaulting: bool = True
+    validation: bool = True
+    strict: bool = False
+    fail_on_warning: bool = False
+    jobs: int = 0
+    webhooks: AnswerSettings = field(default_factory=AnswerSettings)
+    plugins: PluginChoice | None = None
+    creates: bool = False
+
+    @property
+    def asked_plugins(self) -> PluginChoice | None:
+        """None where they are not to be asked, or could not be: of objects as they are in files
+        nobody knows what plugins would see."""
+        return self.plugins if self.defaulting and self.validation else None
+
+    @property
+    def circumstances(self) -> Circumstances:
+        """What of it the cluster depends on."""
+        question = self.question
+        return Circumstances(
+            self.version,
+            self.now,
+            question.user,
+            question.namespace,
+            self.defaulting,
+            question.field_validation,
+            self.plugins,
+        )
+
+
+class Judged(NamedTuple):
+    """An object that was judged: its request as it came to validating policies, its way through the
+    chain, what it came to, and by whom."""
+
+    asked: Asked
+    chain: ObjectChain
+    result: ObjectResult
+    engine: Engine
+    world: World
+
+    @property
+    def before(self) -> Said:
+        """What mutating policies and webhooks have said."""
+        return self.chain.before
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges one object after the other, and puts down what it finds. `olds` are the objects as
+    they are now, by identity. `look` is told of each. `controllers` are those who judge what
+    controllers send, by the name of their user."""
+
+    cluster: Cluster
+    asking: Asking
+    settings: Settings
+    olds: Mapping[tuple[str, str, str, str], Document]
+    found: Findings
+    look: Callable[[Judged], None] | None = None
+    controllers: dict[str, Judge] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        cluster: Cluster,
+        settings: Settings,
+        olds: Mapping[tuple[str, str, str, str], Document],
+        found: Findings,
+        look: Callable[[Judged], None] | None = None,
+    ) -> Judge:
+        """The judge of a cluster."""
+        return Judge(cluster, cluster.asking(), settings, olds, found, look)
+
+    @property
+    def engine(self) -> Engine:
+        """The validating policies."""
+        return self.cluster.engines.validating
+
+    @property
+    def world(self) -> World:
+        """What they look up."""
+        return self.cluster.world
+
+    def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
+        """What comes of some documents alone; `tick` is called after each."""
+        found = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
+        judge = replace(self, found=found, controllers={})
+        for document in documents:
+            judge.take(document)
+            tick()
+        return found
+
+    def take(self, document: Document, sent: SentByController | None = None) -> None:
+        """An object's way through everything; errors of our own are not the others' trouble. What
+        controllers would create of it goes behind it."""
+        found = self.found
+        try:
+            asked = ask(
+                document,
+                self.settings.question,
+                self.world.catalog,
+                self.olds,
+                self.cluster.prepare,
+            )
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            asked = crash(document.file, document.line(), "preparing it", error)
+        if isinstance(asked, Problem):
+            found.unsendable.append(asked)
+            return
+        if asked.unchanged:
+            found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
+            return
+        chain = self.asking.chain(asked)
+        try:
+            one = chain.mutated()
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            found.early_crashes.append(asked.crash(error))
+            return
+        found.sightings.take(one)
+        found.mutations.take_mutation(chain.before.mutation, one)
+        try:
+            result = self._result(one, chain, sent)
+            found.results.append(result)
+            if self.look is not None:
+                self.look(Judged(one, chain, result, self.engine, self.world))
+            self._charge(one, result, None if sent is None else sent.count)
+            if self.settings.creates and not result.is_refused:
+                self._judge_created(one, result, sent)
+        except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
+            found.crashes.append(one.crash(error))
+
+    def _charge(self, one: Asked, result: ObjectResult, count: int | None) -> None:
+        """Remembers what an admitted object takes from quotas."""
+        quotas = self.cluster.quotas
+        if result.is_refused or quotas is None or not quotas.concerns(one.request):
+            return
+        # late: few have quotas
+        from celadon.cli.check.plugins import Charge
+
+        self.found.charges.append(Charge(len(self.found.results) - 1, one.request, count))
+
+    def _judge_created(
+        self, one: Asked, result: ObjectResult, sender: SentByController | None
+    ) -> None:
+        """What the controller of a workload would create of it, and what would become of that."""
+        sent = sent_by_controller(one, result, sender)
+        if not sent:
+            return
+        results = self.found.results
+        first = len(results)
+        for each in sent[:-1]:
+            self._take_created(each)
+        if not any(found.is_refused for found in results[first:]):
+            self._take_created(sent[-1])
+
+    def _take_created(self, sent: SentByController) -> None:
+        """Something that is only on the way to a Pod, and that nobody looks at, is passed over, and
+        so are claims that are there."""
+        request = sent.request
+        if sent.is_between and not self._concerns(request):
+            for following in sent.next():
+                self._take_created(following)
+            return
+        if sent.is_claim and self._is_there(request):
+            return
+        judge = self.controllers.get(request.user.name)
+        if judge is None:
+            judge = self.controllers[request.user.name] = self._for_controller(sent)
+        judge.take(sent.document, sent)
+
+    def _is_there(self, request: Request) -> bool:
+        return self.world.get(request.resource, request.namespace, request.name) is not None
+
+    def _for_controller(self, sent: SentByController) -> Judge:
+        user = sent.request.user
+        question = replace(
+            self.settings.question,
+            operation=Operation.CREATE,
+            applies=False,
+            user=user,
+            field_validation=request_options.IGNORE,
+        )
+        settings = replace(self.settings, question=question)
+        prepare = self.cluster.prepare.of_controller(user)
+        cluster = replace(self.cluster, prepare=prepare)
+        asking = replace(self.asking, prepare=prepare)
+        return replace(self, cluster=cluster, asking=asking, settings=settings, olds={})
+
+    def _concerns(self, request: Request) -> bool:
+        """Whether somebody would look at a request beside the server itself."""
+        if self.engine.may_concern(request, self.world) or self.asking.concerns(request):
+            return True
+        quotas = self.cluster.quotas
+        return quotas is not None and quotas.concerns(request)
+
+    def _result(
+        self, one: Asked, chain: ObjectChain, sent: SentByController | None
+    ) -> ObjectResult:
+        """What comes of an object behind the first half of the chain."""
+        before, coverage = chain.before, self.found.coverage
+        sets = self.cluster.sets
+        self._note_failures(before, one)
+        judged: tuple[Verdict, int] | None = None
+
+        def review(_: Request) -> Verdict:
+            nonlocal judged
+            judged = coverage.judge(self.engine, self.world, one)
+            return judged[0]
+
+        refused = self._refused_unasked(one, chain)
+        if refused is None:
+            chain.judge(one, review)
+            refused = refused_by(chain.plugins_after)
+            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
+            said = [*said, *self._remarks_of_plugins(chain)]
+        else:
+            said = [*lost_fields(one), *before.warnings]
+        # What is refused reaches no policy of a server. Here they are asked all the same, behind
+        # the refusal, and what they say is dropped: the notices on policies that match no object
+        # are about the objects that were given, and a mistake in one of them is no reason to say
+        # that a policy has none.
+        verdict, matched = judged or coverage.judge(self.engine, self.world, one)
+        if before.mutation is not None:
+            matched += before.mutation.matched
+        if sent is not None:
+            said = before.warnings  # a controller, which gets the others, tells nobody
+        if refused is None:
+            _ignore(self.found.ignored, verdict, one, sets.validating)
+        else:
+            verdict = _refusal(refused.status) or verdict
+        self._note_failed_open((*before.calls, *chain.after.calls), one)
+        found = _result(one, verdict, sets.validating, matched, said, before, chain.after, sent)
+        if before.mutation is not None:
+            found = _with_mutation(found, before.mutation, sets.mutating)
+        if refused is None:
+            return found
+        found = replace(found, plugin=refused.plugin)
+        return (
+            replace(found, state=State.INVALID, faults=refused.faults) if refused.faults else found
+        )
+
+    def _remarks_of_plugins(self, chain: ObjectChain) -> Sequence[str]:
+        """What the second half of them remarks; what both halves could not say is put down."""
+        answer, first = chain.plugins_after, chain.plugins_before
+        if answer is None:
+            return ()
+        unasked = () if first is None else first.unasked
+        self.found.unasked.update({*unasked, *answer.unasked})
+        chain.before.annotations.update(answer.audit_annotations)
+        return answer.warnings
+
+    def _refused_unasked(self, one: Asked, chain: ObjectChain) -> Refusal | None:
+        """What becomes of it without asking a policy."""
+        found = chain.early_refusal
+        if found is None and chain.before.refusal is not None:
+            found = refusal_of(chain.before.refusal, one)
+        if found is None and self.settings.validation and self.settings.defaulting:
+            found = refusal(one, self.cluster.prepare)
+        return found
+
+    def _note_failures(self, before: Said, asked: Asked) -> None:
+        for one in () if before.mutation is None else before.mutation.failures:
+            if one.ignored:
+                notice = ignored_failure(one, asked.title, self.cluster.sets.mutating)
+                self.found.ignored.setdefault((one.policy, one.source), notice)
+
+    def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
+        for call in calls:
+            if call.outcome is Outcome.IGNORED:
+                text = f"{call.message}, ignored for {asked.title}"
+                notice = Notice(Silence.ERROR_IGNORED, call.place, text)
+                self.found.ignored.setdefault(call.place, notice)
+
+
+def _with_mutation(
+    result: ObjectResult, happened: ObjectMutation, policies: PolicySet
+) -> ObjectResult:
+    """The result of an object that mutating policies have changed, or refused."""
+    against = tuple(violations(happened, policies))
+    if against:
+        return replace(result, violations=against, denial=against[0])
+    return replace(result, mutated=mutated(happened, policies))
+
+
+def _refusal(found: StatusError | Status | None) -> Verdict | None:
+    """What an object is refused with before any policy sees it."""
+    if found is None:
+        return None
+    status = found.status if isinstance(found, StatusError) else found
+    return Verdict(allowed=False, code=status.code, status=status.to_json())
+
+
+def _ignore(
+    ignored: dict[Hashable, Notice], verdict: Verdict, asked: Asked, policies: PolicySet
+) -> None:
+    """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
+    for decision in verdict.decisions:
+        if decision.action is not Action.ADMIT or decision.cause is Cause.VALIDATION:
+            continue
+        rule = policies.place(decision.source, decision.policy, decision.binding)
+        text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
+        key = (decision.policy, decision.source)
+        ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
+
+
+def _about(asked: Asked, place: Place | None = None) -> dict[str, Any]:
+    """The part of a result that says what it is about; `place` is where that stands, if it is
+    known. To find the line of part of a document, all of it has to be read once more."""
+    request, document = asked.request, asked.document
+    return {
+        "place": place or Place(document.file, document.line()),
+        "api_version": request.kind.api_version,
+        "kind": request.kind.kind,
+        "title": asked.title,
+        "namespace": request.namespace if asked.endpoint.namespaced else "",
+        "name": request.name,
+        "operation": "" if asked.unchanged else request.operation.value,
+    }
+
+
+def _result(
+    asked: Asked,
+    verdict: Verdict,
+    policies: PolicySet,
+    matched: int,
+    said: Sequence[str],
+    before: Said,
+    after: Said,
+    sent: SentByController | None,
+) -> ObjectResult:
+    """`said` is what the server and mutating webhooks remark."""
+    warnings = all_warnings(said, verdict, after.warnings)
+    found = {
+        one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
+    }
+    refused = _refusal(after.refusal) or verdict
+    calls = (*before.calls, *after.calls)
+    place = None if sent is None or not refused.allowed else sent.creator.place
+    return ObjectResult(
+        **_about(asked, place),
+        created_by=None if sent is None else sent.creator,
+        state=_state(matched, calls, warned=bool(warnings)) if refused.allowed else State.DENIED,
+        code=refused.code,
+        sentence=refused.message,
+        status=refused.status,
+        warnings=tuple(
+            ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
+            for warning in warnings
+        ),
+        audit_annotations={
+            **before.annotations,
+            **verdict.audit_annotations,
+            **after.annotations,
+        },
+        violations=tuple(found.values()),
+        denial=None if verdict.denial is None else found[verdict.denial],
+        policies=matched,
+        webhooks=calls,
+    )
+
+
+def _state(matched: int, calls: Sequence[WebhookCall], *, warned: bool) -> State:
+    """Of what nobody refuses."""
+    if any(call.outcome is Outcome.UNASKED for call in calls):
+        return State.UNASKED
+    if warned:
+        return State.WARNED
+    return State.ADMITTED if matched or calls else State.UNTOUCHED
+
+
+def _violation(decision: Decision, policies: PolicySet) -> Violation:
+    return Violation(
+        policy=decision.policy,
+        binding=decision.binding,
+        param=decision.param,
+        field=decision.source.path.text,
+        rule=policies.place(decision.source, decision.policy, decision.binding),
+        message=decision.message,
+        actions=decision.actions,
+        is_error=decision.cause is not Cause.VALIDATION,
+        denies=decision.denies,
+        expression=policies.expression(decision.source, decision.policy),
+    )

@@ -1,0 +1,118 @@
+"""The mutating policies that an object goes through, and what they make of it.
+
+`Mutators` are the policies, `PolicyMutation` is one request on its way through them, one round at a
+time; whoever has the draft asks for a second round where that is due. What happened is an
+`ObjectMutation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from celadon.admission import Note, Outcome, Request, World
+from celadon.admission.policies.mutating import (
+    Change,
+    MutatingEngine,
+    MutationFailure,
+    PolicyRounds,
+)
+from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube.crd import CustomKind
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import MutatedKinds
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.admission.explain import Explanation, MutationLook
+
+_MATCHED: Final = frozenset({Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome.PARAM_NOT_FOUND})
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMutation:
+    """`before` and `after` are the object as it came to the policies first, and as they have left
+    it last."""
+
+    before: JsonObject
+    after: JsonObject
+    changes: tuple[Change, ...] = ()
+    failures: tuple[MutationFailure, ...] = ()
+    notes: tuple[Note, ...] = ()
+    explanation: Explanation | None = None
+    """Where somebody wants to know why."""
+
+    @property
+    def effects(self) -> tuple[Change, ...]:
+        """The mutations that have made a difference, in their order."""
+        return tuple(one for one in self.changes if one.before != one.after)
+
+    @property
+    def matched(self) -> int:
+        """Pairs of policy and binding that had the object before them."""
+        noted = {(one.policy, one.binding) for one in self.notes if one.outcome in _MATCHED}
+        return len(noted | {(one.policy, one.binding) for one in self.failures})
+
+
+@dataclass(frozen=True, slots=True)
+class Mutators:
+    """The policies, for all objects; `custom` are the kinds of given definitions. With `looks`,
+    what happens is explained."""
+
+    engine: MutatingEngine
+    world: World
+    custom: Callable[[GroupVersionKind], CustomKind | None]
+    looks: bool = False
+
+    def of(self, request: Request, context: DefaultingContext) -> PolicyMutation | None:
+        """For one request; None if none of them concern it."""
+        if not self.looks and not self.engine.concerns(request, self.world):
+            return None
+        kinds = MutatedKinds(context, self.custom)
+        if not self.looks:
+            return PolicyMutation(self.engine.rounds(self.world, kinds))
+        from celadon.admission.explain import MutationLook
+
+        look = MutationLook(self.engine)
+        return PolicyMutation(self.engine.rounds(self.world, kinds, contexts=look.context), look)
+
+
+class PolicyMutation:
+    """One request on its way through the policies."""
+
+    def __init__(self, rounds: PolicyRounds, look: MutationLook | None = None) -> None:
+        self._rounds = rounds
+        self._look = look
+        self._refusal: StatusError | None = None
+        self._before: JsonObject | None = None
+        self._after: JsonObject | None = None
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether all mutators have to be asked again."""
+        return self._rounds.wants_another
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        """The object at the end of a round. Raises StatusError."""
+        if self._before is None:
+            self._before = self._after = request.object
+        try:
+            made = self._rounds.run(request, number)
+        except StatusError as refused:
+            self._refusal = refused
+            raise
+        self._after = made
+        return made
+
+    @property
+    def happened(self) -> ObjectMutation:
+        """What came of it."""
+        said = self._rounds.notes
+        return ObjectMutation(
+            self._before or {},
+            self._after or {},
+            tuple(said.changes),
+            tuple(said.failures),
+            tuple(said.notes),
+            None if self._look is None else self._look.explained(said, self._refusal),
+        )

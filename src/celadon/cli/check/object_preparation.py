@@ -1,0 +1,581 @@
+"""From the object in a file to the object that admission sees.
+
+`Prepare` takes documents down the write path of the API server (`celadon.kube.registry`), with the
+files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
+cluster. Whatever is only looked up comes through the same door as what is judged, and must be
+valid: a definition that cannot be used is no "unknown kind", and a LimitRange no server would have
+is no LimitRange. With `--no-defaulting` only what cannot be left out is filled in: the namespace
+and a generated name.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from celadon.admission import Operation, Request
+from celadon.admission.writing import errors_of, request_of
+from celadon.cli.check.check_report import Fault, Place
+from celadon.cli.options import did_you_mean
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.goyaml import RepeatedKey, strict_error
+from celadon.kube import (
+    ApiVersionError,
+    FieldError,
+    GroupKind,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    User,
+    metadata,
+    parse_api_version,
+    status,
+)
+from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
+from celadon.kube.go import Document as JsonDocument
+from celadon.kube.go import read_json
+from celadon.kube.registry import (
+    Draft,
+    Surroundings,
+    Target,
+    create,
+    draft_of,
+    patch,
+    read_mutated,
+    request_bodies,
+    request_options,
+    stored_form,
+    stray_fields,
+    update,
+)
+from celadon.kube.resources import (
+    DEFAULT_PLUGINS,
+    Catalog,
+    ObjectIndex,
+    Resource,
+    Subresource,
+    guessed_resource,
+    known_resources,
+)
+from celadon.kube.schemas import DecodeError, EmptyValue, StrayField
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.cli.check.plugins import PluginAnswer, PluginDesk
+    from celadon.kube.crd import CustomKind
+
+
+# --- Endpoints ---------------------------------------------------------------
+#
+# Where an object is sent: the resource and subresource of its kind.
+#
+# Kinds come from the catalogue, which knows the built-in ones and those of the given
+# CustomResourceDefinitions. A kind of a built-in group that is not there does not exist, and is
+# refused as kubectl refuses it; one of any other group may be a custom resource whose
+# definition was not given, so its resource is guessed.
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an object is sent: a resource, or what is below it. `stored` says that it will have a
+    name there, `is_guessed` that nobody has defined its kind."""
+
+    entry: Resource
+    kind: GroupVersionKind
+    subresource: str = ""
+    stored: bool = False
+    is_guessed: bool = False
+
+    @property
+    def resource(self) -> GroupVersionResource:
+        """Its name among the resources."""
+        return self.entry.gvr
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether its objects live in namespaces."""
+        return self.entry.namespaced
+
+
+def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpoint | Problem:
+    """The endpoint for a document; `subresource` is what `--subresource` says."""
+    try:
+        group, version = parse_api_version(str(document.value["apiVersion"]))
+    except ApiVersionError as error:
+        return Problem(document.file, document.line(("apiVersion",)), str(error))
+    kind = GroupVersionKind(group, version, str(document.value["kind"]))
+    resource = catalog.by_gvk(kind) or known_resources(all_versions=True).by_gvk(kind)
+    if resource is not None and not subresource:
+        stored = "get" in resource.verbs
+        return Endpoint(resource, kind, stored=stored)
+    found = list(_subresources(kind, resource, subresource, catalog))
+    if len(found) == 1:
+        return _below(*found[0])
+    if found or subresource:
+        return _which(document, subresource, kind, found)
+    if any(one.gvr.group == group and not one.custom for one in catalog):
+        return _no_match(document, kind, catalog)
+    return Endpoint(guessed_resource(kind), kind, stored=True, is_guessed=True)
+
+
+def _subresources(
+    kind: GroupVersionKind, resource: Resource | None, wanted: str, catalog: Catalog
+) -> Iterator[tuple[Resource, Subresource]]:
+    """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
+    of its own, and that of `pods/binding`."""
+    parent, _, name = wanted.rpartition("/")
+    own = resource is not None and parent in ("", resource.gvr.resource)
+    for candidate in (resource,) if own and resource is not None else catalog:
+        if parent in ("", candidate.gvr.resource):
+            for subresource in candidate.subresources:
+                if (not name or subresource.name == name) and (own or subresource.gvk == kind):
+                    yield candidate, subresource
+
+
+def _below(resource: Resource, subresource: Subresource) -> Endpoint:
+    return Endpoint(resource, subresource.gvk, subresource.name)
+
+
+def _which(
+    document: Document,
+    subresource: str,
+    kind: GroupVersionKind,
+    found: Sequence[tuple[Resource, Subresource]],
+) -> Problem:
+    line = document.line(("kind",))
+    if not found:
+        text = f"kind `{kind.kind}` has no subresource `{subresource}`"
+        return Problem(document.file, line, text)
+    names = sorted({f"{one.gvr.resource}/{sub.name}" for one, sub in found})
+    return Problem(
+        document.file,
+        line,
+        f"kind `{kind.kind}` belongs to several subresources: {', '.join(names)}",
+        f"say which: `--subresource {names[0]}`",
+    )
+
+
+def _no_match(document: Document, kind: GroupVersionKind, catalog: Catalog) -> Problem:
+    """A kind that does not exist, in kubectl's words."""
+    elsewhere = [one.gvk.api_version for one in catalog if one.gvk.kind == kind.kind]
+    if elsewhere:
+        hint = f"did you mean `apiVersion: {elsewhere[0]}`?"
+    else:
+        kinds = [one.gvk.kind for one in catalog if one.gvk.group_version == kind.group_version]
+        hint = did_you_mean(kind.kind, kinds).removeprefix(", ")
+    return Problem(
+        document.file,
+        document.line(("kind",)),
+        f'no matches for kind "{kind.kind}" in version "{kind.api_version}"',
+        hint,
+    )
+
+
+# --- Field validation --------------------------------------------------------
+#
+# Fields that an object's kind does not have, or that its document has twice.
+#
+# An API server drops the ones and takes the last of the others, and says so if it is asked to:
+# with `Strict`, which is what kubectl asks for, it refuses the document, with `Warn` it warns.
+# The texts are those of `celadon.kube.registry`; here they get the lines of the file.
+
+
+@dataclass(frozen=True, slots=True)
+class StrayFields:
+    """Those of a document that is sent as `target`, which `is_refused` for them, or warned about.
+    `keys` are those that its YAML repeats: a server that is sent YAML complains about them in words
+    of their own, first. `patched` is what a patch has made of the object, if it was sent as one."""
+
+    document: Document
+    target: Target
+    fields: Sequence[StrayField]
+    keys: Sequence[RepeatedKey]
+    is_refused: bool
+    patched: patch.Patched | None = None
+
+    def warnings(self) -> list[str]:
+        """What is said under `Warn`."""
+        return [*(one.text for one in self.keys), *(one.text for one in self.fields)]
+
+    def refusal(self) -> StatusError:
+        """What is answered under `Strict`."""
+        said = [strict_error(one.text for one in self.keys)] if self.keys else []
+        said += [one.text for one in self.fields]
+        kind = self.target.kind
+        why = request_bodies.strict_decoding_error(said)
+        if self.patched is not None:
+            return self.patched.refusal(why)
+        return request_bodies.undecodable(kind, kind.kind, why)
+
+    def faults(self) -> list[Fault]:
+        """Each of them, and where it stands."""
+        return [
+            *(Fault(self._place(one), one.shown.strip('"'), one.complaint) for one in self.keys),
+            *(Fault(self._line(one), one.path, one.text, one.likely) for one in self.fields),
+        ]
+
+    def problem(self) -> Problem:
+        """The refusal, at the first of them."""
+        place = self.faults()[0].place
+        return Problem(place.file, place.line, str(self.refusal()))
+
+    def _place(self, key: RepeatedKey) -> Place:
+        return Place(self.document.file, self.document.chunk.first_line + key.line - 1)
+
+    def _line(self, field: StrayField) -> Place:
+        return Place(self.document.file, self.document.line(field.steps))
+
+
+def stray_fields_of(document: Document, target: Target, *, strict: bool) -> StrayFields | None:
+    """None if there are none. For documents whose values fit the kind."""
+    repeated = document.repeated
+    is_json = document.chunk.is_json
+    sent = _sent(document) if repeated and is_json else JsonDocument(document.value)
+    found = StrayFields(
+        document,
+        target,
+        stray_fields(sent, target.kind, target),
+        () if is_json else repeated,
+        is_refused=strict,
+    )
+    return found if found.fields or found.keys else None
+
+
+def _sent(document: Document) -> JsonDocument:
+    """The document with what a dict cannot hold."""
+    start, end = document.chunk.span(document.path)
+    return read_json(document.chunk.text[start:end], merge=True)
+
+
+_GENERATED_SUFFIX: Final = "xxxxx"
+"""Stands for the five random characters that the API server appends to `generateName`."""
+
+PLACEHOLDER_UID: Final = "00000000-0000-4000-8000-000000000000"
+"""Of objects that a check creates."""
+
+Prepared = dict[str, Any] | Problem
+
+
+class Begun(NamedTuple):
+    """A document on its way: the object as the first who may change it get it. `draft` is None for
+    one that stays as it is in its file, `old` for one that is created; `stray` are fields that get
+    lost. `target` has the name of what is updated."""
+
+    document: Document
+    target: Target
+    value: dict[str, Any]
+    draft: Draft | None = None
+    old: JsonObject | None = None
+    stray: StrayFields | None = None
+
+
+class Made(NamedTuple):
+    """What a document becomes, what plugins say of it on the way, if they were asked, and which
+    values came empty: only validation sees those."""
+
+    value: dict[str, Any]
+    said: PluginAnswer | None = None
+    empties: Sequence[EmptyValue] = ()
+
+
+class Prepare:
+    """How objects are prepared, and what there is for them to be prepared with."""
+
+    __slots__ = (
+        "_catalog",
+        "_context",
+        "_custom",
+        "_defaulting",
+        "_definitions",
+        "_existing",
+        "_field_validation",
+        "_namespace",
+        "_refused",
+        "plugins",
+        "surroundings",
+    )
+
+    def __init__(
+        self,
+        objects: Sequence[Document],
+        user: User,
+        now: str,
+        version: str,
+        *,
+        namespace: str,
+        defaulting: bool,
+        field_validation: str = request_options.STRICT,
+        plugins: frozenset[str] = DEFAULT_PLUGINS,
+    ) -> None:
+        """`namespace` is that of objects that do not say theirs, `plugins` are those that fill in
+        what is only looked up."""
+        self.plugins: PluginDesk | None = None
+        self._field_validation = field_validation
+        self._defaulting = defaulting
+        self._namespace = namespace
+        self._existing: dict[int, Prepared] = {}
+        self._definitions: dict[GroupKind, dict[str, Any]] = {}
+        self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
+        self._catalog = known_resources(all_versions=True)
+        self._context = DefaultingContext(
+            now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
+        )
+        self.surroundings = Surroundings(version, user)
+        self._refused: set[GroupKind] = set()
+        for document in filter(_is_definition, objects):
+            definition = self.existing(document)
+            if isinstance(definition, Problem):
+                self._refused.add(_defined(document.value))
+            else:
+                self._definitions[_defined(definition)] = definition
+        self._refused -= self._definitions.keys()
+        if self._definitions:
+            self._catalog = self._catalog.with_crds(self._definitions.values())
+        cluster = ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
+        self._context = replace(self._context, cluster=cluster)
+        self.surroundings = Surroundings(version, user, cluster)
+
+    def with_plugins(self, plugins: PluginDesk) -> Prepare:
+        """The same, with plugins that are asked about what is judged."""
+        found = copy.copy(self)
+        found.plugins = plugins
+        return found
+
+    def of_controller(self, user: User) -> Prepare:
+        """The same for what a controller sends, which nobody validates field by field."""
+        found = copy.copy(self)
+        found._field_validation = request_options.IGNORE
+        found._context = replace(self._context, user=user)
+        found.surroundings = replace(self.surroundings, user=user)
+        return found
+
+    def begun(
+        self, document: Document, target: Target, old: dict[str, Any] | None = None
+    ) -> Begun | Problem:
+        """The object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees it."""
+        placed = _placed(document.value, target.namespace)
+        if not self._defaulting:
+            return Begun(document, target, placed, old=old)
+        try:
+            if old is None:
+                draft = draft_of(document.value, target, self._context)
+                create.prepare_create(draft, target)
+            else:
+                target = replace(target, name=metadata.name(placed))
+                draft = draft_of(placed, target, self._context)
+                update.begin_update(draft, target)
+        except DecodeError as error:
+            return _undecodable(document, error)
+        stray = self._stray_fields(document, target, draft)
+        return Begun(document, target, draft.made, draft, old, stray)
+
+    def mutate(self, draft: Draft | None, request: Request) -> PluginAnswer | None:
+        """What the first half of the plugins makes of a draft, and says of it; None where they only
+        follow their rules."""
+        if self.plugins is not None:
+            return self.plugins.mutated(draft, request)
+        if draft is not None and request.operation is Operation.CREATE:
+            create.run_plugins(draft)
+        return None
+
+    def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
+        """What policies see of a draft, which is used up. It is that of `begun`, or what became of
+        it."""
+        if begun.old is None:
+            return create.finish_create(draft)
+        placed = _placed(begun.document.value, begun.target.namespace)
+        return update.finish_update(draft, begun.old, begun.target, placed)
+
+    def created(self, document: Document, target: Target) -> Made | Problem:
+        """The object of a CREATE that nobody but the plugins changes."""
+        begun = self.begun(document, target)
+        if isinstance(begun, Problem):
+            return begun
+        draft, user = begun.draft, self._context.user
+        if draft is None:
+            return Made(begun.value)
+        request = request_of(begun.target, Operation.CREATE, draft.made, None, user)
+        said = self.mutate(draft, request)
+        try:
+            made = self.finished(begun, draft)
+        except StatusError as error:
+            return _refused(document, error)
+        return Made(made, said, draft.run.empties)
+
+    def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
+        """Those that are to be told of."""
+        if self._field_validation == request_options.IGNORE:
+            return None
+        if draft.is_exact and not document.repeated:
+            return None
+        return stray_fields_of(document, target, strict=self._is_strict)
+
+    @property
+    def _is_strict(self) -> bool:
+        return self._field_validation == request_options.STRICT
+
+    @property
+    def context(self) -> DefaultingContext:
+        """What defaults depend on besides the object."""
+        return self._context
+
+    def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        """An object as a webhook has left it: as it is read, and with its defaults. StatusError
+        (500) for what is none."""
+        if not self._defaulting and isinstance(document, dict):
+            return document, document
+        decoded, made = read_mutated(document, kind, self.custom_kind(kind), self._context)
+        return decoded, made.form()
+
+    def admitted(self, document: Document, target: Target) -> Made | Problem:
+        """As `stored`, of an object that is to be there, with what plugins say of it."""
+        if not self._defaulting or self.plugins is None:
+            found = self.stored(document, target)
+            return found if isinstance(found, Problem) else Made(found)
+        made = self.created(document, target)
+        if isinstance(made, Problem):
+            return made
+        return Made(_with_status(made.value, document), made.said)
+
+    def stored(self, document: Document, target: Target) -> Prepared:
+        """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
+        if not self._defaulting:
+            return _placed(document.value, target.namespace)
+        try:
+            return self._known(document, target)
+        except DecodeError as error:
+            return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
+
+    def existing(self, document: Document) -> Prepared:
+        """An object that is only looked up, always with what the cluster adds; it must be one that
+        a cluster would have."""
+        found = self._existing.get(id(document))
+        if found is None:
+            found = self._existing[id(document)] = self._vetted(document)
+        return found
+
+    def _vetted(self, document: Document) -> Prepared:
+        endpoint = endpoint_of(document, "", self._catalog)
+        if isinstance(endpoint, Problem):
+            return endpoint
+        target = self._target(document)
+        try:
+            found = self._known(document, target)
+        except DecodeError as error:
+            return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
+        if self._is_strict and not metadata.uid(document.value):  # else it was read from a cluster
+            stray = stray_fields_of(document, target, strict=True)
+            if stray is not None:
+                return stray.problem()
+        errors = errors_of(target, found, None, self.surroundings)
+        return _invalid(document, target, errors) if errors else found
+
+    def target(self, kind: GroupVersionKind, namespace: str) -> Target:
+        """Where an object of a kind is created."""
+        resource = self._catalog.by_gvk(kind) or guessed_resource(kind)
+        return Target(resource, namespace, custom=self.custom_kind(kind))
+
+    def custom_kind(self, kind: GroupVersionKind) -> CustomKind | None:
+        """What a given CustomResourceDefinition says about a kind."""
+        group_kind = kind.group_kind
+        definition = self._definitions.get(group_kind)
+        if definition is None:
+            return None
+        if group_kind not in self._custom:
+            # late: few inputs have definitions
+            from celadon.kube.crd import custom_kinds
+
+            self._custom[group_kind] = custom_kinds(definition, self.surroundings.version)
+        return self._custom[group_kind].get(kind)
+
+    def is_without_definition(self, kind: GroupKind) -> bool:
+        """Whether a kind has a definition among the given ones that a server would refuse: nobody
+        can say what it would do with objects of it."""
+        return kind in self._refused
+
+    def _target(self, document: Document) -> Target:
+        value = document.value
+        target = self.target(metadata.gvk(value), metadata.namespace(value))
+        if target.namespace or not target.resource.namespaced:
+            return target
+        return replace(target, namespace=self._namespace)
+
+    def _known(self, document: Document, target: Target) -> dict[str, Any]:
+        """What a manifest, or something read from a cluster, is there."""
+        value = document.value
+        if metadata.uid(value):  # read from a cluster, so complete already
+            placed = _placed(value, target.namespace)
+            custom = target.custom
+            shaped = placed if custom is None else dict(custom.prepare(placed).value)
+            return stored_form(shaped, target.kind, self._context)
+        made = create.created(value, target, self._context)
+        return _with_status(made, document)
+
+    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
+        """Those of the documents that a cluster can have."""
+        for found in map(self.existing, documents):
+            if not isinstance(found, Problem):
+                yield found
+
+    def _is_for_plugins(self, document: Document) -> bool:
+        """Whether admission plugins look at it."""
+        resource = self._catalog.by_gvk(metadata.gvk(document.value))
+        return resource is not None and resource.gvr in LOOKED_UP
+
+
+def _with_status(made: dict[str, Any], document: Document) -> dict[str, Any]:
+    """What was made of a document, with the status that it tells of. That of a definition is the
+    server's, whatever a manifest says."""
+    told = document.value.get("status")
+    return made if told is None or _is_definition(document) else {**made, "status": told}
+
+
+def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The object with the namespace of the request, and a name."""
+    found = dict(metadata.metadata(value))
+    if namespace:
+        found["namespace"] = namespace
+    prefix = metadata.generate_name(value)
+    if prefix and not metadata.name(value):
+        found["name"] = prefix[:58] + _GENERATED_SUFFIX
+    return {**value, "metadata": found}
+
+
+def _defined(definition: JsonObject) -> GroupKind:
+    """The kind that it defines, as far as it says so."""
+    spec = definition.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    kind = names.get("kind") if isinstance(names, dict) else None
+    group = spec.get("group") if isinstance(spec, dict) else None
+    return GroupKind(str(group or ""), str(kind or ""))
+
+
+def _is_definition(document: Document) -> bool:
+    return bool(document.value["kind"] == "CustomResourceDefinition")
+
+
+def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -> Problem:
+    """The API server's sentence about all of the errors, at the first of them."""
+    refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
+    return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
+
+
+def _refused(document: Document, error: StatusError) -> Problem:
+    """The API server's sentence, at the field it is about."""
+    line = document.line(error.errors[0].path.steps) if error.errors else document.line()
+    return Problem(document.file, line, str(error))
+
+
+def _undecodable(document: Document, error: DecodeError) -> Problem:
+    """The API server's sentence, at the field it is about."""
+    kind = metadata.gvk(document.value)
+    refused = request_bodies.undecodable(kind, kind.kind, str(error))
+    return Problem(document.file, document.line(error.path.steps), str(refused))

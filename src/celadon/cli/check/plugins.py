@@ -1,0 +1,516 @@
+"""The plugins of a server at work on objects from files.
+
+    told = desk.mutated(draft, request)      before policies see the object; changes the draft
+    told = desk.validated(request)           after validation, before validating policies
+
+A refusal that is due to an object that nobody has given is none: the cluster may well have it. It
+is put down instead that the plugin could not be asked. Where the files are the whole cluster, what
+is not in them is not there, and the refusal stands.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from celadon.admission import Operation, Request
+from celadon.admission.plugins import (
+    POD_SECURITY,
+    RESOURCE_QUOTA,
+    SECURITY_LABELS,
+    Fit,
+    LimitedResource,
+    PluginChain,
+    Stands,
+    fit,
+    is_counted,
+    is_terminating,
+    recounted,
+)
+from celadon.cli.check.check_report import ObjectResult, State
+from celadon.cli.check.overlaid_world import GivenWorld, OverlaidWorld
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    metadata,
+)
+from celadon.kube.defaulting import PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, fresh
+from celadon.kube.registry import Draft
+from celadon.kube.resources import (
+    DEFAULT_PLUGINS,
+    PLUGINS,
+    UnusablePlugins,
+    enabled_plugins,
+    known_resources,
+)
+from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.admission.plugins import PluginSettings
+
+
+# --- Plugin choice -----------------------------------------------------------
+#
+# Which plugins are asked, and what they are told: what the options of a command say.
+
+
+EXTENSIONS: Final = frozenset(
+    {
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionWebhook",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionWebhook",
+    }
+)
+"""Plugins that ask policies and webhooks, of which reports tell by their own names."""
+
+BEYOND_FILES: Final = {
+    "EventRateLimit": "it counts requests over time",
+    "ImagePolicyWebhook": "its backend is not called",
+    "NamespaceAutoProvision": "it would create namespaces; all are taken to be there",
+}
+"""Plugins that files cannot answer for, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginChoice:
+    """`names` are the enabled plugins; with `whole_cluster`, what is not in the files is not there
+    at all. `left_out` are those that are enabled but of no use to the question, and why."""
+
+    names: frozenset[str] = DEFAULT_PLUGINS
+    settings: PluginSettings | None = None
+    whole_cluster: bool = False
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def without(self, name: str, why: str) -> PluginChoice:
+        """The same for a question that a plugin cannot be asked, and why."""
+        if name not in self.names:
+            return self
+        return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, why)))
+
+    def over(self, own: PluginChoice) -> PluginChoice:
+        """Another choice, with what this one changes of the defaults changed there too."""
+        more, fewer = self.names - DEFAULT_PLUGINS, DEFAULT_PLUGINS - self.names
+        return replace(own, names=(own.names | more) - fewer)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Those that are asked, in their order, without policies and webhooks."""
+        return tuple(
+            one.name
+            for one in PLUGINS
+            if one.name in self.names
+            and not one.gate
+            and one.name not in EXTENSIONS
+            and one.name not in BEYOND_FILES
+        )
+
+    @property
+    def unasked(self) -> tuple[tuple[str, str], ...]:
+        """Those that are enabled and cannot be asked, and why."""
+        beyond = ((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
+        return (*self.left_out, *beyond)
+
+
+def plugin_choice(
+    enable: Sequence[str],
+    disable: Sequence[str],
+    settings: PluginSettings | None,
+    *,
+    whole_cluster: bool,
+) -> PluginChoice:
+    """From options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
+    more, fewer = (
+        [name for text in given for name in text.split(",") if name] for given in (enable, disable)
+    )
+    configured = frozenset[str]() if settings is None else settings.configured
+    names = enabled_plugins(more, fewer, configured)
+    missing = EXTENSIONS - names
+    if missing:
+        name = min(missing)
+        raise UnusablePlugins(f"`{name}` cannot be disabled: leave out its policies or webhooks")
+    return PluginChoice(names, settings, whole_cluster)
+
+
+LIFECYCLE: Final = "NamespaceLifecycle"
+DEFAULT_ACCOUNT: Final = "default"
+"""A ServiceAccount that a controller makes in every namespace."""
+
+_NEEDS: Final[Mapping[str, tuple[GroupVersionResource, str]]] = {
+    "PersistentVolumeClaimResize": (STORAGE_CLASSES, "StorageClass"),
+    "PodResizeValidator": (NODES, "Node"),
+    "Priority": (PRIORITY_CLASSES, "PriorityClass"),
+    "RuntimeClass": (RUNTIME_CLASSES, "RuntimeClass"),
+    "ServiceAccount": (SERVICE_ACCOUNTS, "ServiceAccount"),
+}
+"""What plugins look for by name, and refuse what names something else."""
+
+_LIMITED: Final = frozenset(
+    {GroupResource("", "pods"), GroupResource("", "persistentvolumeclaims")}
+)
+"""What LimitRanges are about."""
+_SECURED: Final = frozenset(
+    {
+        *(GroupResource("", one) for one in ("pods", "podtemplates", "replicationcontrollers")),
+        *(
+            GroupResource("apps", one)
+            for one in ("daemonsets", "deployments", "replicasets", "statefulsets")
+        ),
+        *(GroupResource("batch", one) for one in ("cronjobs", "jobs")),
+    }
+)
+"""What PodSecurity looks at."""
+
+Unasked = tuple[str, str]
+"""The name of a plugin, and why it could not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginAnswer:
+    """What the plugins say of one request. `plugin` is the one that refuses."""
+
+    plugin: str = ""
+    refusal: StatusError | None = None
+    warnings: tuple[str, ...] = ()
+    audit_annotations: Mapping[str, str] = field(default_factory=dict)
+    unasked: tuple[Unasked, ...] = ()
+
+    def then(self, following: PluginAnswer) -> PluginAnswer:
+        """The answer of whoever is asked next, if this is no refusal."""
+        return replace(following, unasked=(*self.unasked, *following.unasked))
+
+
+FINE: Final = PluginAnswer()
+
+
+class PluginDesk:
+    """Asks the plugins of a choice, in one world. `classes` are the names of the PriorityClasses
+    that are to be admitted, in their order: each sees those before it."""
+
+    def __init__(
+        self, choice: PluginChoice, version: str, world: GivenWorld, classes: Sequence[str] = ()
+    ) -> None:
+        self.choice = choice
+        self._classes = classes
+        self._chain = PluginChain(choice.names, version, choice.settings)
+        self._world = _Watched(world)
+        given = world.list(NAMESPACES, "")
+        self._namespaces = frozenset(map(metadata.name, given))
+        self._ending = frozenset(metadata.name(one) for one in given if is_terminating(one))
+        self._labelled = frozenset(
+            metadata.name(one)
+            for one in given
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+        )
+        self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
+        self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
+
+    def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
+        """The first half. All plugins change the draft, also behind one that refuses."""
+        return self._first_half(
+            lambda stands: self._chain.mutate(draft, request, self._world, stands)
+        )
+
+    def of_stored(self, request: Request) -> PluginAnswer:
+        """Both halves about an object that a server has stored already, as if it came anew."""
+        if not self.concerned(request):
+            return FINE
+        obj = {} if request.object is None else fresh(request.object)
+        obj.setdefault("spec", {})  # upstream it is a struct, which is never absent
+        before = self._first_half(
+            lambda stands: self._chain.admit_again(obj, request, self._world, stands)
+        )
+        if before.refusal is not None or request.object is None:
+            return before
+        return before.then(self.validated(replace(request, object=obj)))
+
+    def concerned(self, request: Request) -> tuple[str, ...]:
+        """Those that may have something against a request. That a namespace ends concerns what is
+        in it, and PodSecurity what is in a namespace with its labels."""
+        return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
+
+    def may_concern(self, request: Request) -> bool:
+        """Whether one of them may have something against a request for such a resource, in
+        whatever namespace."""
+        found = set(self._chain.concerned(request))
+        if not self._ending:
+            found.discard(LIFECYCLE)
+        if not self._labelled:
+            found.discard(POD_SECURITY)
+        return bool(found)
+
+    def _looks(self, plugin: str, request: Request) -> bool:
+        if plugin == LIFECYCLE:
+            return request.namespace in self._ending
+        return plugin != POD_SECURITY or request.namespace in self._labelled
+
+    def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
+        """What comes of asking all plugins; the first refusal counts."""
+        refused: list[tuple[str, StatusError]] = []
+        unasked: list[Unasked] = []
+
+        def goes_on(plugin: str, refusal: StatusError) -> bool:
+            missing = self._missing(plugin)
+            if missing:
+                unasked.append((plugin, missing))
+            else:
+                refused.append((plugin, refusal))
+            return False
+
+        self._world.missed.clear()
+        self._world.hidden = frozenset()
+        asked(goes_on)
+        if not refused and not unasked:
+            return FINE
+        plugin, refusal = refused[0] if refused else ("", None)
+        return PluginAnswer(plugin, refusal, unasked=tuple(unasked))
+
+    def validated(self, request: Request) -> PluginAnswer:
+        """The second half."""
+        unasked: list[Unasked] = [*self._unknown(request)]
+        last = ""
+
+        def stands(plugin: str, _: StatusError) -> bool:
+            nonlocal last
+            last = plugin
+            missing = self._missing(plugin)
+            if missing:
+                unasked.append((plugin, missing))
+            return not missing
+
+        self._world.missed.clear()
+        self._world.hidden = self._not_yet(request)
+        said = self._chain.validate(request, self._world, stands)
+        return PluginAnswer(
+            "" if said.refusal is None else last,
+            said.refusal,
+            said.warnings,
+            said.audit_annotations,
+            tuple(unasked),
+        )
+
+    def _not_yet(self, request: Request) -> frozenset[str]:
+        """The PriorityClasses that are not there when one of them is created: itself, and those
+        that are admitted after it."""
+        if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
+            return frozenset()
+        names = list(self._classes)
+        first = names.index(request.name) if request.name in names else len(names)
+        return frozenset((request.name, *names[first:]))
+
+    def _missing(self, plugin: str) -> str:
+        """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
+        if self.choice.whole_cluster or plugin not in _NEEDS:
+            return ""
+        resource, kind = _NEEDS[plugin]
+        name = self._world.missed.get(resource)
+        return "" if name is None else f"{kind} `{name}` is not given"
+
+    def _unknown(self, request: Request) -> Sequence[Unasked]:
+        """What plugins would look at in a namespace that nobody has given."""
+        namespace, found = request.namespace, []
+        if self.choice.whole_cluster or not namespace or namespace in self._namespaces:
+            return ()
+        if request.operation not in {Operation.CREATE, Operation.UPDATE}:
+            return ()
+        why = f"namespace `{namespace}` is not given"
+        resource = request.resource.group_resource
+        names = self.choice.names
+        if resource in _SECURED and "PodSecurity" in names:
+            found.append(("PodSecurity", why))
+        if resource in _LIMITED and "LimitRanger" in names and namespace not in self._limited:
+            found.append(("LimitRanger", why))
+        if RESOURCE_QUOTA in names and namespace not in self._counted:
+            found.append((RESOURCE_QUOTA, why))
+        return found
+
+
+def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
+    """Those of a kind of the group without a name, in all namespaces."""
+    wanted = GroupVersionKind("", "v1", kind)
+    return [one for one in world.objects if metadata.gvk(one) == wanted]
+
+
+class _Watched(OverlaidWorld):
+    """Remembers what was not found. The account that every namespace has is there; PriorityClasses
+    with names that are `hidden` are not."""
+
+    __slots__ = ("hidden", "missed")
+
+    def __init__(self, behind: GivenWorld) -> None:
+        super().__init__(behind)
+        self.missed: dict[GroupVersionResource, str] = {}
+        self.hidden: frozenset[str] = frozenset()
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        """Notes what is missing."""
+        found = super().get(resource, namespace, name)
+        if found is None:
+            if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
+                return _account(namespace)
+            self.missed.setdefault(resource, name)
+        return found
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        """Without what is hidden."""
+        found = super().list(resource, namespace)
+        if self.hidden and resource == PRIORITY_CLASSES:
+            return [one for one in found if metadata.name(one) not in self.hidden]
+        return found
+
+
+def _account(namespace: str) -> dict[str, Any]:
+    own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}
+
+
+# --- Quota ledger ------------------------------------------------------------
+#
+# ResourceQuotas, and what the objects of a check take from them, one after the other.
+#
+# A quota counts what there is in the cluster: what its own status says, or, if it has none, the
+# objects that were given with `-f` and `--old`. The objects that are to be admitted are charged
+# in their order, as if they were applied in that order; what a server would refuse for its
+# quota is not charged. What controllers would create is charged at the end, as many of each as
+# are wanted at once, so that it never takes the place of an object that is in a file.
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A request that was admitted so far, and the place of its result among all. `times` is how
+    many objects like it are wanted; None for one that is in a file."""
+
+    number: int
+    request: Request
+    times: int | None = None
+
+    def behind(self, results: int) -> Charge:
+        """The same, if so many results stand before its own."""
+        return replace(self, number=self.number + results)
+
+
+class QuotaLedger:
+    """The quotas by namespace, as they are now. Nobody may use what is `limited` without one."""
+
+    def __init__(
+        self,
+        quotas: Iterable[JsonObject],
+        existing: Iterable[JsonObject],
+        now: str,
+        limited: Sequence[LimitedResource] = (),
+    ) -> None:
+        self._now = now
+        self._limited = limited
+        self._quotas: dict[str, list[JsonObject]] = {}
+        for quota in quotas:
+            self._quotas.setdefault(metadata.namespace(quota), []).append(quota)
+        there = _by_place(existing) if self._quotas else {}
+        for namespace, found in self._quotas.items():
+            found[:] = [self._counting(one, there.get(namespace, {})) for one in found]
+
+    def uncharged(self) -> QuotaLedger:
+        """One that knows the same now, and of whose charges this one learns nothing."""
+        found = copy.copy(self)
+        found._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
+        return found
+
+    def concerns(self, request: Request) -> bool:
+        """Whether a request may take something."""
+        there = bool(self._limited) or request.namespace in self._quotas
+        return there and is_counted(request)
+
+    def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
+        """Puts the refusals in the place of results that do not fit."""
+        given = list(charges)
+        for charge in (one for one in given if one.times is None):
+            self._charge(results, charge, 1)
+        for charge in given:
+            if charge.times is not None and not self._fails_with_owner(results, charge):
+                self._charge(results, charge, charge.times)
+
+    def _fails_with_owner(self, results: list[ObjectResult], charge: Charge) -> bool:
+        """What is refused creates nothing: neither does what was to be created by it. Objects of
+        one kind do not wait for each other."""
+        number = charge.number
+        kind = results[number].kind
+        while results[number].created_by is not None:
+            number -= 1
+            if results[number].is_refused and results[number].kind != kind:
+                return True
+        return False
+
+    def _counting(
+        self, quota: JsonObject, there: Mapping[GroupResource, Sequence[JsonObject]]
+    ) -> JsonObject:
+        """A quota whose status says what it counts."""
+        if (quota.get("status") or {}).get("hard"):
+            return quota
+        told = recounted(quota, lambda resource: there.get(resource, ()), self._now)
+        return {**quota, "status": told}
+
+    def _charge(self, results: list[ObjectResult], charge: Charge, times: int) -> None:
+        request = charge.request
+        fits = self._most(request, times)
+        if fits:
+            self._take(request, self._fit(request, fits))
+        if fits == times:
+            return
+        refusal = self._fit(request, 1).refusal
+        assert refusal is not None, "it is one too many"
+        status = refusal.status
+        number = charge.number
+        results[number] = replace(
+            results[number],
+            state=State.DENIED,
+            code=status.code,
+            sentence=status.message,
+            status=status.to_json(),
+            plugin=RESOURCE_QUOTA,
+            ordinal=(fits + 1, times) if times > 1 else None,
+        )
+
+    def _most(self, request: Request, times: int) -> int:
+        """How many of so many equal objects there is place for."""
+        if not times or self._fit(request, times).refusal is None:
+            return times
+        least, most = 0, times
+        while most - least > 1:
+            middle = (least + most) // 2
+            if self._fit(request, middle).refusal is None:
+                least = middle
+            else:
+                most = middle
+        return least
+
+    def _fit(self, request: Request, times: int) -> Fit:
+        quotas = self._quotas.get(request.namespace, ())
+        return fit(quotas, request, self._now, self._limited, times)
+
+    def _take(self, request: Request, found: Fit) -> None:
+        if request.dry_run:
+            return
+        quotas = self._quotas.get(request.namespace, [])
+        for i, quota in enumerate(quotas):
+            charge = found.charges.get(metadata.name(quota))
+            if charge is not None:
+                status = {**quota["status"], "used": dict(charge.used)}
+                quotas[i] = {**quota, "status": status}
+
+
+def _by_place(
+    objects: Iterable[JsonObject],
+) -> Mapping[str, Mapping[GroupResource, Sequence[JsonObject]]]:
+    """Objects by namespace and resource."""
+    found: dict[str, dict[GroupResource, list[JsonObject]]] = {}
+    for one in objects:
+        resource = known_resources(all_versions=True).by_gvk(metadata.gvk(one))
+        if resource is not None:
+            space: Any = found.setdefault(metadata.namespace(one), {})
+            space.setdefault(resource.gvr.group_resource, []).append(one)
+    return found

@@ -1,0 +1,84 @@
+"""Files to a webhook's rulebook: policies, bindings, and what they look up.
+
+The way is that of `celadon check`, so what a webhook enforces is what `check` has judged by. Where
+`check` reports a policy that it cannot use and goes on, a webhook takes all of the files or nothing
+of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from celadon.admission import Engine, ValidatingAdmissionPolicy
+from celadon.cli.check.check_report import PolicyError
+from celadon.cli.check.cluster import Circumstances, given_world
+from celadon.cli.check.manifests import Parts, gather
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.policy_set import (
+    PolicySet,
+    PolicySets,
+    mutating_engine,
+    policy_sets,
+    validating_bindings,
+    validating_policies,
+    with_policies,
+)
+from celadon.cli.reading.problems import Problem
+from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
+
+
+class PolicyLoader:
+    """Reads the paths each time it is called, and remembers what came out: policies that have not
+    changed are not compiled again."""
+
+    def __init__(self, paths: Sequence[str], version: str) -> None:
+        self._paths = paths
+        self._version = version
+        self._engine = Engine(version=version)
+        self._known: dict[str, ValidatingAdmissionPolicy] = {}
+
+    def __call__(self) -> Rulebook:
+        """Raises LoadError."""
+        manifests = gather(self._paths, (), (), Parts(), lambda _: None, takes_others=False)
+        sets = policy_sets(manifests, self._version)
+        policies = sets.validating
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        prepare = Circumstances(self._version, now).preparation(manifests.existing)
+        world, problems = given_world(manifests, sets, prepare)
+        _complain((*manifests.problems, *problems), sets)
+        self._compile(policies)
+        return Rulebook(
+            self._engine,
+            lambda: world,
+            len(policies.bindings) + len(sets.mutating.bindings),
+            self._mutation(sets.mutating, prepare),
+        )
+
+    def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:
+        if not given.policies:
+            return None
+        return MutationRules(mutating_engine(given, self._version).prepare(), prepare.custom_kind)
+
+    def _compile(self, policies: PolicySet) -> None:
+        """An equal policy is the same object as before, by which the engine knows it."""
+        given = {policy.name: policy for policy in validating_policies(policies)}
+        for name, policy in given.items():
+            known = self._known.get(name)
+            given[name] = known if known is not None and known == policy else policy
+        bindings = validating_bindings(policies)
+        self._engine = with_policies(self._engine, given.values(), bindings).prepare()
+        self._known = given
+
+
+def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:
+    texts = [one.text() for one in problems]
+    texts += [_error_text(error) for one in sets.all for error in one.errors]
+    if not texts and not any(one.policies for one in sets.all):
+        texts.append("no policy in the given files")
+    if texts:
+        raise LoadError(tuple(texts))
+
+
+def _error_text(error: PolicyError) -> str:
+    return f"{error.place.file}:{error.place.line}: {error.message}"

@@ -1,1 +1,0 @@
-"""What is given to a check: its options, and the documents that they name."""

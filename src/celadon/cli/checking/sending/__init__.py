@@ -1,1 +1,0 @@
-"""A document as it is sent: `endpoints` (where to), `field_validation` (what gets lost of it)."""

@@ -1,0 +1,185 @@
+"""`celadon fmt`: the canonical layout of expressions in files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.project_files import add_project, add_verbose, project_of
+from celadon.cli.report import plain_text
+from celadon.cli.report.plain_text import plural
+
+if TYPE_CHECKING:
+    from celadon.cli.fmt import LayoutConfig, TextLayout
+    from celadon.cli.reading.problems import Problem
+
+_PROGRAM: Final = "celadon fmt"
+
+DESCRIPTION: Final = """\
+Lay out the CEL expressions in YAML and JSON: of policies, mutating policies, webhooks, the rules of
+CustomResourceDefinitions, and the selectors of devices. White space in expressions changes, and the
+lines they stand on; nothing else of a file does, nor what an expression means.
+
+PATHS may be files, folders, globs, or - for standard input, which is written to standard output.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon fmt policies/
+  celadon fmt --check policies/
+  celadon fmt --diff policies/ --line-width 100
+  celadon fmt - < policy.yaml
+
+configuration: [fmt] in celadon.toml, or [tool.celadon.fmt] in pyproject.toml, with the keys
+  line-width, exclude
+
+exit codes:
+  0  everything has its layout now
+  1  something has not (--check, --diff)
+  2  wrong usage, or an input that cannot be read or written, or an expression with a syntax error
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon fmt --help` shows."""
+    parser.add_argument("paths", nargs="*", metavar="PATHS", help="what is to be laid out")
+    parser.add_argument("--check", action="store_true", help="change nothing, only say what would")
+    parser.add_argument(
+        "--diff", action="store_true", help="change nothing, show what would change"
+    )
+    parser.add_argument(
+        "--line-width",
+        type=int,
+        metavar="COLUMNS",
+        help="how long a line may become, its indentation included (default: 80)",
+    )
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    add_project(parser)
+    add_verbose(parser)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read, lay out, write or tell."""
+    from celadon.cli.fmt import MAX_WIDTH, MIN_WIDTH, is_width
+    from celadon.cli.project_config import ConfigError
+
+    try:
+        config = _config(options)
+    except ConfigError as error:
+        return output.usage_error(_PROGRAM, str(error))
+    if not options.paths:
+        return output.usage_error(_PROGRAM, "nothing to lay out: give files or folders")
+    if not is_width(config.line_width):
+        limits = f"from {MIN_WIDTH} to {MAX_WIDTH}"
+        return output.usage_error(_PROGRAM, f"`--line-width` must be {limits}")
+    return _Formatter(options, config).run()
+
+
+def _config(options: argparse.Namespace) -> LayoutConfig:
+    from dataclasses import replace
+    from pathlib import Path
+
+    from celadon.cli.fmt import LayoutConfig, layout_config
+
+    project = project_of(options, output.complain, reads_files=False)
+    config = LayoutConfig() if options.no_config else layout_config(Path.cwd())
+    if options.line_width is not None:
+        config = replace(config, line_width=options.line_width)
+    exclude = (*project.exclude, *config.exclude, *(options.exclude or ()))
+    return replace(config, exclude=exclude)
+
+
+class _Formatter:
+    """One run: what was found, file by file."""
+
+    def __init__(self, options: argparse.Namespace, config: LayoutConfig) -> None:
+        self._options = options
+        self._config = config
+        self._changed = self._unchanged = 0
+        self._has_problems = False
+
+    def run(self) -> Exit:
+        from celadon.cli.fmt import text_layout
+        from celadon.cli.reading.problems import Problem
+        from celadon.cli.reading.sources import Exclusion, expand, read
+
+        exclusion = Exclusion(self._config.exclude)
+        for file in expand(self._options.paths, exclusion, tests=True):
+            text = file if isinstance(file, Problem) else read(file)
+            if isinstance(text, Problem):
+                self._complain(text)
+                continue
+            found = text_layout(text, self._config.line_width)
+            for problem in found.problems:
+                self._complain(problem)
+            self._one(found)
+        self._summary()
+        if self._has_problems:
+            return Exit.USAGE
+        is_dry = self._options.check or self._options.diff
+        return Exit.DENIED if is_dry and self._changed else Exit.OK
+
+    def _complain(self, problem: Problem) -> None:
+        self._has_problems = True
+        output.complain(f"error: {problem.text()}")
+
+    def _one(self, found: TextLayout) -> None:
+        from celadon.cli.project_files import unified_diff
+        from celadon.cli.reading.sources import STDIN_NAME
+
+        text, count = found.text, len(found.misplaced)
+        is_dry = self._options.check or self._options.diff
+        if text.file == STDIN_NAME and not is_dry:
+            output.write(found.content())
+            return
+        if not count:
+            self._unchanged += 1
+            return
+        if self._options.diff:
+            shown = unified_diff(text.file, text.content, found.content())
+            output.write(plain_text.lines(shown))
+        if not is_dry and not self._write(found):
+            return
+        self._changed += 1
+        if not self._options.diff:
+            verb = "would lay out" if self._options.check else "laid out"
+            self._say(f"{text.file}: {verb} {plural(count, 'expression')}")
+
+    def _write(self, found: TextLayout) -> bool:
+        """Whether the file was changed."""
+        from celadon.cli.project_files import changed_file
+        from celadon.cli.reading.problems import Problem
+
+        file = found.text.file
+        try:
+            changed = changed_file(found.text, found.content(), len(found.misplaced))
+            if changed is not None:
+                changed.write()
+                return True
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            self._complain(Problem(file, 0, f"cannot be written: {said}"))
+        else:
+            hint = "its line ends are of both kinds, or it has just been changed"
+            self._complain(Problem(file, 0, "stays as it is", hint))
+        return False
+
+    def _summary(self) -> None:
+        if "-" in self._options.paths and not self._changed and not self._unchanged:
+            return
+        is_dry = self._options.check or self._options.diff
+        files = plural(self._changed, "file")
+        verb = "would change" if is_dry else "changed"
+        self._say(f"{files} {verb}, {self._unchanged} unchanged")
+
+    def _say(self, text: str) -> None:
+        if not self._options.quiet and not self._options.diff:
+            output.say(text)

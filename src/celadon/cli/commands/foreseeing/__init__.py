@@ -1,1 +1,0 @@
-"""Commands that tell what policies would do to a whole cluster."""

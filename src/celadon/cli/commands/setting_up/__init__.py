@@ -1,1 +1,0 @@
-"""The commands that are used once: they set up a project, or a shell."""

@@ -1,1 +1,0 @@
-"""`celadon eval`: variables from options."""

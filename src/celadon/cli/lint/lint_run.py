@@ -1,0 +1,212 @@
+"""Files to findings: read, lint, find the places, drop what comments silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Final
+
+from celadon.admission.lint import Finding, LintMemory, Rule, Settings, chosen, lint
+from celadon.cli.exits import crash
+from celadon.cli.fmt import layout_config
+from celadon.cli.lint.comment_rule import EVERY_RULE, UNUSED_COMMENT, unused_comments
+from celadon.cli.lint.layout_rule import UNFORMATTED, is_asked, unformatted
+from celadon.cli.lint.lint_comments import Comments
+from celadon.cli.lint.lint_config import LintConfig, unknown_rule
+from celadon.cli.lint.lint_report import LocatedFinding
+from celadon.cli.project_files import other_file, passed_over
+from celadon.cli.reading import sources
+from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Exclusion, Text
+from celadon.kube import metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.records import dataclass
+
+
+@dataclass(slots=True)
+class LintInput:
+    """The files and the documents in them."""
+
+    texts: dict[str, Text] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    others: list[Problem] = field(default_factory=list)
+    """The files of folders that are no manifests."""
+
+
+def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
+    """Everything that the arguments name, but what is to be left out."""
+    found = LintInput()
+    reader = DocumentReader()
+    for file in sources.expand(arguments, Exclusion(exclude)):
+        text = file if isinstance(file, Problem) else sources.read(file)
+        if isinstance(text, Problem):
+            found.problems.append(text)
+            continue
+        if other := passed_over(text, arguments):
+            found.others.append(other_file(text.file, other))
+            continue
+        found.texts[text.file] = text
+        for item in reader.read(text):
+            if isinstance(item, Problem):
+                found.problems.append(item)
+            else:
+                found.documents.append(item)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A finding that is not silenced, as it is shown and, if it is about an object, as it was
+    found."""
+
+    located: LocatedFinding
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileIgnores:
+    """Rules that do not count in some files."""
+
+    files: Exclusion
+    rules: tuple[str, ...]
+
+    def covers(self, file: str, code: str, name: str) -> bool:
+        """Whether a finding of a rule in a file does not count."""
+        named = any(code.startswith(one) or one == name for one in self.rules)
+        return named and self.files.covers(file)
+
+
+@dataclass(frozen=True, slots=True)
+class LintSetup:
+    """The releases, the rules, and the rules that do not count in some files."""
+
+    settings: Settings
+    rules: tuple[Rule, ...]
+    per_file: tuple[FileIgnores, ...] = ()
+
+
+def findings(
+    given: LintInput, setup: LintSetup, memory: LintMemory | None = None
+) -> tuple[list[Shown], int]:
+    """What is to be shown, and how many findings comments silence. `memory` makes a run over nearly
+    the same files cheap."""
+    rules, per_file = setup.rules, setup.per_file
+    names = {rule.code: rule.name for rule in rules}
+    comments = {file: Comments(text.content) for file, text in given.texts.items()}
+    for file, found in comments.items():
+        given.problems += _unknown_names(file, found)
+    lines = {file: text.content.split("\n") for file, text in given.texts.items()}
+    shown = []
+    silenced = 0
+    for finding in _found(given, setup, memory):
+        document = given.documents[finding.spot.document]
+        line, column = place(document, finding)
+        name, file = names[finding.code], document.file
+        if any(one.covers(file, finding.code, name) for one in per_file):
+            continue
+        if comments[file].silence(finding.code, name, *_lines(document, finding, line)):
+            silenced += 1
+            continue
+        located = LocatedFinding(
+            finding.code,
+            name,
+            finding.severity,
+            file,
+            line,
+            column,
+            finding.spot.field,
+            f"{document.value['kind']} {metadata.name(document.value)}".rstrip(),
+            finding.message,
+            finding.help,
+            finding.fix is not None,
+            lines[file][line - 1] if line <= len(lines[file]) else "",
+        )
+        shown.append(Shown(located, finding))
+    for file, text in given.texts.items() if UNFORMATTED in rules else ():
+        width = layout_config(Path.cwd()).line_width
+        for one in unformatted(text, width, lines[file]):
+            if comments[file].silence(one.code, one.name, one.line):
+                silenced += 1
+            elif not any(ignored.covers(file, one.code, one.name) for ignored in per_file):
+                shown.append(Shown(one))
+    for file, said in comments.items():
+        if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
+            shown += map(Shown, unused_comments(file, said, lines[file], rules))
+    return sorted(shown, key=lambda one: _order(one.located)), silenced
+
+
+_NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
+"""Stands in the place of a document that cannot be linted."""
+
+
+def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
+    """A misspelt comment silences nothing, or less than its writer believes."""
+    for comment in comments.all():
+        wrong = unknown_rule(comment.names)
+        if wrong:
+            yield Problem(file, comment.line, f"a comment silences what is not there: {wrong}")
+
+
+def _found(given: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
+    """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
+    and the others are linted without it."""
+    settings, rules = setup.settings, setup.rules
+    values = [one.value for one in given.documents]
+    try:
+        return lint(values, settings, rules, memory)
+    except Exception:
+        for number, document in enumerate(given.documents):
+            alone = [value if i == number else _NOTHING for i, value in enumerate(values)]
+            try:
+                lint(alone, settings, rules)
+            except Exception as its_error:  # noqa: BLE001
+                values[number] = _NOTHING
+                problem = crash(document.file, document.line(), "linting it", its_error)
+                given.problems.append(problem)
+        if _NOTHING not in values:  # none of them alone
+            raise
+        return lint(values, settings, rules)
+
+
+def place(document: Document, finding: Finding) -> tuple[int, int]:
+    """Line and column of a finding."""
+    path = (*document.path, *finding.spot.path.steps)
+    value = document.value_at(finding.spot.path.steps)
+    if finding.spot.offset is None or not isinstance(value, str):
+        return document.chunk.spot(path)
+    return document.chunk.spot(path, value, finding.spot.offset)
+
+
+def registered(given: LintInput) -> int:
+    """How many objects there are to lint."""
+    return sum(
+        kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
+        for kind in (metadata.gvk(one.value) for one in given.documents)
+    )
+
+
+def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
+    """Where a comment may stand that silences it: at the finding, or at its field."""
+    path = (*document.path, *finding.spot.path.steps)
+    return line, document.chunk.spot(path)[0]
+
+
+def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
+    return one.file, one.line, one.column, one.code
+
+
+# --- the configuration of a run -------------------------------------------------------------------
+
+
+def lint_setup(config: LintConfig) -> LintSetup:
+    """What a configuration means."""
+    versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
+    ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
+    return LintSetup(
+        Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024),
+        tuple(chosen(config.select, ignored, EVERY_RULE)),
+        tuple(FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores),
+    )

@@ -1,0 +1,142 @@
+"""Values of options, for argparse, and options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Iterable
+from typing import Final
+
+from celadon.patterns import late_pattern
+
+
+def count(text: str) -> int:
+    """A number from 0 on."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A duration as Go writes it, in seconds."""
+    from celadon.cel.value_functions import parse_duration  # late: few options are durations
+
+    found = parse_duration(text)
+    if found is None or found.nanoseconds < 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")
+    return found.nanoseconds / 1e9
+
+
+def add_expected(parser: argparse.ArgumentParser) -> None:
+    """Declare `--expect`."""
+    parser.add_argument(
+        "--expect",
+        choices=("admit", "deny", "warn", "audit", "error", "noMatch", "invalid"),
+        default="",
+        help="the verdict on AdmissionReviews that have no response",
+    )
+
+
+# --- options of several commands ------------------------------------------------------------------
+
+
+POLICIES: Final = "policies, bindings and what they look up"
+
+
+def add_files(group: argparse._ActionsContainer, what: str, dest: str = "files") -> None:
+    """Declare the option; `what` says what is in the files."""
+    group.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        dest=dest,
+        help=f"{what}; may be repeated",
+    )
+
+
+def add_exclude(group: argparse._ActionsContainer) -> None:
+    """Declare `--exclude`."""
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out files of folders and globs that match, or whose folder does; may be "
+        "repeated",
+    )
+
+
+# --- Release option ----------------------------------------------------------
+#
+# `--kubernetes-version`: the release whose rules apply.
+
+
+VERSIONS: Final = tuple(f"1.{minor}" for minor in range(30, 38))
+"""All that are known, oldest first."""
+
+DEFAULT_VERSION: Final = "1.36"
+_VERSION: Final = late_pattern(r"v?(1\.\d+)(?:\..*)?")
+
+
+def kubernetes_version(text: str) -> str:
+    """`1.36` from `1.36`, `v1.36` or `v1.36.2`; argparse shows the error."""
+    match = _VERSION.fullmatch(text)
+    if match is None or match[1] not in VERSIONS:
+        raise argparse.ArgumentTypeError(
+            f"unknown version `{text}`, expected {VERSIONS[0]} to {VERSIONS[-1]}"
+        )
+    return match[1]
+
+
+def add_version(group: argparse._ActionsContainer, default: str | None = DEFAULT_VERSION) -> None:
+    """Declare the option. A command that asks the configuration, too, has None as the default, to
+    see whether the option was given."""
+    group.add_argument(
+        "--kubernetes-version",
+        type=kubernetes_version,
+        default=default,
+        metavar="VERSION",
+        help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {DEFAULT_VERSION})",
+    )
+
+
+# --- Server packages ---------------------------------------------------------
+#
+# What servers need beside the standard library: `celadon[serve]`, and `celadon[etcd]`.
+
+
+_SERVING: Final = ("cryptography", "msgspec", "uvloop")
+_ON_ETCD: Final = ("pycurl", "google.protobuf")
+
+
+def missing_package(*, on_etcd: bool = False) -> str:
+    """What to tell whoever has installed Celadon without them; empty if all are there."""
+    wanted = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
+    for extra, names in wanted:
+        for name in names:
+            if not _is_there(name):
+                return f"`{name}` is not installed: pip install 'celadon[{extra}]'"
+    return ""
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # of the package it is in
+        return False
+
+
+# --- Suggestions -------------------------------------------------------------
+#
+# `did you mean`: the closest of some names.
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """`, did you mean …?` with the most similar name, or nothing."""
+    import difflib  # loaded only when something is wrong
+
+    lowered = {name.lower(): name for name in names}
+    found = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f", did you mean `{lowered[found[0]]}`?" if found else ""

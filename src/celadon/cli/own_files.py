@@ -1,0 +1,189 @@
+"""Documents of kinds that are Celadon's own: what is wrong with one, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from celadon.cli.options import did_you_mean
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.problems import Problem
+
+# --- Own documents -----------------------------------------------------------
+#
+# Documents of kinds that are Celadon's own.
+
+
+API_VERSION: Final = "celadon.dev/v1"
+
+
+def is_own(document: Document, kind: str) -> bool:
+    """Whether it is of a kind of ours, of whatever version."""
+    group = API_VERSION.partition("/")[0]
+    return bool(document.value["kind"] == kind and document.group_kind[0] == group)
+
+
+def problem_at(document: Document, path: Path, text: str, help: str = "") -> Problem:
+    """What is wrong with a field of a document."""
+    line, column = document.chunk.spot((*document.path, *path))
+    return Problem(document.file, line, text, help, column=column)
+
+
+# --- Shape faults ------------------------------------------------------------
+#
+# What is not as a JSON schema wants it, in words for the author of a file.
+#
+# The schemas are our own, so only what they use is known: types, members, items, enumerations,
+# patterns, alternatives. Of alternatives, the one that comes nearest says what is wrong.
+
+
+_KINDS: Final[Mapping[str, tuple[type, str]]] = {
+    "string": (str, "text"),
+    "object": (dict, "a map"),
+    "array": (list, "a list"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+}
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong, and where."""
+
+    path: Path
+    text: str
+    help: str = ""
+
+
+def faults(value: object, schema: Mapping[str, Any]) -> list[Fault]:
+    """All that is wrong with a value, in its order."""
+    return list(_faults(value, schema, (), schema.get("$defs", {})))
+
+
+def _faults(
+    value: Any,  # noqa: ANN401 - any JSON
+    schema: Mapping[str, Any],
+    path: Path,
+    definitions: Mapping[str, Any],
+) -> Iterator[Fault]:
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        yield from _of_alternatives(value, schema["anyOf"], path, definitions)
+        return
+    if "const" in schema and value != schema["const"]:
+        yield Fault(path, f"{_name(path)} must be `{schema['const']}`")
+        return
+    kind = schema.get("type")
+    if kind is not None and not _is_kind(value, kind):
+        yield Fault(
+            path,
+            f"{_name(path)} must be {_KINDS[kind][1]}, not {_found(value)}",
+            _quotes(value, kind),
+        )
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        yield _none_of(value, schema["enum"], path)
+        return
+    if isinstance(value, str):
+        yield from _of_text(value, schema, path)
+    elif isinstance(value, dict):
+        yield from _of_map(value, schema, path, definitions)
+    elif isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            yield Fault(path, f"{_name(path)} must not be empty")
+        for index, item in enumerate(value):
+            yield from _faults(item, schema.get("items", {}), (*path, index), definitions)
+
+
+def _of_alternatives(
+    value: object,
+    alternatives: Sequence[Mapping[str, Any]],
+    path: Path,
+    definitions: Mapping[str, Any],
+) -> Iterator[Fault]:
+    found = [list(_faults(value, one, path, definitions)) for one in alternatives]
+    if not all(found):
+        return
+    fitting = [
+        wrong
+        for wrong, one in zip(found, alternatives, strict=True)
+        if _is_kind(value, one.get("type"))
+    ]
+    if fitting:
+        yield from min(fitting, key=lambda wrong: (len(wrong), _distance(wrong, path)))
+        return
+    kinds = dict.fromkeys(_KINDS[one["type"]][1] for one in alternatives)
+    kind = alternatives[0]["type"]
+    text = f"{_name(path)} must be {' or '.join(kinds)}, not {_found(value)}"
+    yield Fault(path, text, _quotes(value, kind))
+
+
+def _distance(wrong: Sequence[Fault], path: Path) -> tuple[bool, bool]:
+    """Least for an alternative that was meant: all that is wrong with it is further inside, or a
+    field is nearly one of its own."""
+    outside = any(len(one.path) <= len(path) for one in wrong)
+    return not any("did you mean" in one.text for one in wrong), outside
+
+
+def _of_text(value: str, schema: Mapping[str, Any], path: Path) -> Iterator[Fault]:
+    if len(value) < schema.get("minLength", 0):
+        yield Fault(path, f"{_name(path)} must not be empty")
+    pattern = schema.get("pattern")
+    if pattern is not None and re.search(pattern, value) is None:
+        yield Fault(path, f"{_name(path)} must match `{pattern}`, not be `{value}`")
+
+
+def _of_map(
+    value: dict[str, Any], schema: Mapping[str, Any], path: Path, definitions: Mapping[str, Any]
+) -> Iterator[Fault]:
+    known = schema.get("properties", {})
+    more = schema.get("additionalProperties", {})
+    for name, one in value.items():
+        if name in known:
+            yield from _faults(one, known[name], (*path, name), definitions)
+        elif more is False:
+            hint = did_you_mean(name, [field for field in known if field not in value])
+            what = f"`{name}` is no field of {_name(path)}" if path else f"no field `{name}`"
+            yield Fault((*path, name), f"{what}{hint}")
+        else:
+            yield from _faults(one, more, (*path, name), definitions)
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield Fault(path, f"{_name(path)} has no `{name}`" if path else f"`{name}` not set")
+
+
+def _none_of(value: object, allowed: Sequence[str], path: Path) -> Fault:
+    hint = did_you_mean(str(value), allowed)
+    return Fault(path, f"{_name(path)} must be one of {', '.join(allowed)}{hint}")
+
+
+def _is_kind(value: object, kind: str | None) -> bool:
+    if kind is None:
+        return True
+    if kind == "integer" and isinstance(value, bool):
+        return False
+    return isinstance(value, _KINDS[kind][0])
+
+
+def _name(path: Path) -> str:
+    """`cases[2].expect`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return f"`{text.removeprefix('.')}`"
+
+
+def _found(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return next(name for kind, name in _KINDS.values() if isinstance(value, kind))
+
+
+def _quotes(value: object, kind: str) -> str:
+    if kind == "string" and isinstance(value, bool | int | float):
+        return "YAML reads it as a number, or as true or false: put it in quotes"
+    return ""

@@ -1,0 +1,204 @@
+"""What the page's worker calls: texts in, texts out, since JSON is what two languages share.
+
+`answer` never raises: what goes wrong is a sentence under `error`, in the words of a crash report
+if it is our own fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission.lint import Settings, TypedScope, TypedScopes
+from celadon.cel import types
+from celadon.cli.exits import summary
+from celadon.cli.language_server.completions import Sort
+from celadon.cli.language_server.completions import completions as editor_completions
+from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at
+from celadon.cli.playground.judging import Desk
+from celadon.cli.playground.panes import (
+    Pane,
+    PaneReader,
+    State,
+    StateError,
+    bound_variables,
+    is_definition,
+    state_of,
+)
+from celadon.cli.reading.problems import Problem
+from celadon.kube import ApiVersionError, GroupVersionKind, Json, parse_api_version
+from celadon.kube.library import environment
+from celadon.kube.schemas import Schema, custom_schemas, resolved, schema_for
+from celadon.records import dataclass
+
+_DESK: Final = Desk()
+
+
+def answer(question: str, given: str) -> str:
+    """`question` is one of `state` (whether it is one), `verdict`, `details`, `files`, `import` and
+    `complete`."""
+    try:
+        found = _QUESTIONS[question](json.loads(given))
+    except StateError as error:
+        found = {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 - the page goes on
+        found = {"error": f"internal error: {summary(error)}"}
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _files(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    # late: on demand
+    from celadon.cli.playground.manifest_files import exported_files
+
+    return {"files": exported_files(state_of(given))}
+
+
+def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    # late: on demand
+    from celadon.cli.playground.manifest_files import imported
+
+    return dict(imported(given))
+
+
+def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """In an expression, if there is one at the place; else the fields of an object."""
+
+    state, pane = state_of(given["state"]), Pane(given["pane"])
+    found = expression_completions(state, pane, int(given["line"]), int(given["character"]))
+    if found is not None:
+        return found
+    place = str(given["apiVersion"]), str(given["kind"]), list(map(str, given["path"]))
+    return {"fields": completions(state, *place)}
+
+
+def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    return lambda given: ask(state_of(given))
+
+
+_QUESTIONS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
+    "state": _asked(lambda _: {}),
+    "verdict": _asked(_DESK.verdict),
+    "details": _asked(_DESK.details),
+    "files": _files,
+    "import": _imported,
+    "complete": _completions,
+}
+
+
+# --- Expression completions --------------------------------------------------
+#
+# What may be written next in an expression: as the language server offers it.
+#
+# In policies, webhooks and definitions the kinds that they match say which fields `object` has;
+# a bare expression has the variables of its panes.
+
+
+_SORTS: Final = {
+    Sort.FIELD: "property",
+    Sort.VARIABLE: "variable",
+    Sort.FUNCTION: "function",
+    Sort.MACRO: "keyword",
+    Sort.NAMESPACE: "namespace",
+    Sort.KEYWORD: "constant",
+    Sort.TYPE: "type",
+}
+"""What the editor calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    text: str
+    offset: int
+    scopes: Sequence[TypedScope]
+
+
+def expression_completions(
+    state: State, pane: Pane, line: int, character: int
+) -> dict[str, Any] | None:
+    """`typed`, how many characters of it stand there, and `completions`; None where there is no
+    expression. Lines and characters, in UTF-16, count from 0."""
+    position = Position(line, character)
+    spot = _bare(state, position) if pane is Pane.EXPRESSION else _in_yaml(state, pane, position)
+    found = None if spot is None else editor_completions(spot.text, spot.offset, spot.scopes)
+    if spot is None:
+        return None
+    if found is None:
+        return {"typed": 0, "completions": []}
+    return {
+        "typed": spot.offset - found.start,
+        "completions": [
+            {"label": one.label, "type": _SORTS[one.sort], "detail": one.detail, "info": one.doc}
+            for one in found.offers
+        ],
+    }
+
+
+def _bare(state: State, position: Position) -> _Spot:
+    text = state.text(Pane.EXPRESSION)
+    bound = bound_variables(state, PaneReader())
+    names = () if isinstance(bound, Problem) else bound
+    scope = TypedScope(environment(state.release).extend(dict.fromkeys(names, types.DYN)))
+    return _Spot(text, Lines(text).offset(position), [scope])
+
+
+def _in_yaml(state: State, pane: Pane, position: Position) -> _Spot | None:
+    spot = expression_at(edited_file(pane.value, state.text(pane)), position)
+    if spot is None:
+        return None
+    around = PaneReader().documents(state, (Pane.POLICY, Pane.CLUSTER))
+    definitions = [one.value for one in around if is_definition(one)]
+    scopes = TypedScopes(definitions, Settings(state.release))
+    return _Spot(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
+
+
+# --- Schema completions ------------------------------------------------------
+#
+# Fields that may stand at a place: of an object, or behind a dot in an expression about one.
+#
+# The page finds the place (which kind, which fields lead there); here is what the kind's schema
+# has there, built in or of a definition in one of the panes.
+
+
+def completions(
+    state: State, api_version: str, kind: str, path: Sequence[str]
+) -> list[dict[str, Json]]:
+    """`label` and `detail`, the type, of each field below a path; items of lists are those of the
+    list."""
+    schema = _item(_schema(state, api_version, kind))
+    for step in path:
+        below = schema.properties.get(step) or schema.additional_properties
+        schema = _item(below)
+    return [{"label": name, "detail": _type(one)} for name, one in schema.properties.items()]
+
+
+def _item(schema: Schema | None) -> Schema:
+    """What is in a list, and in lists within it; else the schema itself, or one without fields."""
+    found = resolved(schema or Schema())
+    while found.items is not None:
+        found = resolved(found.items)
+    return found
+
+
+def _schema(state: State, api_version: str, kind: str) -> Schema | None:
+    try:
+        gvk = GroupVersionKind(*parse_api_version(api_version), kind)
+    except ApiVersionError:
+        return None
+    return _custom(state).get(gvk) or schema_for(gvk)
+
+
+def _custom(state: State) -> Mapping[GroupVersionKind, Schema]:
+    found: dict[GroupVersionKind, Schema] = {}
+    for document in PaneReader().documents(state, (Pane.POLICY, Pane.CLUSTER)):
+        if is_definition(document):
+            found.update(custom_schemas(document.value))
+    return found
+
+
+def _type(one: Schema) -> str:
+    if one.items is not None:
+        return f"list of {_type(one.items)}"
+    if one.additional_properties is not None:
+        return f"map of {_type(one.additional_properties)}"
+    return resolved(one).type

@@ -1,0 +1,517 @@
+"""A state of the playground to all that its page shows.
+
+    desk = Desk()
+    desk.verdict(state)     what becomes of the request: on every keystroke
+    desk.details(state)     why, and what else is to be said: a moment later
+    decide(given)           both at once, from JSON to JSON
+
+Everything is decided on the way of `celadon check`, whose report a verdict has. A desk remembers
+what panes said and what was compiled, so a keystroke costs what it has changed; its answers do not
+depend on what it was asked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar
+
+from celadon.admission import Operation, TypeChecker
+from celadon.admission.explain import Budget, CaseExplanation, Explanation
+from celadon.admission.lint import RULES
+from celadon.admission.lint import Settings as LintSettings
+from celadon.cel import EvaluationError
+from celadon.cel.tracing import TraceRecorder
+from celadon.cli.check.check_options import CheckInputs
+from celadon.cli.check.check_report import ObjectResult, Report
+from celadon.cli.check.check_report import State as ObjectState
+from celadon.cli.check.check_run import check
+from celadon.cli.check.cluster import EngineMakers
+from celadon.cli.check.manifests import Manifests, described
+from celadon.cli.check.object_judging import Settings
+from celadon.cli.check.plugins import PluginChoice
+from celadon.cli.check.policy_set import (
+    PolicySet,
+    PolicySets,
+    mutating_engine,
+    policy_sets,
+    validating_engine,
+    validating_policies,
+)
+from celadon.cli.check.questions import Question
+from celadon.cli.check.webhook_documents import is_configuration
+from celadon.cli.explain.annotated_source import traced
+from celadon.cli.explain.outline import Item, Style, budget_item, outline
+from celadon.cli.explain.recorded_requests import ExplainedObject
+from celadon.cli.explain.value_texts import brief
+from celadon.cli.lint.lint_run import LintInput, LintSetup, findings
+from celadon.cli.playground.item_trees import item_tree
+from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, is_definition, state_of
+from celadon.cli.policytest.run.case_results import DEFAULT_NOW
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+from celadon.cli.report.check_view import CheckView
+from celadon.cli.report.json_form import filled
+from celadon.cli.report.lint_view import finding_data
+from celadon.cli.report.plain_text import diff_lines
+from celadon.kube import GroupVersionKind, Json, User, metadata
+from celadon.kube.crd import AskedRule
+from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
+from celadon.kube.resources import known_resources
+from celadon.kube.schemas import Schema, custom_schemas
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+# --- Kept policies -----------------------------------------------------------
+#
+# Policies of the last state, decoded and compiled: made again only where their panes changed.
+#
+# Documents are known by identity (`pane_reading` keeps those of a pane that is as it was),
+# policy sets and engines by the release that they are for.
+
+
+_Made = TypeVar("_Made")
+
+
+class KeptPolicies:
+    """`makers` give the engines of the sets."""
+
+    def __init__(self) -> None:
+        self._sets: dict[str, tuple[list[Document], PolicySets]] = {}
+        self.makers = EngineMakers(
+            _LastOfRelease(validating_engine), _LastOfRelease(mutating_engine)
+        )
+
+    def sets(self, manifests: Manifests, release: str) -> PolicySets:
+        """Those of the documents, which are the same object for the same documents."""
+        judges = [one for part in manifests.given[:4] for one in part]
+        known = self._sets.get(release)
+        if known is not None and list(map(id, known[0])) == list(map(id, judges)):
+            return known[1]
+        before = len(manifests.problems)
+        found = policy_sets(manifests, release)
+        if len(manifests.problems) == before:
+            self._sets[release] = judges, found
+        return found
+
+
+class _LastOfRelease(Generic[_Made]):
+    """Remembers, for each release, what it made last."""
+
+    def __init__(self, make: Callable[[PolicySet, str], _Made]) -> None:
+        self._make = make
+        self._known: dict[str, tuple[PolicySet, _Made]] = {}
+
+    def __call__(self, given: PolicySet, release: str) -> _Made:
+        known = self._known.get(release)
+        if known is None or known[0] is not given:
+            known = self._known[release] = given, self._make(given, release)
+        return known[1]
+
+
+# --- Mode subjects -----------------------------------------------------------
+#
+# What a mode is about, and that the pane of policies holds something of it.
+#
+# Choosing a mode says what decides. A policy that is still there from another mode would decide
+# behind the back of whoever chose this one, so it is a problem until something of the mode is
+# there.
+
+
+NAMES: Final = {
+    Mode.VALIDATING: "Validating policy",
+    Mode.MUTATING: "Mutating policy",
+    Mode.RULES: "Rules of a CRD",
+    Mode.WEBHOOK: "Webhook match conditions",
+}
+"""As the page has them."""
+
+_KINDS: Final = {
+    (ADMISSION_REGISTRATION, "ValidatingAdmissionPolicy"): Mode.VALIDATING,
+    (ADMISSION_REGISTRATION, "ValidatingAdmissionPolicyBinding"): Mode.VALIDATING,
+    (ADMISSION_REGISTRATION, "MutatingAdmissionPolicy"): Mode.MUTATING,
+    (ADMISSION_REGISTRATION, "MutatingAdmissionPolicyBinding"): Mode.MUTATING,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): Mode.RULES,
+}
+
+
+def subject(document: Document) -> Mode | None:
+    """The mode that a document is for; None for what decides nothing by itself."""
+    if is_configuration(document):
+        return Mode.WEBHOOK
+    return _KINDS.get(document.group_kind)
+
+
+def wrong_subject(mode: Mode, policies: Iterable[Document]) -> Problem | None:
+    """If all that could decide is for other modes; `policies` are from the pane of them."""
+    others = [(one, found) for one in policies if (found := subject(one)) is not None]
+    if not others or any(found is mode for _, found in others):
+        return None
+    document, found = others[0]
+    text = f"a {document.group_kind[1]} decides nothing in the mode `{NAMES[mode]}`"
+    help_ = f"choose the mode `{NAMES[found]}` for it"
+    return Problem(Pane.POLICY.value, document.line(), text, help_)
+
+
+_AROUND: Final = (
+    Pane.POLICY,
+    Pane.BINDING,
+    Pane.PARAMS,
+    Pane.NAMESPACE,
+    Pane.CLUSTER,
+    Pane.AUTHORIZER,
+)
+"""Panes whose objects exist when the request comes."""
+
+
+def decide(given: Json) -> dict[str, Any]:
+    """All that is to be said of a state. Raises StateError."""
+    desk, state = Desk(), state_of(given)
+    return {**desk.verdict(state), "details": desk.details(state)}
+
+
+class Desk:
+    """Where states are decided, one after the other."""
+
+    def __init__(self) -> None:
+        self._panes = PaneReader()
+        self._policies = KeptPolicies()
+        self._remarks: PolicyRemarks | None = None
+
+    def verdict(self, state: State) -> dict[str, Any]:
+        """What a server would say: `report` is that of `celadon check -o json`. In the mode of
+        expressions, the value."""
+        if state.mode is Mode.EXPRESSION:
+            # late: as what explains requests, below
+            from celadon.cli.playground.panes import expression_verdict
+
+            return expression_verdict(state, self._panes)
+        inputs = self.inputs(state)
+        if isinstance(inputs, Problem):
+            return {"report": CheckView(Report(problems=(inputs,))).data()}
+        report = _said(check(inputs, _untold, None, self._policies.makers))
+        return {"report": CheckView(report).data()}
+
+    def details(self, state: State) -> dict[str, Any]:
+        """Why, what lint says, and what another release would say."""
+        if state.mode is Mode.EXPRESSION:
+            # late: as what explains requests, below
+            from celadon.cli.playground.panes import expression_details
+
+            return self._with_changes(state, expression_details(state, self._panes))
+        inputs = self.inputs(state)
+        if isinstance(inputs, Problem):
+            return {}
+        # late: the first verdict does not wait for what explains it
+        from celadon.cli.explain.recorded_requests import explained_objects
+
+        _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
+        around = self._panes.documents(state, _AROUND)
+        heard = [one for one in found if not _is_silent(one.result)]
+        told = {} if inputs.manifests.problems else request_details(heard)
+        told |= self._remarks_of(state, around, inputs.policies.validating)
+        return self._with_changes(state, told)
+
+    def _remarks_of(
+        self, state: State, documents: Sequence[Document], policies: PolicySet
+    ) -> dict[str, Any]:
+
+        if self._remarks is None:
+            self._remarks = PolicyRemarks()
+        return self._remarks.of(state, documents, policies)
+
+    def _with_changes(self, state: State, told: dict[str, Any]) -> dict[str, Any]:
+        other = state.compared
+        if not other or other == state.release:
+            return told
+
+        there = self.verdict(replace(state, release=other))
+        changes = release_changes(state.release, other, self.verdict(state), there)
+        return {**told, "changes": changes}
+
+    def _unaskable(self, state: State) -> Problem | None:
+        policies = self._panes.documents(state, [Pane.POLICY])
+        return _incomplete(state) or wrong_subject(state.mode, policies)
+
+    def inputs(self, state: State) -> CheckInputs | Problem:
+        """What `celadon check` would be given; a problem for what cannot be asked."""
+        user = self._panes.user(state)
+        wrong = user if isinstance(user, Problem) else self._unaskable(state)
+        if wrong is not None:
+            return wrong
+        assert not isinstance(user, Problem), "it would be what is wrong"
+        around = self._panes.documents(state, _AROUND)
+        objects = self._panes.documents(state, [Pane.OBJECT])
+        old = self._panes.documents(state, [Pane.OLD_OBJECT])
+        if state.operation is Operation.DELETE:
+            objects, old = old or objects, ()
+        manifests = described(around, objects, old)
+        for pane in (*_AROUND, Pane.OBJECT, Pane.OLD_OBJECT):
+            manifests.problems += self._panes.read(state, pane).problems
+        sets = self._policies.sets(manifests, state.release)
+        namespaces = self._panes.documents(state, [Pane.NAMESPACE])
+        return CheckInputs(manifests, sets, _settings(state, user, namespaces))
+
+
+def _untold(_: int) -> None:
+    """Nobody counts."""
+
+
+def _said(report: Report) -> Report:
+    """Without a word on the object as long as something cannot be read or used: who reads that it
+    were admitted would take it for the answer. Nor on what controllers would create, if nobody has
+    a say in it."""
+    if report.problems or report.policy_errors:
+        return replace(report, objects=())
+    return replace(report, objects=tuple(one for one in report.objects if not _is_silent(one)))
+
+
+def _is_silent(result: ObjectResult) -> bool:
+    """Whether it is about what a controller would create, and nobody looked at that."""
+    return (
+        result.created_by is not None
+        and result.state is ObjectState.UNTOUCHED
+        and not result.warnings
+    )
+
+
+def _incomplete(state: State) -> Problem | None:
+    if state.operation is Operation.UPDATE and not state.text(Pane.OLD_OBJECT).strip():
+        text = "an UPDATE needs the object as it is now"
+        return Problem(Pane.OLD_OBJECT.value, 1, text, "put it into the pane `oldObject`")
+    if state.operation is Operation.CONNECT and not state.subresource:
+        text = "a CONNECT needs a subresource, for instance exec"
+        return Problem(Pane.OBJECT.value, 1, text)
+    return None
+
+
+def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
+    """What controllers would create is judged where objects are about the server's own kinds."""
+    names = [metadata.name(one.value) for one in namespaces]
+    question = Question(
+        state.operation,
+        subresource=state.subresource,
+        namespace=names[0] if names else "default",
+        user=user,
+        dry_run=state.dry_run,
+        field_validation=state.field_validation,
+    )
+    creates = state.mode is not Mode.RULES
+    return Settings(
+        question, state.release, DEFAULT_NOW, jobs=1, plugins=PluginChoice(), creates=creates
+    )
+
+
+# --- Policy remarks ----------------------------------------------------------
+#
+# What is to be said of policies whatever the request is: lint's findings, the status.
+
+
+class PolicyRemarks:
+    """Remembers what it said last: it takes longer than a verdict, and few keystrokes change it."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[str, Sequence[Document]] = ("", ())
+        self._said: dict[str, Any] | None = None
+
+    def of(
+        self, state: State, documents: Sequence[Document], policies: PolicySet
+    ) -> dict[str, Any]:
+        """About the documents of the panes around a request."""
+        release, known = self._asked
+        same = release == state.release and list(map(id, known)) == list(map(id, documents))
+        if self._said is None or not same:
+            self._asked = state.release, documents
+            self._said = {
+                "lint": _lint(documents, state),
+                "typeChecking": _statuses(documents, policies, state.release),
+            }
+        return self._said
+
+
+def _lint(documents: Sequence[Document], state: State) -> list[dict[str, Any]]:
+    """As `celadon lint -o json` says it, with panes for files."""
+    names = {one.file for one in documents}
+    texts = {name: Text(name, state.text(Pane(name))) for name in names}
+    given = LintInput(texts, list(documents), [])
+    shown, _ = findings(given, LintSetup(LintSettings(state.release), RULES))
+    return [finding_data(one.located) for one in shown]
+
+
+def _statuses(
+    documents: Sequence[Document], policies: PolicySet, release: str
+) -> list[dict[str, Any]]:
+    """The status that the API server's controller gives each policy; its types are numbered from
+    0."""
+    definitions = [one.value for one in documents if is_definition(one)]
+    custom: dict[GroupVersionKind, Schema] = {}
+    for definition in definitions:
+        custom.update(custom_schemas(definition))
+    checker = TypeChecker(known_resources().with_crds(definitions), custom, release)
+    return [
+        {"policy": one.name, "status": checker.status(one, 0)}
+        for one in validating_policies(policies)
+    ]
+
+
+# --- Release changes ---------------------------------------------------------
+#
+# What another release of Kubernetes would say to the same state, and what its CEL has besides.
+
+
+_COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations", "mutation")
+"""Members of an object's result."""
+
+
+def release_changes(
+    release: str, other: str, here: Mapping[str, Any], there: Mapping[str, Any]
+) -> dict[str, Any]:
+    """From the verdict of one release to that of the other."""
+    return {
+        "from": release,
+        "to": other,
+        "differences": list(_differences(here, there)),
+        "functions": _functions(release, other),
+    }
+
+
+def _differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if here.get("report") is None or there.get("report") is None:
+        for name in ("value", "type", "message", "cost"):
+            yield from _difference(name, here.get(name), there.get(name))
+        return
+    before, after = here["report"], there["report"]
+    mine, others = before["objects"], after["objects"]
+    for number in range(max(len(mine), len(others))):
+        one = mine[number] if number < len(mine) else {}
+        other = others[number] if number < len(others) else {}
+        title = f"{one.get('kind', other.get('kind'))} {one.get('name', other.get('name'))}"
+        for name in _COMPARED:
+            yield from _difference(f"{title}: {name}", one.get(name), other.get(name))
+    for name in ("policyErrors", "notices", "problems"):
+        yield from _difference(name, _messages(before[name]), _messages(after[name]))
+
+
+def _messages(found: Any) -> list[str]:  # noqa: ANN401 - JSON
+    return [one["message"] for one in found]
+
+
+def _difference(name: str, before: object, after: object) -> Iterator[dict[str, Any]]:
+    if before != after:
+        yield {"what": name, "before": before, "after": after}
+
+
+def _functions(release: str, other: str) -> dict[str, list[str]]:
+    """Names of functions that only one of the two has."""
+    mine, others = _names(release), _names(other)
+    return {"added": sorted(others - mine), "removed": sorted(mine - others)}
+
+
+def _names(release: str) -> set[str]:
+    """Without operators and what nobody writes."""
+    found = environment(release).declarations.functions
+    return {name for name in found if name[:1].isalpha()}
+
+
+# --- Request details ---------------------------------------------------------
+#
+# Why a request was decided as it was, and what else is to be said of it.
+#
+# The explanation is that of `celadon explain`, with the rules of custom resources beside
+# policies and webhooks; costs are those of its expressions.
+
+
+_MOST_RULES: Final = 200
+"""Evaluations of rules of a custom resource that are shown: a long list has one for each item."""
+_ROOM: Final = 80
+
+
+def request_details(explained: Sequence[ExplainedObject]) -> dict[str, Any]:
+    """Trees, costs and changes of each object of the request."""
+    trees = []
+    for one in explained:
+        item = outline(one)
+        trees.append(item_tree(replace(item, items=(*item.items, *_rules(one)))))
+    return {
+        "explanation": trees,
+        "costs": [cost for one in explained for cost in _costs(one)],
+        "mutations": [one for each in explained for one in _mutations(each)],
+    }
+
+
+# --- rules of custom resources ----------------------------------------------------------------
+
+
+def _rules(one: ExplainedObject) -> Iterator[Item]:
+    custom, request = one.judged.asked.target.custom, one.judged.asked.request
+    if custom is None or request.object is None:
+        return
+    old = None if request.old_object is None else dict(request.old_object)
+    asked = custom.asked_rules(dict(request.object), old)
+    items, spent = list[Item](), 0
+    for rule in islice(asked, _MOST_RULES):
+        item, cost = _rule(rule)
+        items.append(item)
+        spent += cost
+    if not items:
+        return
+    if len(asked) > _MOST_RULES:
+        items.append(Item("rules", f"{len(asked) - _MOST_RULES:,} more", Style.IDLE))
+    items.append(budget_item(Budget("x-kubernetes-validations", RUNTIME_COST_BUDGET, spent)))
+    bad = any(item.style is Style.BAD for item in items)
+    label = f"rules of {custom.gvk.kind}"
+    yield Item(label, "", Style.BAD if bad else Style.GOOD, items=tuple(items))
+
+
+def _rule(one: AskedRule) -> tuple[Item, int]:
+    """The rule is asked again, with somebody looking on."""
+    recorder = TraceRecorder()
+    try:
+        value, cost = one.program.evaluate_traced(one.activation, recorder, PER_CALL_COST)
+    except EvaluationError as error:
+        value, cost = error, error.cost or 0
+    holds = value is True
+    said = f"{brief(value, _ROOM)}, cost {cost:,} of at most {one.max_cost:,}"
+    label = one.path.text or "the object"
+    snippet = traced(one.program.checked.ast, recorder.frame)
+    style = Style.GOOD if holds else Style.BAD
+    return Item(label, said, style, snippet=snippet, opens=not holds), cost
+
+
+# --- costs and changes ------------------------------------------------------------------------
+
+
+def _costs(one: ExplainedObject) -> Iterator[dict[str, Any]]:
+    for explanation in (one.mutation, one.validation):
+        if explanation is not None:
+            for policy, binding, case in _cases(explanation):
+                about = filled(policy=policy, binding=binding, param=case.param)
+                for budget in case.budgets:
+                    yield about | _cost(budget.phase, budget.spent, budget.limit)
+                for part in (*case.conditions, *case.validations, *case.mutations):
+                    if part.run is not None:
+                        cost = _cost(part.source.path.text, part.run.charged, PER_CALL_COST)
+                        yield about | cost | {"expression": True}
+
+
+def _cost(field: str, spent: int, limit: int) -> dict[str, Any]:
+    return {"field": field, "spent": spent, "limit": limit}
+
+
+def _cases(explanation: Explanation) -> Iterator[tuple[str, str, CaseExplanation]]:
+    for policy in explanation.policies:
+        for binding in policy.bindings:
+            for case in binding.cases:
+                yield policy.policy.name, binding.binding.name, case
+
+
+def _mutations(one: ExplainedObject) -> Iterator[dict[str, Any]]:
+    """What mutating policies have made of the object, line by line."""
+    mutated = one.result.mutated
+    if mutated is not None:
+        yield {
+            "object": one.result.title,
+            "policies": list(mutated.policies),
+            "diff": diff_lines(mutated.before, mutated.after),
+        }

@@ -1,0 +1,385 @@
+"""The texts of panes as documents, and as what else they are: the user, variables.
+
+A pane that has not changed is not read again: its documents are the same objects as before, by
+which everything behind knows them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from typing import Any, Final, TypeVar
+
+from celadon.admission import ADMIN, Operation
+from celadon.cel import EvaluationError, Issues, Program, ProgramError, types
+from celadon.cel.tracing import TraceRecorder
+from celadon.cel.value_functions import notation
+from celadon.cli.check.check_options import FIELD_VALIDATIONS
+from celadon.cli.check.questions import user_info
+from celadon.cli.explain.annotated_source import traced
+from celadon.cli.explain.outline import Item, Style
+from celadon.cli.explain.value_texts import brief
+from celadon.cli.options import DEFAULT_VERSION, VERSIONS
+from celadon.cli.playground.item_trees import item_tree
+from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
+from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.sources import Text
+from celadon.cli.report.json_form import data
+from celadon.kube import Json, User
+from celadon.kube.library import PER_CALL_COST, environment
+from celadon.kube.registry import request_options
+from celadon.records import dataclass
+
+# --- Playground states -------------------------------------------------------
+#
+# What is asked of the playground: the state of its page, which a link carries whole.
+#
+#     {"version": 1, "mode": "validating", "release": "1.36", "operation": "CREATE",
+#      "panes": {"policy": "...", "object": "..."}}
+#
+# What is left out has its default. Whatever comes from a link is hostile input: every member is
+# looked at, and a state that is none is refused in a sentence.
+
+
+FORMAT: Final = 1
+"""The version of this form, which links name."""
+
+MAX_CHARACTERS: Final = 1_000_000
+"""Of all panes together: far more than anyone types, and little enough to be read at once."""
+
+
+class Mode(enum.Enum):
+    """What a playground is about. All but `EXPRESSION` are decided in the same way, by what the
+    panes of the mode hold; what stands in others waits for another mode."""
+
+    VALIDATING = "validating"
+    MUTATING = "mutating"
+    RULES = "rules"
+    WEBHOOK = "webhook"
+    EXPRESSION = "expression"
+
+
+class Pane(enum.Enum):
+    """A text of the page. Its name stands where a file's would in what is said of it."""
+
+    POLICY = "policy"
+    BINDING = "binding"
+    PARAMS = "params"
+    NAMESPACE = "namespace"
+    CLUSTER = "cluster"
+    AUTHORIZER = "authorizer"
+    OBJECT = "object"
+    OLD_OBJECT = "oldObject"
+    USER = "user"
+    EXPRESSION = "expression"
+    VARIABLES = "variables"
+
+
+_AROUND: Final = frozenset({Pane.OBJECT, Pane.OLD_OBJECT, Pane.NAMESPACE, Pane.USER})
+_POLICIES: Final = frozenset(
+    {Pane.POLICY, Pane.BINDING, Pane.PARAMS, Pane.AUTHORIZER, Pane.CLUSTER}
+)
+PANES_OF: Final[Mapping[Mode, frozenset[Pane]]] = {
+    Mode.VALIDATING: _POLICIES | _AROUND,
+    Mode.MUTATING: _POLICIES | _AROUND,
+    Mode.RULES: frozenset({Pane.POLICY, Pane.CLUSTER, Pane.OBJECT, Pane.OLD_OBJECT, Pane.USER}),
+    Mode.WEBHOOK: frozenset({Pane.POLICY, Pane.AUTHORIZER, Pane.CLUSTER}) | _AROUND,
+    Mode.EXPRESSION: frozenset(
+        {Pane.EXPRESSION, Pane.VARIABLES, Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS}
+    ),
+}
+"""What can be seen, and counts, in a mode: `web/src/modes.js` shows these."""
+
+
+class StateError(ValueError):
+    """Not a state of the playground; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of it. `compared` is another release to decide in, empty for none."""
+
+    mode: Mode = Mode.VALIDATING
+    release: str = DEFAULT_VERSION
+    compared: str = ""
+    operation: Operation = Operation.CREATE
+    subresource: str = ""
+    dry_run: bool = False
+    field_validation: str = request_options.STRICT
+    panes: Mapping[Pane, str] = field(default_factory=dict)
+
+    def text(self, pane: Pane) -> str:
+        """What stands in a pane; nothing where it was never opened, or is not of the mode."""
+        return self.panes.get(pane, "") if pane in PANES_OF[self.mode] else ""
+
+
+def state_of(given: Json) -> State:
+    """Raises StateError."""
+    if not isinstance(given, dict):
+        raise StateError("the state of a playground is an object")
+    if given.get("version") != FORMAT:
+        raise StateError(f"this playground reads states of version {FORMAT}")
+    return State(
+        _choice(given, "mode", Mode, Mode.VALIDATING),
+        _release(given, "release", DEFAULT_VERSION),
+        _release(given, "compared", ""),
+        _choice(given, "operation", Operation, Operation.CREATE),
+        _text(given, "subresource"),
+        given.get("dryRun") is True,
+        _field_validation(given),
+        _panes(given.get("panes", {})),
+    )
+
+
+_Chosen = TypeVar("_Chosen", bound=enum.Enum)
+
+
+def _choice(
+    given: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
+) -> _Chosen:
+    value = given.get(name, default.value)
+    found = {one.value: one for one in choices}.get(value) if isinstance(value, str) else None
+    if found is None:
+        raise StateError(f"`{name}` is none of {', '.join(str(one.value) for one in choices)}")
+    return found
+
+
+def _release(given: Mapping[str, Json], name: str, default: str) -> str:
+    value = given.get(name, default)
+    if value != default and value not in VERSIONS:
+        raise StateError(f"`{name}` is no release from {VERSIONS[0]} to {VERSIONS[-1]}")
+    return str(value)
+
+
+def _field_validation(given: Mapping[str, Json]) -> str:
+    value = given.get("fieldValidation", request_options.STRICT)
+    if value not in FIELD_VALIDATIONS:
+        raise StateError(f"`fieldValidation` is none of {', '.join(FIELD_VALIDATIONS)}")
+    return str(value)
+
+
+def _text(given: Mapping[str, Json], name: str) -> str:
+    value = given.get(name, "")
+    if not isinstance(value, str):
+        raise StateError(f"`{name}` is no text")
+    return value
+
+
+def _panes(given: Json) -> dict[Pane, str]:
+    if not isinstance(given, dict):
+        raise StateError("`panes` is no object")
+    known = {one.value: one for one in Pane}
+    found: dict[Pane, str] = {}
+    for name, text in given.items():
+        if name not in known:
+            raise StateError(f"there is no pane `{name}`")
+        if not isinstance(text, str):
+            raise StateError(f"pane `{name}` is no text")
+        found[known[name]] = text
+    if sum(map(len, found.values())) > MAX_CHARACTERS:
+        raise StateError(f"the panes have more than {MAX_CHARACTERS:,} characters")
+    return found
+
+
+_USER_FIELDS: Final = ("username", "groups", "uid", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What stands in a pane, and what is wrong with it."""
+
+    documents: tuple[Document, ...]
+    problems: tuple[Problem, ...]
+
+
+def is_definition(document: Document) -> bool:
+    """Whether it is the definition of a custom resource."""
+    return bool(document.value["kind"] == "CustomResourceDefinition")
+
+
+class PaneReader:
+    """Reads panes, and remembers the last text of each."""
+
+    def __init__(self) -> None:
+        self._reader = DocumentReader(keeps_repeated=True)
+        self._known: dict[Pane, tuple[str, Reading]] = {}
+        self._values: dict[Pane, tuple[str, Any]] = {}
+
+    def read(self, state: State, pane: Pane) -> Reading:
+        """The objects in a pane."""
+        text = state.text(pane)
+        known = self._known.get(pane)
+        if known is None or known[0] != text:
+            known = self._known[pane] = text, self._read(pane, text)
+        return known[1]
+
+    def documents(self, state: State, panes: Iterable[Pane]) -> tuple[Document, ...]:
+        """The objects of several panes, in their order."""
+        return tuple(one for pane in panes for one in self.read(state, pane).documents)
+
+    def _read(self, pane: Pane, text: str) -> Reading:
+        documents: list[Document] = []
+        problems: list[Problem] = []
+        for item in self._reader.read(Text(pane.value, text)):
+            problem = item if isinstance(item, Problem) else shape_problem(item)
+            if problem is not None:
+                problems.append(problem)
+            elif isinstance(item, Document):
+                documents.append(item)
+        return Reading(tuple(documents), tuple(problems))
+
+    def mapping(self, state: State, pane: Pane) -> dict[str, Any] | Problem:
+        """The one map that a pane holds; an empty one of an empty pane."""
+        text = state.text(pane)
+        known = self._values.get(pane)
+        if known is None or known[0] != text:
+            known = self._values[pane] = text, self._mapping(pane, text)
+        found: dict[str, Any] | Problem = known[1]
+        return found
+
+    def _mapping(self, pane: Pane, text: str) -> dict[str, Any] | Problem:
+        values = []
+        for item in self._reader.values(Text(pane.value, text)):
+            if isinstance(item, Problem):
+                return item
+            values.append(item)
+        filled = [(chunk, value) for chunk, value in values if value is not None]
+        if not filled:
+            return {}
+        chunk, value = filled[0]
+        if len(filled) > 1 or not isinstance(value, dict):
+            return Problem(pane.value, chunk.line(), "one map is expected here")
+        return value
+
+    def user(self, state: State) -> User | Problem:
+        """Who asks: an administrator where nobody is named."""
+        given = self.mapping(state, Pane.USER)
+        if isinstance(given, Problem):
+            return given
+        for name in given:
+            if name not in _USER_FIELDS:
+                text = f"`{name}` is none of {', '.join(_USER_FIELDS)}"
+                return Problem(Pane.USER.value, 1, text)
+        return _user(given)
+
+
+def _user(given: dict[str, Any]) -> User | Problem:
+    username, uid = given.get("username") or "", given.get("uid") or ""
+    groups, extra = given.get("groups") or [], given.get("extra") or {}
+    if not (isinstance(username, str) and isinstance(uid, str)):
+        return Problem(Pane.USER.value, 1, "`username` and `uid` must be text")
+    if not _are_texts(groups):
+        return Problem(Pane.USER.value, 1, "`groups` must be a list of texts")
+    if not isinstance(extra, dict) or not all(map(_are_texts, extra.values())):
+        return Problem(Pane.USER.value, 1, "`extra` must have lists of texts")
+    if username:
+        found = user_info(username, groups)
+    else:
+        found = replace(ADMIN, groups=tuple(groups)) if groups else ADMIN
+    if not (uid or extra):
+        return found
+    return replace(found, uid=uid, extra={key: tuple(one) for key, one in extra.items()})
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+# --- Bare expressions --------------------------------------------------------
+#
+# A bare expression and its variables: the mode without a request.
+#
+# Variables come from the pane of that name, and `object`, `oldObject` and `params` from theirs;
+# their types are dynamic, as those of objects in policies.
+
+
+_NAMED: Final = (Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS)
+"""Panes that are variables of the same name."""
+_ROOM: Final = 4_000
+
+
+def expression_verdict(state: State, panes: PaneReader) -> dict[str, Any]:
+    """The value, or what is wrong: `issues` with offsets in code points, `problems` of panes."""
+    text = state.text(Pane.EXPRESSION)
+    bound = bound_variables(state, panes)
+    if isinstance(bound, Problem):
+        return {"problems": [data(bound)]}
+    if not text.strip():
+        return {"problems": []}
+    program = _program(text, bound, state.release)
+    if isinstance(program, Issues):
+        return {"issues": _issues(program), "message": program.display()}
+    try:
+        value, cost = program.evaluate_metered(bound, PER_CALL_COST)
+    except EvaluationError as error:
+        where = program.locate(bound, error)
+        return {"issues": _issues(where), "message": error.message, "type": str(program.type)}
+    return {
+        "value": _shown(value),
+        "type": str(program.type),
+        "cost": {"spent": cost, "limit": PER_CALL_COST},
+    }
+
+
+def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
+    """The expression with the value of every part."""
+    text, bound = state.text(Pane.EXPRESSION), bound_variables(state, panes)
+    if isinstance(bound, Problem) or not text.strip():
+        return {}
+    program = _program(text, bound, state.release)
+    if isinstance(program, Issues):
+        return {}
+    recorder = TraceRecorder()
+    value: Any
+    try:
+        value, _ = program.evaluate_traced(bound, recorder, PER_CALL_COST)
+    except EvaluationError as error:
+        value = error
+    snippet = traced(program.checked.ast, recorder.frame)
+    style = Style.BAD if isinstance(value, EvaluationError) else Style.PLAIN
+    item = Item(Pane.EXPRESSION.value, brief(value, 80), style, snippet=snippet)
+    return {"explanation": [item_tree(item)]}
+
+
+def bound_variables(state: State, panes: PaneReader) -> dict[str, Any] | Problem:
+    """The variables by name, or what is wrong with the panes that give them."""
+    found: dict[str, Any] = {}
+    for pane in _NAMED:
+        if state.text(pane).strip():
+            value = panes.mapping(state, pane)
+            if isinstance(value, Problem):
+                return value
+            found[pane.value] = value
+    given = panes.mapping(state, Pane.VARIABLES)
+    if isinstance(given, Problem):
+        return given
+    wrong = [name for name in given if not name.isidentifier() or not name.isascii()]
+    if wrong:
+        return Problem(Pane.VARIABLES.value, 1, f"`{wrong[0]}` is no name of a variable")
+    return {**found, **given}
+
+
+def _program(text: str, bound: dict[str, Any], release: str) -> Program | Issues:
+    env = environment(release).extend(dict.fromkeys(bound, types.DYN))
+    compilation = env.compile(text)
+    if compilation.ast is None:
+        return compilation.issues
+    try:
+        return env.program(compilation.ast)
+    except ProgramError as error:
+        issues = Issues(compilation.ast.ast.source)
+        issues.add(str(error), None)
+        return issues
+
+
+def _issues(found: Issues) -> list[dict[str, Any]]:
+    return [{"message": one.message, "offset": one.offset} for one in found]
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - a value of CEL
+    try:
+        text = notation(value)
+    except EvaluationError:
+        return brief(value, _ROOM)
+    return text if len(text) <= _ROOM else brief(value, _ROOM)

@@ -1,0 +1,321 @@
+"""What there is to reach in a policy.
+
+A condition is a part of an expression that is true or false: all of a validation or a match
+condition, what stands beside `&&`, `||` and `!`, what is before a `?`, what a macro asks of each
+item. It is to be true once and false once. An operand of `&&` decides where it alone is false, one
+of `||` where it alone is true, one of `?:` where it is the one that is chosen.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.admission.explain import (
+    BindingExplanation,
+    CaseExplanation,
+    ExpressionRun,
+    PolicyExplanation,
+    policy_expressions,
+)
+from celadon.admission.registration import (
+    MutatingAdmissionPolicy,
+    Policy,
+    ValidatingAdmissionPolicy,
+)
+from celadon.cel import types
+from celadon.cel.extend import Literal
+from celadon.cel.syntax import CONDITIONAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, Call, CheckedAst
+from celadon.cel.tracing import Frame, Written, written_tree
+from celadon.cli.check.check_report import Place
+from celadon.cli.check.policy_set import Placed, PolicySet
+from celadon.records import dataclass as record
+
+# --- Coverage counts ---------------------------------------------------------
+#
+# Coverage as plain data: goals, and by how many cases each was reached.
+#
+# Those of versions, files and processes are added up, policies that several tests share among
+# them. What the goals of a policy are is in `measuring`.
+
+
+class Wanted(enum.Enum):
+    """What is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an expression gives
+    no value; whether any request can bring that about is not known, so this is never missed."""
+
+    REACHED = "reached"
+    NO_PARAMS = "without params"
+    EVALUATED = "evaluated"
+    TRUE = "true"
+    FALSE = "false"
+    DECIDES = "decisive"
+    ERROR = "an error"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Measured:
+    """A policy as it stands in a file."""
+
+    file: str
+    line: int
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """`field` is the expression's as people call it (`validations[0]`), or the binding's name; then
+    `text` is empty, else it is the part, which stands at `[start, end)` of the expression."""
+
+    policy: Measured
+    place: Place
+    field: str
+    text: str
+    start: int
+    end: int
+    wanted: Wanted
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is missed where it is not reached."""
+        return self.wanted is not Wanted.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Goals in the order of the files, with the number of cases that reached them."""
+
+    hits: tuple[tuple[Goal, int], ...] = ()
+
+    def of_policies(self) -> dict[Measured, Coverage]:
+        """The same, policy by policy, in the order of files and lines."""
+        found: dict[Measured, list[tuple[Goal, int]]] = {}
+        for goal, count in self.hits:
+            found.setdefault(goal.policy, []).append((goal, count))
+        return {policy: Coverage(tuple(found[policy])) for policy in sorted(found)}
+
+    @property
+    def goals(self) -> int:
+        """How many count."""
+        return sum(goal.counts for goal, _ in self.hits)
+
+    @property
+    def reached(self) -> int:
+        """How many of those a case has reached."""
+        return sum(goal.counts and count > 0 for goal, count in self.hits)
+
+    @property
+    def percentage(self) -> float:
+        """100.0 where there is nothing to reach."""
+        return 100.0 * self.reached / self.goals if self.goals else 100.0
+
+    @property
+    def errors(self) -> tuple[int, int]:
+        """Expressions that gave an error once, and expressions."""
+        counts = [count for goal, count in self.hits if goal.wanted is Wanted.ERROR]
+        return sum(count > 0 for count in counts), len(counts)
+
+
+def added_up(parts: Iterable[Coverage]) -> Coverage:
+    """All of them as one."""
+    found: Counter[Goal] = Counter()
+    for part in parts:
+        found.update(dict(part.hits))
+    return Coverage(tuple(found.items()))
+
+
+@record(frozen=True, slots=True)
+class Aim:
+    """A goal within an expression. `part` is None for the expression as such. `others` are the
+    operands beside one that is to decide, `chain` is their operator."""
+
+    goal: Goal
+    part: Written | None = None
+    others: tuple[Written, ...] = ()
+    chain: str = ""
+
+
+def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
+    """Those of the expressions of a policy, by their paths; none of one that does not compile."""
+    policy, owner = placed.value, measured(placed)
+    assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
+    found = {}
+    for expression in policy_expressions(policy, version):
+        if expression.program is not None:
+            path = expression.source.path
+            aims = _Aims(owner, placed, path.steps, str(expression.source))
+            found[path.text] = tuple(aims.of(expression.program.checked))
+    return found
+
+
+def binding_goals(given: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
+    """Those of the bindings of a policy, by their names."""
+    owner = measured(given.policies[name])
+    found = {}
+    for binding in given.bindings.values():
+        value = binding.value
+        if value.spec.policy_name != name:
+            continue
+        field = f"binding {value.name}"
+        found[value.name] = tuple(
+            Goal(owner, binding.place(), field, "", 0, 0, wanted)
+            for wanted in (Wanted.REACHED, Wanted.NO_PARAMS)
+            if wanted is Wanted.REACHED or value.spec.param_ref is not None
+        )
+    return found
+
+
+def measured(placed: Placed[Policy]) -> Measured:
+    """The policy of a file."""
+    document = placed.document
+    kind = document.value["kind"]
+    return Measured(document.file, document.line(), kind, placed.value.name)
+
+
+_CHAINS: Final = frozenset({LOGICAL_AND, LOGICAL_OR})
+_ASKED: Final = "?"
+"""The operator of what is before a `?`; that of what is behind it is `CONDITIONAL`."""
+
+
+@record(frozen=True, slots=True)
+class _Aims:
+    """Of one expression of a policy."""
+
+    owner: Measured
+    placed: Placed[Policy]
+    steps: tuple[str | int, ...]
+    field: str
+
+    def of(self, checked: CheckedAst) -> Iterator[Aim]:
+        """Those of the whole, then those of its parts."""
+        root = written_tree(checked.ast)
+        for wanted in (Wanted.EVALUATED, Wanted.ERROR):
+            yield Aim(self._goal(checked, root, wanted))
+        yield from self._parts(checked, root, "", ())
+
+    def _parts(
+        self, checked: CheckedAst, part: Written, beside: str, operands: tuple[Written, ...]
+    ) -> Iterator[Aim]:
+        """Of a part that stands beside an operator, with its operands. An operand that is a chain
+        of the same operator is none by itself: `a && b && c` has three."""
+        function = part.node.function if isinstance(part.node, Call) else ""
+        if function not in _CHAINS or function != beside:
+            if _is_condition(part, checked, beside):
+                for wanted in (Wanted.TRUE, Wanted.FALSE):
+                    yield Aim(self._goal(checked, part, wanted), part)
+            if beside in {*_CHAINS, CONDITIONAL}:
+                others = tuple(one for one in operands if one is not part)
+                yield Aim(self._goal(checked, part, Wanted.DECIDES), part, others, beside)
+            operands = tuple(_chain(part, function)) if function in _CHAINS else ()
+        for number, one in enumerate(part.parts):
+            is_asked = function == CONDITIONAL and number == 0
+            operator = _ASKED if is_asked else function
+            yield from self._parts(checked, one, operator, operands)
+
+    def _goal(self, checked: CheckedAst, part: Written, wanted: Wanted) -> Goal:
+        document, start, end = self.placed.document, part.start, part.end
+        value = document.value_at(self.steps)
+        assert isinstance(value, str)
+        line, _ = document.chunk.spot(document.path + self.steps, value, start)
+        place = Place(document.file, line)
+        return Goal(
+            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, wanted
+        )
+
+
+def _chain(part: Written, operator: str) -> Iterator[Written]:
+    """The operands of a chain of one operator."""
+    for one in part.parts:
+        if isinstance(one.node, Call) and one.node.function == operator:
+            yield from _chain(one, operator)
+        else:
+            yield one
+
+
+def _is_condition(part: Written, checked: CheckedAst, beside: str) -> bool:
+    """A negation is not one: what it negates is."""
+    node = part.node
+    if isinstance(node, Literal) or (isinstance(node, Call) and node.function == LOGICAL_NOT):
+        return False
+    return beside in {*_CHAINS, _ASKED, LOGICAL_NOT} or checked.types.get(node.id) == types.BOOL
+
+
+# --- Goal reaching -----------------------------------------------------------
+#
+# What one request has reached: the goals that came true while an engine worked.
+
+
+def reached(
+    aims: Mapping[str, Sequence[Aim]],
+    bindings: Mapping[str, Sequence[Goal]],
+    seen: PolicyExplanation,
+) -> Iterator[Goal]:
+    """Those of a policy, given by the paths of expressions and the names of bindings. What came
+    true several times is there several times."""
+    for binding in seen.bindings:
+        own = bindings.get(binding.binding.name, ())
+        yield from (one for one in own if _happened(one.wanted, binding))
+        for case in binding.cases:
+            for run in _runs(case):
+                yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
+
+
+def _happened(wanted: Wanted, binding: BindingExplanation) -> bool:
+    if wanted is Wanted.NO_PARAMS:
+        return binding.lookup is not None and not any(binding.lookup.found)
+    return binding.match is not None and binding.match.hit is not None
+
+
+def _runs(case: CaseExplanation) -> Iterator[ExpressionRun]:
+    """Messages are evaluated for every request; the runs that count are those that somebody reads,
+    of validations that are false."""
+    for part in (*case.conditions, *case.validations, *case.annotations, *case.mutations):
+        if part.run is None:
+            continue
+        yield part.run
+        if part.message is not None and part.message.run is not None and part.run.value is False:
+            yield part.message.run
+    for variable in case.variables:
+        yield from variable.runs
+
+
+def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
+    frames: dict[int, list[Frame]] = {}
+    _note_frames(0, run.frame, frames)
+    for aim in aims:
+        if aim.part is None:
+            if aim.goal.wanted is Wanted.EVALUATED or run.failed:
+                yield aim.goal
+            continue
+        loop = 0 if aim.part.loop is None else aim.part.loop.id
+        if any(_is_reached(aim, aim.part, frame) for frame in frames.get(loop, ())):
+            yield aim.goal
+
+
+def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None:
+    """By the loop whose rounds they are, 0 outside of loops."""
+    found.setdefault(loop, []).append(frame)
+    for node, rounds in frame.loops.items():
+        for one in rounds.kept:
+            _note_frames(node, one.frame, found)
+
+
+def _is_reached(aim: Aim, part: Written, frame: Frame) -> bool:
+    """In one evaluation of what is in its loop."""
+    outcome = frame.outcomes.get(part.node.id)
+    if outcome is None:
+        return False
+    match aim.goal.wanted:
+        case Wanted.TRUE:
+            return outcome.value is True
+        case Wanted.FALSE:
+            return outcome.value is False
+        case _ if aim.chain == CONDITIONAL:
+            return True
+    deciding = aim.chain == LOGICAL_OR
+    beside = (frame.outcomes.get(one.node.id) for one in aim.others)
+    alone = not any(one is not None and one.value is deciding for one in beside)
+    return outcome.value is deciding and alone

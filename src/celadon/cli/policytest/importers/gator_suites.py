@@ -1,0 +1,503 @@
+"""Suites of gator (Gatekeeper) whose templates have CEL to PolicyTests.
+
+A suite names a ConstraintTemplate and a Constraint for each of its tests, and nothing else judges
+its cases: each test is a PolicyTest. A template with code for
+the engine `K8sNativeValidation` becomes a policy as Gatekeeper generates one: the constraint is its
+params, `variables.params` are the constraint's `spec.parameters`, `variables.anyObject` is the old
+object of a DELETE. What the constraint's `match` says becomes the rules, the match conditions and
+the selectors of a policy of its own; gator counts violations whatever the `enforcementAction`, so
+the binding always denies. Rego is not evaluated here: tests of templates that have nothing else are
+left out, and so is each case that cannot be said. An ExpansionTemplate makes objects of others
+(`gator_expansion`), which are judged as well. Format: github.com/open-policy-agent/gatekeeper
+`pkg/gator/verify/suite.go` and `pkg/drivers/k8scel/schema`.
+"""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission.registration import BINDING_KIND, POLICY_KIND
+from celadon.cli.policytest.importers.kubescape_tests import is_review, request_fields
+from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
+from celadon.cli.policytest.run.case_results import CaseVerdict
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.locations import Chunk
+from celadon.kube import metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
+# --- Gator expansion ---------------------------------------------------------
+#
+# What ExpansionTemplates of Gatekeeper make of an object: the Pod of a Deployment.
+#
+# Each template that applies to the object's kind takes a part of it for a whole object, with a
+# kind, a name and an owner; what it makes may be expanded again. Mutators are not asked. As
+# github.com/open-policy-agent/gatekeeper `pkg/expansion/system.go`, `expandResource`.
+
+
+_KIND: Final = "ExpansionTemplate"
+_DEEPEST: Final = 30
+"""How often something may be expanded again, as upstream's `maxRecursionDepth`."""
+
+
+def expanded(
+    value: Mapping[str, Any], templates: Sequence[Document], depth: int = 0
+) -> Iterator[dict[str, Any]]:
+    """All objects that come of one; those that come of others first."""
+    if depth == _DEEPEST:
+        return
+    made = [
+        one
+        for document in templates
+        if document.value["kind"] == _KIND
+        for one in _made(value, document.value.get("spec") or {})
+    ]
+    for one in made:
+        yield from expanded(one, templates, depth + 1)
+    yield from made
+
+
+def _made(value: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The object that one template makes, if it applies."""
+    group, _, version = str(value["apiVersion"]).rpartition("/")
+    if not any(
+        group in (one.get("groups") or ())
+        and version in (one.get("versions") or ())
+        and value["kind"] in (one.get("kinds") or ())
+        for one in spec.get("applyTo") or ()
+    ):
+        return
+    source: Any = value
+    for step in str(spec.get("templateSource", "")).split("."):
+        source = source.get(step) if isinstance(source, Mapping) else None
+    if not isinstance(source, Mapping):
+        return
+    kind = spec.get("generatedGVK") or {}
+    made = copy.deepcopy(dict(source))
+    about = dict(made.get("metadata") or {})
+    if namespace := metadata.namespace(value):
+        about["namespace"] = namespace
+    about["name"] = f"{metadata.name(value)}-{kind.get('kind', '')}".lower()
+    version, group = kind.get("version", ""), kind.get("group", "")
+    yield {
+        **made,
+        "apiVersion": f"{group}/{version}" if group else version,
+        "kind": kind.get("kind", ""),
+        "metadata": about,
+    }
+
+
+ENGINE: Final = "K8sNativeValidation"
+_GROUP: Final = "test.gatekeeper.sh/"
+_CONSTRAINTS: Final = "constraints.gatekeeper.sh"
+_VERSION: Final = "v1beta1"
+_REGISTRATION: Final = f"{ADMISSION_REGISTRATION}/v1"
+_SUITE_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "tests", "skip"})
+_TEST_FIELDS: Final = frozenset({"name", "template", "constraint", "expansion", "cases", "skip"})
+_CASE_FIELDS: Final = frozenset({"name", "object", "assertions", "inventory", "skip"})
+_ASSERTION_FIELDS: Final = frozenset({"violations", "message"})
+_SOURCE_FIELDS: Final = frozenset(
+    {
+        "validations",
+        "failurePolicy",
+        "matchCondition",
+        "matchConditions",
+        "variables",
+        "generateVAP",
+    }
+)
+_MATCH_FIELDS: Final = frozenset(
+    {
+        "kinds",
+        "scope",
+        "namespaces",
+        "excludedNamespaces",
+        "labelSelector",
+        "namespaceSelector",
+        "name",
+    }
+)
+_ENFORCEMENT_POINTS: Final = frozenset({"*", "gator.gatekeeper.sh"})
+_ANY_OBJECT: Final = (
+    'has(request.operation) && request.operation == "DELETE" && object == null ? oldObject : object'
+)
+_PARAMETERS: Final = (
+    "!has(params.spec) ? null : !has(params.spec.parameters) ? null : params.spec.parameters"
+)
+
+
+def is_gator_suite(value: object) -> bool:
+    """Whether a document is one."""
+    return (
+        isinstance(value, Mapping)
+        and value.get("kind") == "Suite"
+        and str(value.get("apiVersion", "")).startswith(_GROUP)
+    )
+
+
+def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
+    """One test for each of the suite, as gator judges it: by its own template and constraint."""
+    suite = Rewriting(chunk, value)
+    found = [
+        _Gator(chunk, value, path).rewritten(test)
+        for path, test in suite.maps(("tests",))
+        if test.get("cases")
+    ]
+    if suite.objects.problems or not found:
+        found.append(suite.done(metadata.name(value)))
+    return found
+
+
+class _Gator:
+    """One test of a suite."""
+
+    def __init__(self, chunk: Chunk, suite: Mapping[str, Any], path: Path) -> None:
+        self._suite = suite
+        self._path = path
+        self._folder = os.path.dirname(chunk.file)
+        self._way = Rewriting(chunk, suite)
+        self._policy = ""
+        self._constraint: Mapping[str, Any] = {}
+        self._expansions: list[Document] = []
+        self._reason = ""
+        """Why no case of it is run."""
+
+    def rewritten(self, test: Mapping[str, Any]) -> Rewritten:
+        """As a PolicyTest."""
+        way = self._way
+        name = str(test.get("name") or self._path[-1])
+        self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)
+        if self._suite.get("skip") or test.get("skip"):
+            self._reason = "the suite skips it"
+        if not self._reason:
+            self._prepare(test)
+        for path, case in way.maps((*self._path, "cases")):
+            self._case(path, case, f"{name}: {case.get('name') or 'case'}")
+        suite = metadata.name(self._suite)
+        return way.done(f"{suite}: {name}" if suite else name)
+
+    def _prepare(self, test: Mapping[str, Any]) -> None:
+        """Reads the template, the constraint and what expands objects."""
+        template = self._named(self._path, test, "template")
+        constraint = self._named(self._path, test, "constraint")
+        if template is None or constraint is None:
+            return
+        source = _native_source(template.value)
+        if source is None:
+            self._reason = f"the template has no code for {ENGINE}"
+            return
+        match = constraint.value_at(("spec", "match")) or {}
+        assert isinstance(match, Mapping), "constraints have a map there"
+        self._reason = (
+            _unknown(template, source, _SOURCE_FIELDS)
+            or _unknown(constraint, match, _MATCH_FIELDS)
+            or _unenforced(constraint.value)
+        )
+        if "expansion" in test:
+            self._expansions = self._read(str(test["expansion"]))
+        self._constraint = constraint.value
+        self._policy = f"gatekeeper-{metadata.name(constraint.value)}"
+        self._way.fields["policies"] = list(_policy(self._policy, constraint.value, source, match))
+        self._way.fields["crds"] = [_definition(str(constraint.value["kind"]))]
+
+    def _case(self, path: Path, case: Mapping[str, Any], name: str) -> None:
+        way = self._way
+        reason = self._reason or way.others(path, _CASE_FIELDS)
+        if case.get("skip"):
+            reason = "the suite skips it"
+        if reason:
+            way.leave_out(name, path, reason)
+            return
+        about = self._named(path, case, "object")
+        if about is None:
+            return
+        given: dict[str, Any] = {"policy": self._policy, "params": [dict(self._constraint)]}
+        files = way.files((*path, "inventory"))
+        others = [dict(one.value) for file in files for one in self._read(file)]
+        if others:
+            given["resources"] = others
+        assertions = list(way.maps((*path, "assertions")))
+        if not assertions:
+            way.say(path, "no assertion in this case")
+        for number, (at, assertion) in enumerate(assertions, 1):
+            more = f", assertion {number}" if number > 1 else ""
+            reason = way.others(at, _ASSERTION_FIELDS)
+            if reason:
+                way.leave_out(name + more, at, reason)
+            else:
+                self._assertion(at, assertion, name + more, about, given)
+
+    def _assertion(
+        self,
+        path: Path,
+        assertion: Mapping[str, Any],
+        name: str,
+        about: Document,
+        given: Mapping[str, Any],
+    ) -> None:
+        """One case, or one for each object that is judged."""
+        expect = _expected(assertion)
+        if isinstance(expect, str):
+            self._way.leave_out(name, path, expect)
+            return
+        if is_review(about.value):
+            self._review(path, name, about.value["request"], given, expect)
+            return
+        made = list(expanded(about.value, self._expansions))
+        matched = [one for one in (about.value, *made) if _is_matched(one, self._constraint)]
+        if expect["verdict"] == CaseVerdict.DENY.value:
+            if len(matched) > 1:
+                text = f"violations of {len(matched)} objects are counted together"
+                self._way.leave_out(name, path, text)
+                return
+            judged = matched or [about.value]
+        else:
+            judged = [about.value, *made]
+        for one in judged:
+            wanted = expect
+            if one not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
+                wanted = {"verdict": CaseVerdict.NO_MATCH.value}
+            whose = "" if one is about.value else f", as {one['kind']}"
+            of_it = self._way.reference(about, []) if one is about.value else dict(one)
+            self._way.add({"name": name + whose, **given, "object": of_it, "expect": wanted}, path)
+
+    def _review(
+        self,
+        path: Path,
+        name: str,
+        request: Mapping[str, Any],
+        given: Mapping[str, Any],
+        expect: Mapping[str, Any],
+    ) -> None:
+        """A case about a request, as far as an API server would send it."""
+        fields = request_fields(request)
+        if fields.get("operation") == "UPDATE" and "oldObject" not in fields:
+            text = "an UPDATE without an `oldObject`: no API server sends such a request"
+            self._way.leave_out(name, path, text)
+            return
+        if isinstance(expect, dict) and expect["verdict"] == CaseVerdict.ADMIT.value:
+            one = fields.get("object")
+            if isinstance(one, Mapping) and not _is_matched(one, self._constraint):
+                expect = {"verdict": CaseVerdict.NO_MATCH.value}
+        self._way.add({"name": name, **given, **fields, "expect": expect}, path)
+
+    def _named(self, path: Path, given: Mapping[str, Any], field: str) -> Document | None:
+        """The one object of the file that a field names."""
+        name = given.get(field)
+        if not isinstance(name, str):
+            self._way.say(path, f"`{field}`, a file, is needed")
+            return None
+        found = self._read(name)
+        if len(found) != 1:
+            self._way.say((*path, field), f"`{name}` has {len(found)} objects: one is expected")
+            return None
+        return found[0]
+
+    def _read(self, file: str) -> list[Document]:
+        return self._way.objects.beside([os.path.join(self._folder, file)])
+
+
+def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]) -> str:
+    """Why what a template or a constraint says cannot be said in a policy; empty if it can."""
+    for field in given:
+        if field not in known:
+            whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
+            return f"`{field}` of {whose} has no equal in a PolicyTest"
+    return ""
+
+
+def _unenforced(constraint: Mapping[str, Any]) -> str:
+    """Why gator itself does not ask a constraint; empty if it does."""
+    spec = constraint.get("spec") or {}
+    if spec.get("enforcementAction") != "scoped":
+        return ""
+    points = {
+        point.get("name")
+        for action in spec.get("scopedEnforcementActions") or ()
+        for point in action.get("enforcementPoints") or ()
+    }
+    return "" if points & _ENFORCEMENT_POINTS else "the constraint is not enforced by gator"
+
+
+def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
+    """What a PolicyTest has for an assertion, or why it has nothing."""
+    wanted = assertion.get("violations", "yes")
+    message = assertion.get("message")
+    if wanted in ("no", False) or (wanted == 0 and not isinstance(wanted, bool)):
+        if message is None:
+            return {"verdict": CaseVerdict.ADMIT.value}
+        return "no violation with some message: whether there are others is not said"
+    found: dict[str, Any] = {"verdict": CaseVerdict.DENY.value}
+    if message is not None:
+        found["message"] = {"matches": str(message)}
+    if wanted == "yes" or wanted is True:
+        return found
+    if isinstance(wanted, int) and wanted > 0:
+        return {**found, "violations": wanted}
+    return f"`violations: {wanted}` is neither `yes`, `no` nor a number"
+
+
+def _native_source(template: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The CEL of a template; None if it has none."""
+    for target in (template.get("spec") or {}).get("targets") or ():
+        for code in target.get("code") or ():
+            if code.get("engine") == ENGINE and isinstance(code.get("source"), Mapping):
+                found: Mapping[str, Any] = code["source"]
+                return found
+    return None
+
+
+def _policy(
+    name: str,
+    constraint: Mapping[str, Any],
+    source: Mapping[str, Any],
+    match: Mapping[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """The policy of one constraint, and its binding."""
+    head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
+    scope = match.get("scope")
+    if scope in ("Cluster", "Namespaced"):
+        rule["scope"] = scope
+    constraints: dict[str, Any] = {"resourceRules": [rule]}
+    for ours, theirs in (
+        ("objectSelector", "labelSelector"),
+        ("namespaceSelector", "namespaceSelector"),
+    ):
+        if match.get(theirs):
+            constraints[ours] = match[theirs]
+    conditions = [
+        {"name": f"gatekeeper_internal_match_{what}", "expression": expression}
+        for what, expression in _conditions(match)
+    ]
+    yield {
+        **head,
+        "kind": POLICY_KIND,
+        "spec": {
+            "failurePolicy": source.get("failurePolicy", "Fail"),
+            "paramKind": {"apiVersion": f"{_CONSTRAINTS}/{_VERSION}", "kind": constraint["kind"]},
+            "matchConstraints": constraints,
+            "matchConditions": [
+                *conditions,
+                *source.get("matchCondition", ()),
+                *source.get("matchConditions", ()),
+            ],
+            "variables": [
+                {"name": "anyObject", "expression": _ANY_OBJECT},
+                {"name": "params", "expression": _PARAMETERS},
+                *source.get("variables", ()),
+            ],
+            "validations": list(source.get("validations", ())),
+        },
+    }
+    yield {
+        **head,
+        "kind": BINDING_KIND,
+        "spec": {
+            "policyName": name,
+            "paramRef": {
+                "name": metadata.name(constraint),
+                "parameterNotFoundAction": "Allow",
+            },
+            "validationActions": ["Deny"],
+        },
+    }
+
+
+def _conditions(match: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What `match` asks for besides selectors, by what it is about."""
+    kinds = [_kind_condition(one) for one in match.get("kinds") or ()]
+    if kinds:
+        yield "kinds", " || ".join(kinds)
+    for field, what, negated in (
+        ("namespaces", "namespaces", False),
+        ("excludedNamespaces", "excluded_namespaces", True),
+    ):
+        if match.get(field):
+            anywhere = "request.namespace == ''"
+            some = _one_of("request.namespace", match[field])
+            yield what, f"{anywhere} || {'!' if negated else ''}({some})"
+    if match.get("name"):
+        yield "name", _one_of("request.name", [match["name"]])
+
+
+def _kind_condition(kind: Mapping[str, Any]) -> str:
+    groups, kinds = kind.get("apiGroups") or ["*"], kind.get("kinds") or ["*"]
+    parts = []
+    if "*" not in groups:
+        parts.append(f"request.kind.group in {json.dumps(groups)}")
+    if "*" not in kinds:
+        parts.append(f"request.kind.kind in {json.dumps(kinds)}")
+    return f"({' && '.join(parts)})" if parts else "true"
+
+
+def _one_of(value: str, patterns: Sequence[str]) -> str:
+    """Names, with a `*` at their ends for whatever begins or ends so."""
+    return " || ".join(_matches(value, str(one)) for one in patterns)
+
+
+def _matches(value: str, pattern: str) -> str:
+    plain = json.dumps(pattern.strip("*"))
+    begins, ends = pattern.endswith("*"), pattern.startswith("*")
+    if begins and ends:
+        return f"{value}.contains({plain})"
+    if begins:
+        return f"{value}.startsWith({plain})"
+    return f"{value}.endsWith({plain})" if ends else f"{value} == {plain}"
+
+
+def _is_matched(one: Mapping[str, Any], constraint: Mapping[str, Any]) -> bool:
+    """Whether a constraint is about an object, by kind and namespace; what is not sees no
+    violation, which is another thing than to be admitted."""
+    match = (constraint.get("spec") or {}).get("match") or {}
+    group, _, _ = str(one.get("apiVersion", "")).rpartition("/")
+    kinds = match.get("kinds") or [{}]
+    if not any(
+        {"*", group} & set(kind.get("apiGroups") or "*")
+        and {"*", one.get("kind")} & set(kind.get("kinds") or "*")
+        for kind in kinds
+    ):
+        return False
+    namespace = metadata.namespace(one)
+    if not namespace:
+        return True
+    wanted, excluded = match.get("namespaces"), match.get("excludedNamespaces") or ()
+    return not (wanted and not _is_any(namespace, wanted)) and not _is_any(namespace, excluded)
+
+
+def _is_any(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, str(one)) for one in patterns)
+
+
+def _definition(kind: str) -> dict[str, Any]:
+    """Of a kind of constraints; their fields are not looked at."""
+    plural = kind.lower()
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{_CONSTRAINTS}"},
+        "spec": {
+            "group": _CONSTRAINTS,
+            "scope": "Cluster",
+            "names": {
+                "plural": plural,
+                "singular": plural,
+                "kind": kind,
+                "listKind": f"{kind}List",
+            },
+            "versions": [
+                {
+                    "name": _VERSION,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": anything},
+                }
+            ],
+        },
+    }

@@ -1,0 +1,327 @@
+"""`kyverno-test.yaml` to a PolicyTest: results for admission policies of Kubernetes itself.
+
+A result names a policy and resources, each of which makes a case: `pass` is admit, `fail` deny,
+`skip` no match. Results for policies of Kyverno's own kinds are left out, one case for each
+resource that they name, so that they are counted; files that have nothing else are not read
+further. Format: kyverno.io/docs/kyverno-cli/usage/test, `cli.kyverno.io/v1alpha1`; Kyverno takes
+`kyverno.io/v1` as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten, after_mutation
+from celadon.cli.policytest.run.case_results import CaseVerdict
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.locations import Chunk
+from celadon.kube import metadata
+
+_GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
+_FOR_OWN_POLICIES: Final = (
+    "apiCallResponses",
+    "context",
+    "envoyPayloads",
+    "exceptions",
+    "globalContextEntries",
+    "httpPayloads",
+    "jsonPayloads",
+    "targetResources",
+)
+"""What only policies of Kyverno's own kinds ever see."""
+_FIELDS: Final = frozenset(
+    {
+        "apiVersion",
+        "kind",
+        "metadata",
+        "name",
+        "policies",
+        "resources",
+        "paramResources",
+        "clusterResources",
+        "userinfo",
+        "variables",
+        "values",
+        "results",
+        *_FOR_OWN_POLICIES,
+    }
+)
+_RESULT_FIELDS: Final = frozenset(
+    {
+        "policy",
+        "rule",
+        "resource",
+        "resources",
+        "resourceSpecs",
+        "namespace",
+        "kind",
+        "result",
+        "status",
+        "operation",
+        "patchedResource",
+        "patchedResources",
+        "isValidatingAdmissionPolicy",
+        "isMutatingAdmissionPolicy",
+    }
+)
+_SPEC_FIELDS: Final = frozenset({"group", "version", "kind", "namespace", "name", "subresource"})
+_VERDICTS: Final = {
+    "pass": CaseVerdict.ADMIT,
+    "fail": CaseVerdict.DENY,
+    "skip": CaseVerdict.NO_MATCH,
+    "error": CaseVerdict.ERROR,
+    "warn": CaseVerdict.WARN,
+}
+_KUBERNETES: Final = ("isValidatingAdmissionPolicy", "isMutatingAdmissionPolicy")
+_OTHER_KINDS: Final = {
+    "isvalidatingpolicy": "ValidatingPolicy",
+    "ismutatingpolicy": "MutatingPolicy",
+    "isgeneratingpolicy": "GeneratingPolicy",
+    "isdeletingpolicy": "DeletingPolicy",
+    "isimagevalidatingpolicy": "ImageValidatingPolicy",
+}
+_FIRST_KIND: Final = "ClusterPolicy"
+_ALL_PARAMS: Final = {"selector": {}, "parameterNotFoundAction": "Deny"}
+
+
+def is_kyverno_test(value: object) -> bool:
+    """Whether a document is one; those of early versions have no `apiVersion`."""
+    if not isinstance(value, Mapping):
+        return False
+    version = value.get("apiVersion")
+    if isinstance(version, str):
+        return version.startswith(_GROUPS) and value.get("kind") == "Test"
+    return "kind" not in value and {"policies", "resources", "results"} <= set(value)
+
+
+def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test."""
+    return _Kyverno(chunk, value).test()
+
+
+class _Kyverno:
+    def __init__(self, chunk: Chunk, value: Mapping[str, Any]) -> None:
+        self._given = value
+        self._way = Rewriting(chunk, value)
+        self._resources: list[Document] = []
+
+    def test(self) -> Rewritten:
+        way, given = self._way, self._given
+        results = list(way.maps(("results",)))
+        unsaid = way.others((), _FIELDS)
+        if not unsaid and any(_is_of_kubernetes(one) for _, one in results):
+            self._read()
+        for path, result in results:
+            reason = unsaid or way.others(path, _RESULT_FIELDS)
+            if not _is_of_kubernetes(result):
+                self._leave_out(path, result, _other_kind(result))
+            elif reason:
+                self._leave_out(path, result, reason)
+            else:
+                self._result(path, result)
+        if not results and "results" not in given:
+            way.leave_out("results", (), "the test has no `results`: it expects nothing")
+        title = given.get("metadata")
+        name = title.get("name") if isinstance(title, Mapping) else given.get("name")
+        return way.done(name if isinstance(name, str) else "")
+
+    def _read(self) -> None:
+        """Policies, resources, and what stands around them."""
+        way = self._way
+        policies = way.manifests(("policies",))
+        self._resources = way.manifests(("resources",))
+        way.fields["policies"] = way.files(("policies",))
+        around = [*way.files(("paramResources",)), *way.files(("clusterResources",))]
+        if around:
+            way.fields["resources"] = around
+        bindings = [_binding(one) for one in way.unbound(policies)]
+        if bindings:
+            way.fields["bindings"] = bindings
+        self._namespaces()
+        self._user()
+
+    def _leave_out(self, path: Path, result: Mapping[str, Any], reason: str) -> None:
+        """A case for each resource that is named, as if it were run."""
+        policy = result.get("policy", "policy")
+        names = result.get("resources")
+        for name in names if isinstance(names, list) and names else [result.get("kind", "")]:
+            self._way.leave_out(f"{policy}: {name}: {result.get('result', '')}", path, reason)
+
+    def _namespaces(self) -> None:
+        """Labels of namespaces: of Namespaces among the resources, and of the values."""
+        known = {
+            metadata.name(one.value): one.value["metadata"].get("labels") or {}
+            for one in self._resources
+            if one.group_kind == ("", "Namespace")
+        }
+        for values, path in self._values():
+            for name in values:
+                if name not in ("apiVersion", "kind", "metadata", "namespaceSelector"):
+                    self._way.say(path, f"`{name}` of the values has no equal in a PolicyTest")
+            selectors = values.get("namespaceSelector") or []
+            for one in selectors if isinstance(selectors, list) else ():
+                if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+                    known[one["name"]] = one.get("labels") or {}
+                else:
+                    self._way.say(path, "`namespaceSelector` of the values has no `name`")
+        if known:
+            self._way.fields["namespaces"] = known
+
+    def _values(self) -> Iterator[tuple[Mapping[str, Any], Path]]:
+        inline = self._given.get("values")
+        if isinstance(inline, Mapping):
+            yield inline, ("values",)
+        elif inline is not None:
+            self._way.say(("values",), "a map is expected here")
+        if "variables" in self._given:
+            found = self._file("variables")
+            if found is not None:
+                yield found.value, ("variables",)
+
+    def _file(self, field: str) -> Document | None:
+        """The one document of the file that a field names."""
+        if not isinstance(self._given[field], str):
+            self._way.say((field,), "a file is expected here")
+            return None
+        return self._way.objects.object((field,))
+
+    def _user(self) -> None:
+        found = self._file("userinfo") if "userinfo" in self._given else None
+        if found is None:
+            return
+        for name in found.value:
+            if name not in ("apiVersion", "kind", "metadata", "userInfo"):
+                text = f"`{name}` of the user info has no equal in a PolicyTest"
+                self._way.say(("userinfo",), text)
+        user = found.value.get("userInfo") or {}
+        names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
+        known = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
+        if known:
+            self._way.fields["defaults"] = known
+
+    def _result(self, path: Path, result: Mapping[str, Any]) -> None:
+        way = self._way
+        wanted = result.get("result", result.get("status"))
+        verdict = _VERDICTS.get(wanted) if isinstance(wanted, str) else None
+        policy = result.get("policy")
+        if verdict is None or not isinstance(policy, str):
+            what = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
+            way.say(path, f"{what} is needed")
+            return
+        operation = result.get("operation") or "CREATE"
+        if operation not in ("CREATE", "DELETE"):
+            self._leave_out(path, result, f"{operation} without an old object")
+            return
+        found = self._named(path, result)
+        after = self._after(path, result)
+        for one, subresource in found:
+            name = f"{policy}: {one.value['kind']} {metadata.name(one.value)}: {wanted}"
+            case: dict[str, Any] = {
+                "name": name,
+                "object": way.reference(one, self._resources),
+                "policy": policy.rpartition("/")[2],
+            }
+            if subresource:
+                case["subresource"] = subresource
+            if operation != "CREATE":
+                case["operation"] = operation
+            way.add({**case, "expect": self._expected(path, one, verdict, after)}, path)
+
+    def _named(self, path: Path, result: Mapping[str, Any]) -> list[tuple[Document, str]]:
+        """The resources of a result, with the subresource that is meant; all of its kind if it
+        names none. One that is not there is said."""
+        kind = result.get("kind")
+        of_kind = [one for one in self._resources if kind in (None, "", one.value["kind"])]
+        names = result.get("resources") or []
+        if "resource" in result:
+            names = [*names, result["resource"]]
+        found: list[tuple[Document, str]] = []
+        for name in names:
+            same = _called(of_kind, str(name), str(result.get("namespace", "")))
+            if not same:
+                self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
+            found += [(one, "") for one in same]
+        for at, spec in self._way.maps((*path, "resourceSpecs")):
+            self._way.refuse_others(at, _SPEC_FIELDS)
+            same = [one for one in self._resources if _fits(one, spec)]
+            if not same:
+                self._way.say(at, "no such object among the resources")
+            found += [(one, str(spec.get("subresource", ""))) for one in same]
+        if not names and "resourceSpecs" not in result:
+            found = [(one, "") for one in of_kind]
+            if not found:
+                self._way.say(path, f"no {kind or 'resource'} among the resources")
+        return found
+
+    def _after(self, path: Path, result: Mapping[str, Any]) -> list[Document] | None:
+        """What the resources are to become; None where nothing is said about that."""
+        for name in ("patchedResources", "patchedResource"):
+            given = result.get(name)
+            if isinstance(given, str):
+                return list(self._way.objects.manifest(given, (*path, name)))
+        return None
+
+    def _expected(
+        self, path: Path, one: Document, verdict: CaseVerdict, after: Sequence[Document] | None
+    ) -> Any:  # noqa: ANN401 - as a PolicyTest has it
+        if after is None or verdict is not CaseVerdict.ADMIT:
+            return verdict.value
+        mine = [other for other in after if _identity(other) == _identity(one)]
+        if len(mine) != 1:
+            text = (
+                f"no {one.value['kind']} `{metadata.name(one.value)}` among the patched resources"
+            )
+            self._way.say(path, text)
+            return verdict.value
+        return {"verdict": verdict.value, "object": after_mutation(one.value, mine[0].value)}
+
+
+def _is_of_kubernetes(result: Mapping[str, Any]) -> bool:
+    return any(result.get(name) for name in _KUBERNETES)
+
+
+def _other_kind(result: Mapping[str, Any]) -> str:
+    """Why a result for a policy of Kyverno's own is left out. Go reads names of fields in any
+    case."""
+    given = {str(name).lower() for name, value in result.items() if value is True}
+    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in given), _FIRST_KIND)
+    return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
+
+
+def _binding(policy: Document) -> dict[str, Any]:
+    """What binds a policy to all there is, and to all params."""
+    has_params = policy.value_at(("spec", "paramKind")) is not None
+    spec = {"policyName": metadata.name(policy.value)}
+    return spec | ({"paramRef": _ALL_PARAMS} if has_params else {})
+
+
+def _identity(document: Document) -> tuple[str, str, str]:
+    value = document.value
+    return value["kind"], metadata.namespace(value), metadata.name(value)
+
+
+def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
+    """Those of a name, which may begin with a namespace."""
+    place, _, last = name.rpartition("/")
+    wanted = place or namespace
+    return [
+        one
+        for one in documents
+        if metadata.name(one.value) == last
+        and wanted in ("", metadata.namespace(one.value) or "default")
+    ]
+
+
+def _fits(document: Document, spec: Mapping[str, Any]) -> bool:
+    group, kind = document.group_kind
+    version = document.value["apiVersion"].rpartition("/")[2]
+    has = {
+        "group": group,
+        "version": version,
+        "kind": kind,
+        "namespace": metadata.namespace(document.value),
+        "name": metadata.name(document.value),
+    }
+    return all(spec.get(name) in (None, "", value) for name, value in has.items())

@@ -1,0 +1,245 @@
+"""A file of another tool on its way to a PolicyTest.
+
+A `Rewriting` gathers the document of kind PolicyTest, and where each of its cases stood in the
+original: places in reports are those of the file that the author knows. What is wrong is said
+(`say`), and nothing is run; a case that has no equal is left out (`leave_out`), and the others run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+)
+from celadon.cli.check.check_report import Place
+from celadon.cli.own_files import API_VERSION, problem_at
+from celadon.cli.policytest.files.file_format import KIND
+from celadon.cli.policytest.files.file_tests import read_test
+from celadon.cli.policytest.files.given_objects import ObjectReader
+from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, PolicyTest
+from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.locations import Chunk
+from celadon.kube import metadata
+from celadon.records import dataclass
+
+_POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
+_BINDING_KINDS: Final = frozenset({BINDING_KIND, MUTATING_BINDING_KIND})
+
+
+class _Original(Chunk):
+    """The text of the original, in which paths of what was made of it are found."""
+
+    __slots__ = ("_origins",)
+
+    def __init__(self, chunk: Chunk, origins: Mapping[Path, Path]) -> None:
+        super().__init__(
+            chunk.file, chunk.text, chunk.first_line, chunk.start, is_json=chunk.is_json
+        )
+        self._origins = origins
+
+    def line(self, path: Path = ()) -> int:
+        return super().line(self._origin(path))
+
+    def spot(self, path: Path, value: str | None = None, offset: int = 0) -> tuple[int, int]:
+        return super().spot(self._origin(path))
+
+    def _origin(self, path: Path) -> Path:
+        for length in range(len(path), 0, -1):
+            if path[:length] in self._origins:
+                return self._origins[path[:length]]
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A test of another tool: as it is run, and the document of kind PolicyTest that says the same
+    beside the original. Where the test has problems, the document may be less than it; `left_out`
+    are cases that it cannot have, which the test skips."""
+
+    test: PolicyTest
+    document: Mapping[str, Any]
+    left_out: tuple[Case, ...] = ()
+
+
+class Rewriting:
+    """One file on its way. `fields` are those of the test besides its cases, `objects`
+    reads the files that it names."""
+
+    def __init__(self, chunk: Chunk, given: Any) -> None:  # noqa: ANN401 - any JSON
+        self._source = Document(chunk, (), given)
+        self._folder = os.path.dirname(chunk.file)
+        self._cases: list[dict[str, Any]] = []
+        self._origins: dict[Path, Path] = {}
+        self._left_out: list[tuple[int, Case]] = []
+        """And how many cases stand before each of them."""
+        self._assumed: list[Doubt] = []
+        self.file = chunk.file
+        self.objects = ObjectReader(self._source)
+        self.fields: dict[str, Any] = {}
+
+    def say(self, path: Path, text: str, help: str = "") -> None:
+        """Something that cannot be said in a PolicyTest, or is wrong: the test is not run."""
+        self.objects.problems.append(problem_at(self._source, path, text, help))
+
+    def leave_out(self, name: str, path: Path, reason: str) -> None:
+        """A case that cannot be said in a PolicyTest: it is skipped, for a reason that the report
+        names; the others are run."""
+        place = Place(self.file, self._source.line(path))
+        expect = Expectation(CaseVerdict.ADMIT, place)
+        case = Case(name, place, expect, self._source, skip=reason)
+        self._left_out.append((len(self._cases), case))
+
+    def refuse_others(self, path: Path, known: Collection[str]) -> None:
+        """Says which fields of a map are not known."""
+        given = self._source.value_at(path)
+        if not isinstance(given, Mapping):
+            self.say(path, "a map is expected here")
+            return
+        for name in given:
+            if name not in known:
+                self.say((*path, name), f"`{name}` has no equal in a PolicyTest")
+
+    def others(self, path: Path, known: Collection[str]) -> str:
+        """Which field of a map is not known, as a reason to leave something out; empty if all
+        are."""
+        given = self._source.value_at(path)
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in known:
+                return f"`{name}` has no equal in a PolicyTest"
+        return ""
+
+    def maps(self, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """The maps of a list, and their paths; what is none is said."""
+        given = self._source.value_at(path)
+        if given is None:
+            return
+        if not isinstance(given, list):
+            self.say(path, "a list is expected here")
+            return
+        for index, one in enumerate(given):
+            if isinstance(one, Mapping):
+                yield (*path, index), one
+            else:
+                self.say((*path, index), "a map is expected here")
+
+    def files(self, path: Path) -> list[str]:
+        """The file names of a list; what is none is said."""
+        given = self._source.value_at(path)
+        if given is None:
+            return []
+        if isinstance(given, list) and all(isinstance(one, str) for one in given):
+            return given
+        self.say(path, "a list of files is expected here")
+        return []
+
+    def manifests(self, path: Path) -> list[Document]:
+        """What is in the files of a list."""
+        return self.objects.manifests(path) if self.files(path) else []
+
+    def reference(self, found: Document, others: Sequence[Document]) -> dict[str, Any]:
+        """An object of a file as a test names it; the whole object if the name is not enough."""
+        name, kind = metadata.name(found.value), found.value["kind"]
+        same = [
+            one
+            for one in others
+            if (one.file, one.value["kind"], metadata.name(one.value)) == (found.file, kind, name)
+        ]
+        if len(same) > 1 or not name:
+            return dict(found.value)
+        return {
+            "file": os.path.relpath(found.file, self._folder or "."),
+            "kind": kind,
+            "name": name,
+        }
+
+    def unbound(self, policies: Sequence[Document]) -> list[Document]:
+        """The policies that no binding names. Other tools evaluate them nevertheless: whoever binds
+        them does what a cluster does not, which is remembered for the report."""
+        bound = {
+            one.value_at(("spec", "policyName"))
+            for one in policies
+            if one.value["kind"] in _BINDING_KINDS
+        }
+        found = [
+            one
+            for one in policies
+            if one.value["kind"] in _POLICY_KINDS and metadata.name(one.value) not in bound
+        ]
+        for one in found:
+            name = metadata.name(one.value)
+            text = f"policy `{name}` has no binding: the test assumes one, a cluster does nothing"
+            place = Place(one.file, one.line())
+            self._assumed.append(Doubt(Vacuity.BINDING_ASSUMED, text, place))
+        return found
+
+    def add(self, case: dict[str, Any], path: Path) -> None:
+        """One more case, which stands at a path of the original."""
+        self._origins[("cases", len(self._cases))] = path
+        self._cases.append(case)
+
+    def done(self, name: str) -> Rewritten:
+        """The test. Its name is that of the original, or of its file."""
+        name = name or os.path.basename(self.file)
+        document = {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "metadata": {"name": name},
+            **self.fields,
+            "cases": _told_apart(self._cases),
+        }
+        problems = self.objects.problems
+        left_out = tuple(case for _, case in self._left_out)
+        if not self._cases:
+            if not problems and not left_out:
+                self.say((), "no case in this test")
+            files = (self.file, *self.objects.files)
+            test = PolicyTest(name, self.file, (), left_out, files=files, problems=tuple(problems))
+            return Rewritten(test, document, left_out)
+        chunk = _Original(self._source.chunk, self._origins)
+        test = read_test(Document(chunk, (), document))
+        cases = list(test.cases)
+        for position, case in reversed(self._left_out):
+            cases.insert(position, case)
+        found = replace(
+            test,
+            cases=tuple(cases),
+            problems=tuple(dict.fromkeys((*problems, *test.problems))),
+            files=tuple(dict.fromkeys((*test.files, *self.objects.files))),
+            assumed=tuple(self._assumed),
+            plugins=None,
+        )
+        return Rewritten(found, document, left_out)
+
+
+def _told_apart(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Cases of the same name are numbered, from the second on."""
+    seen: dict[str, int] = {}
+    found = []
+    for case in cases:
+        name = case["name"]
+        seen[name] = seen.get(name, 0) + 1
+        number = f" ({seen[name]})" if seen[name] > 1 else ""
+        found.append({**case, "name": f"{name}{number}"})
+    return found
+
+
+def after_mutation(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """What an expectation says of an object that was mutated from the one to the other: all that is
+    wanted, and null for what is gone."""
+    found: dict[str, Any] = dict.fromkeys((key for key in before if key not in wanted), None)
+    for key, value in wanted.items():
+        old = before.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            found[key] = after_mutation(old, value)
+        else:
+            found[key] = value
+    return found

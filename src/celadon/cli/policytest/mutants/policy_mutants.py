@@ -1,0 +1,284 @@
+"""Everything that is changed in a policy and its bindings, one thing at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
+from celadon.cli.explain.value_texts import shortened
+from celadon.cli.policytest.mutants.alteration_counts import AlterationKind
+from celadon.cli.policytest.mutants.alteration_counts import AlterationKind as Kind
+from celadon.cli.policytest.mutants.mutated_expressions import (
+    AlteredExpression,
+    altered_expressions,
+)
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.json_text import Path
+from celadon.kube import FieldPath
+from celadon.records import dataclass
+
+# --- Field changes -----------------------------------------------------------
+#
+# The ways in which the fields of a policy or a binding are changed, expressions left aside.
+#
+# Each change leaves an object that the API server would take: the last rule, the last operation
+# or the last validation stays where it is.
+
+
+ABSENT: Final = object()
+"""What is in the place of something that is left out."""
+
+_OPPOSITES: Final = {
+    "In": "NotIn",
+    "NotIn": "In",
+    "Exists": "DoesNotExist",
+    "DoesNotExist": "Exists",
+}
+_FIELD_CHANGES_LISTS: Final = {
+    "operations": Kind.OPERATION,
+    "resources": Kind.RESOURCE,
+    "apiGroups": Kind.RESOURCE,
+    "apiVersions": Kind.RESOURCE,
+    "resourceNames": Kind.RESOURCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """`value` is what stands at a path of the document instead, `ABSENT` for nothing. `of` is
+    what is left out, where the value is a list that is shorter by that."""
+
+    kind: Kind
+    path: Path
+    value: Any
+
+
+def field_changes(document: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """Those of a policy, or of a binding."""
+    spec = document["spec"]
+    if document["kind"] in (BINDING_KIND, MUTATING_BINDING_KIND):
+        yield from _binding(spec)
+    else:
+        yield from _policy(spec)
+
+
+def _binding(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+    actions = spec.get("validationActions") or []
+    path = ("spec", "validationActions")
+    if len(actions) > 1:
+        for one in actions:
+            yield FieldChange(Kind.ACTIONS, path, [other for other in actions if other != one])
+    if "Deny" in actions and "Warn" not in actions:
+        soft = ["Warn" if one == "Deny" else one for one in actions]
+        yield FieldChange(Kind.ACTIONS, path, soft)
+    elif actions == ["Warn"]:
+        yield FieldChange(Kind.ACTIONS, path, ["Deny"])
+    elif actions == ["Audit"]:
+        yield FieldChange(Kind.ACTIONS, path, ["Warn"])
+    param_ref = spec.get("paramRef") or {}
+    found = param_ref.get("parameterNotFoundAction")
+    if found:
+        other = "Allow" if found == "Deny" else "Deny"
+        yield FieldChange(Kind.PARAMS, ("spec", "paramRef", "parameterNotFoundAction"), other)
+    yield from _selector(("spec", "paramRef", "selector"), param_ref.get("selector"), Kind.PARAMS)
+    yield from _matching(("spec", "matchResources"), spec.get("matchResources") or {})
+    yield FieldChange(Kind.BINDING, (), ABSENT)
+
+
+def _policy(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+    other = "Fail" if spec.get("failurePolicy") == "Ignore" else "Ignore"
+    yield FieldChange(Kind.FAILURE_POLICY, ("spec", "failurePolicy"), other)
+    if "reinvocationPolicy" in spec:
+        again = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
+        yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), again)
+    constraints = spec.get("matchConstraints") or {}
+    at: Path = ("spec", "matchConstraints")
+    exact = "Equivalent" if constraints.get("matchPolicy") == "Exact" else "Exact"
+    yield FieldChange(Kind.MATCH_POLICY, (*at, "matchPolicy"), exact)
+    yield from _matching(at, constraints)
+    yield from _items(spec, "matchConditions", Kind.CONDITION, least=0)
+    annotations, validations = spec.get("auditAnnotations"), spec.get("validations")
+    yield from _items(spec, "validations", Kind.VALIDATION, least=0 if annotations else 1)
+    yield from _items(spec, "auditAnnotations", Kind.ANNOTATION, least=0 if validations else 1)
+    yield from _items(spec, "mutations", Kind.MUTATION, least=1)
+    for i, one in enumerate(validations or ()):
+        if one.get("messageExpression"):
+            path = ("spec", "validations", i, "messageExpression")
+            yield FieldChange(Kind.MESSAGE, path, ABSENT)
+
+
+def _items(spec: Mapping[str, Any], name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
+    """Each one left out; so many have to stay."""
+    found = spec.get(name) or []
+    if len(found) > least:
+        for i in range(len(found)):
+            yield FieldChange(kind, ("spec", name, i), ABSENT)
+
+
+def _matching(at: Path, found: Mapping[str, Any]) -> Iterator[FieldChange]:
+    for name in ("namespaceSelector", "objectSelector"):
+        yield from _selector((*at, name), found.get(name), Kind.SELECTOR)
+    for name in ("resourceRules", "excludeResourceRules"):
+        rules = found.get(name) or []
+        for i, rule in enumerate(rules):
+            if len(rules) > 1 or name == "excludeResourceRules":
+                yield FieldChange(Kind.RULE, (*at, name, i), ABSENT)
+            yield from _rule((*at, name, i), rule)
+
+
+def _rule(at: Path, rule: Mapping[str, Any]) -> Iterator[FieldChange]:
+    for name, kind in _FIELD_CHANGES_LISTS.items():
+        found = rule.get(name) or []
+        if len(found) > 1:
+            for i in range(len(found)):
+                yield FieldChange(kind, (*at, name, i), ABSENT)
+    if rule.get("resourceNames"):
+        yield FieldChange(Kind.RESOURCE, (*at, "resourceNames"), ABSENT)
+    if rule.get("scope", "*") != "*":
+        yield FieldChange(Kind.RULE, (*at, "scope"), "*")
+
+
+def _selector(at: Path, found: Mapping[str, Any] | None, kind: Kind) -> Iterator[FieldChange]:
+    """Each requirement left out, so that more is selected; or turned around."""
+    if not found:
+        return
+    for key in found.get("matchLabels") or {}:
+        yield FieldChange(kind, (*at, "matchLabels", key), ABSENT)
+    for i, one in enumerate(found.get("matchExpressions") or ()):
+        path = (*at, "matchExpressions", i)
+        yield FieldChange(kind, path, ABSENT)
+        yield FieldChange(kind, (*path, "operator"), _OPPOSITES[one["operator"]])
+        values = one.get("values") or []
+        for j in range(len(values) if len(values) > 1 else 0):
+            yield FieldChange(kind, (*path, "values", j), ABSENT)
+
+
+_LISTS: Final = {
+    "variables": ("expression",),
+    "matchConditions": ("expression",),
+    "validations": ("expression",),
+    "auditAnnotations": ("valueExpression",),
+    "mutations": ("applyConfiguration", "jsonPatch"),
+}
+"""Where expressions are. Those of messages are left out: of a text that people read, a test need
+not fix every word. That there is one is changed, see `field_changes`."""
+
+_MOST_CHARACTERS: Final = 60
+_AROUND: Final = 24
+"""Characters before a difference that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """`value` is what stands at a path of a document instead; `ABSENT` for nothing, an empty path
+    for all of it. `expression` is how, where that is an expression."""
+
+    kind: AlterationKind
+    document: Document
+    path: Path
+    value: Any
+    expression: AlteredExpression | None = None
+
+    @property
+    def altered(self) -> dict[str, Any] | None:
+        """The object with the change; the other parts are shared with the old one. None if the
+        whole object is gone."""
+        if not self.path:
+            return None
+        found: dict[str, Any] = _with_value(self.document.value, self.path, self.value)
+        return found
+
+    @property
+    def field(self) -> str:
+        """As people call it."""
+        return FieldPath(*self.path).text if self.path else f"{self.document.value['kind']}"
+
+    @property
+    def text(self) -> str:
+        """What is changed into what, in a line."""
+        if self.expression is not None:
+            old, new = _excerpts(self.expression.old, self.expression.new)
+            return f"`{old}` becomes `{new}`"
+        old_value = self.document.value_at(self.path)
+        if self.value is ABSENT:
+            is_text = isinstance(old_value, str)
+            return f"`{_line(str(old_value))}` is left out" if is_text else "is left out"
+        was = "nothing" if old_value is None else f"`{_shown(old_value)}`"
+        return f"{was} becomes `{_shown(self.value)}`"
+
+
+def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:
+    """Those of a policy and its bindings, in the order of the documents and their fields."""
+    for document in documents:
+        for path in _expressions(document):
+            text = document.value_at(path)
+            for one in altered_expressions(text) if isinstance(text, str) else ():
+                yield Alteration(one.kind, document, path, one.text, one)
+        for change in field_changes(document.value):
+            yield Alteration(change.kind, document, change.path, change.value)
+
+
+def _expressions(document: Document) -> Iterator[Path]:
+    spec = document.value["spec"]
+    for name, fields in _LISTS.items():
+        for i, item in enumerate(spec.get(name) or ()):
+            for field in fields:
+                found = item.get(field)
+                if isinstance(found, dict):
+                    yield ("spec", name, i, field, "expression")
+                elif found:
+                    yield ("spec", name, i, field)
+
+
+def _with_value(holder: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A copy of a list or a map with something else deep inside."""
+    step, rest = path[0], path[1:]
+    made: Any = holder.copy()
+    if rest:
+        inner = made.get(step, {}) if isinstance(made, dict) else made[step]
+        made[step] = _with_value(inner, rest, value)
+    elif value is ABSENT:
+        del made[step]
+    else:
+        made[step] = value
+    return made
+
+
+def different_part(old: str, new: str) -> tuple[int, int]:
+    """How many characters both begin with, and how many they end with. What is left of the old text
+    has something in it, and no white space at its ends, whose place in a file is not certain."""
+    head = _same(old, new)
+    tail = _same(old[head:][::-1], new[head:][::-1])
+    while head and not old[head : len(old) - tail][:1].strip():
+        head -= 1
+    while tail and old[len(old) - tail - 1].isspace():
+        tail -= 1
+    return head, tail
+
+
+def _same(left: str, right: str) -> int:
+    """How many characters both begin with."""
+    found = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        found += 1
+    return found
+
+
+def _excerpts(old: str, new: str) -> tuple[str, str]:
+    """Both on one line, what is different in the middle."""
+    old, new = " ".join(old.split()), " ".join(new.split())
+    head = _same(old, new)
+    first = max(0, head - _AROUND) if max(len(old), len(new)) > _MOST_CHARACTERS else 0
+    begun = "…" if first else ""
+    return begun + _line(old[first:]), begun + _line(new[first:])
+
+
+def _line(text: str) -> str:
+    return shortened(" ".join(text.split()), _MOST_CHARACTERS)
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,376 @@
+"""What came of tests: a result for each case and version, and the exit code that follows."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.admission import ADMIN, Note, Operation
+from celadon.cel.extend import re2
+from celadon.cli.check.check_options import unasked_plugins
+from celadon.cli.check.check_report import Notice, ObjectResult, Place, UnaskedPlugin, Violation
+from celadon.cli.check.plugins import PluginChoice, Unasked
+from celadon.cli.exits import Exit
+from celadon.cli.policytest.coverage import Coverage, added_up
+from celadon.cli.policytest.mutants.alteration_counts import Alterations
+from celadon.cli.policytest.run.vacuities import Doubt
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.locations import Chunk
+from celadon.cli.reading.problems import Problem
+from celadon.kube import JsonObject, Ruling, User
+from celadon.records import dataclass
+
+# --- Expectations ------------------------------------------------------------
+#
+# What a case expects: a verdict, and as much more as its author wants to be sure of.
+
+
+class CaseVerdict(enum.Enum):
+    """What becomes of a request, as far as the policies under test are concerned.
+
+    `ADMIT`: they looked at it and have nothing against it. `WARN` and `AUDIT`: it is admitted, and
+    something speaks against it, which a client is told of, or only the audit log. `DENY`: an
+    expression of theirs refuses it. `ERROR`: they could not be evaluated, whatever follows from
+    that. `NO_MATCH`: none of them looked at it. `INVALID`: the API server refuses the request
+    before any policy could.
+    """
+
+    ADMIT = "admit"
+    DENY = "deny"
+    WARN = "warn"
+    AUDIT = "audit"
+    ERROR = "error"
+    NO_MATCH = "noMatch"
+    INVALID = "invalid"
+
+
+class How(enum.Enum):
+    """How a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
+
+    IS = "is"
+    CONTAINS = "contains"
+    MATCHES = "matches"
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """A text that is expected, and where that is written."""
+
+    text: str
+    how: How = How.IS
+    place: Place = field(default_factory=Place)
+
+    def holds(self, actual: str) -> bool:
+        """Whether a text is as expected."""
+        match self.how:
+            case How.IS:
+                return actual == self.text
+            case How.CONTAINS:
+                return self.text in actual
+            case How.MATCHES:
+                return re2.compile(self.text).search(actual)
+
+    def __str__(self) -> str:
+        return self.text if self.how is How.IS else f"{self.how.value} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a case expects. What is None or empty is not looked at.
+
+    `message` is the policy's own, or the whole sentence of the API server. `validation` is the one
+    that decides: its index, or its expression. `violations` is how many validations decide, of
+    those that have the message. `warnings` are all that policies give. `object` has
+    what must be in the object after it was mutated (null: what must not), `patch` what the mutation
+    must come to.
+    `because` is the name of a reason for which nothing matches (`vacuities`).
+    `snapshot` says that what happens is still to be written down.
+    """
+
+    verdict: CaseVerdict
+    place: Place = field(default_factory=Place)
+    message: TextMatch | None = None
+    reason: str = ""
+    code: int = 0
+    policy: str = ""
+    validation: int | str | None = None
+    violations: int | None = None
+    warnings: tuple[TextMatch, ...] | None = None
+    audit_annotations: Mapping[str, TextMatch] = field(default_factory=dict)
+    object: JsonObject | None = None
+    patch: tuple[Mapping[str, Any], ...] | None = None
+    because: str = ""
+    snapshot: bool = False
+
+
+# --- Policy test -------------------------------------------------------------
+#
+# A test of policies, as it is run: documents in hand, nothing left to be read.
+#
+# A `PolicyTest` is a set of policies, what there is in the cluster, and cases. Each `Case` is
+# one request, and what is expected of it. Where it was read from does not matter:
+# `written_tests` makes tests of files of kind PolicyTest; whoever has tests in another form
+# makes the same.
+
+
+DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
+"""When objects of tests are created, unless they say so: a test means the same every day."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerAnswer:
+    """What `authorizer` says to some questions. `asked` has what a question must be, by the names
+    of the fields of `celadon.kube.Attributes`, and `user` for the name of the user; what is not
+    named may be anything."""
+
+    ruling: Ruling
+    asked: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request and what is expected of it.
+
+    `object` is what the request is about; for a DELETE, what is deleted. `old` is what it replaces
+    (UPDATE). `cluster` is what there is besides the test's own: params, bindings, namespaces; a
+    later object replaces an earlier one of the same kind and name. `policies` names those under
+    test (empty: all that are loaded). `versions` are releases of Kubernetes (empty: those of the
+    test, else that of the command). `skip` is a reason not to run it. `generated` is the kind of
+    what controllers would create of the object: the request is about that, and theirs.
+    """
+
+    name: str
+    place: Place
+    expect: Expectation
+    object: Document
+    old: Document | None = None
+    operation: Operation = Operation.CREATE
+    subresource: str = ""
+    namespace: str = "default"
+    user: User = ADMIN
+    dry_run: bool = False
+    cluster: tuple[Document, ...] = ()
+    answers: tuple[AuthorizerAnswer, ...] = ()
+    policies: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    skip: str = ""
+    generated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTest:
+    """Cases that share policies and a cluster. `cluster` has the policies and bindings too;
+    `files` are those that it was read from, the test's own first. `problems` are what could not be
+    read: without it, the cases are not worth to be run. `assumed` is what a test of another tool
+    takes for granted and a cluster does not."""
+
+    name: str
+    file: str
+    cluster: tuple[Document, ...]
+    cases: tuple[Case, ...]
+    versions: tuple[str, ...] = ()
+    now: str = DEFAULT_NOW
+    files: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    assumed: tuple[Doubt, ...] = ()
+    plugins: PluginChoice | None = None
+    """The server's own plugins that are asked beside policies; tests of other tools ask none."""
+
+
+def plain_document(value: JsonObject, name: str) -> Document:
+    """An object that is in no file, as a document; `name` stands where a file's would, and files
+    that it names are relative to it."""
+    return Document(Chunk(name, json.dumps(value), 1, 0, is_json=True), (), dict(value))
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """What happened to a request. `result` is what `celadon check` says of it.
+
+    `deciding` are the violations that the verdict is due to, all of policies under test; `others`
+    those of policies that are not, which refuse the request. `reached` are the policies under test
+    that have looked at it, `notes` why each policy and binding did or did not, `ignored` errors
+    that a failure policy let pass.
+    """
+
+    verdict: CaseVerdict
+    result: ObjectResult
+    under_test: frozenset[str]
+    reached: frozenset[str]
+    deciding: tuple[Violation, ...] = ()
+    others: tuple[Violation, ...] = ()
+    notes: tuple[Note, ...] = ()
+    ignored: tuple[Notice, ...] = ()
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    """The object before and after policies changed it, where a mutating one is under test."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartValue:
+    """A part of an expression, and what it came to, both as text on one line."""
+
+    text: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that is not as expected. `what` names it as a test file does: `verdict`, `message`,
+    `auditAnnotations.team`."""
+
+    what: str
+    expected: str
+    actual: str
+    place: Place
+
+
+class Status(enum.Enum):
+    """How a case ended. `VACUOUS`: all is as expected, but that means nothing. `BROKEN`: it could
+    not be run."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    VACUOUS = "vacuous"
+    BROKEN = "broken"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What came of a case with one version. `outcome` is None
+    for what could not be run; then `problems` say why. `values` are those of the parts of the
+    expression that decided, if the case failed."""
+
+    case: Case
+    version: str
+    status: Status
+    outcome: CaseOutcome | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    values: tuple[PartValue, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
+    """Plugins that could not be asked about its request, and why."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the run fails because of it."""
+        return self.status not in {Status.PASSED, Status.SKIPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What came of one test: its cases in their order, for each version one after the other.
+    `doubts` are about all of them together."""
+
+    name: str
+    file: str
+    cases: tuple[CaseResult, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    coverage: Coverage | None = None
+    """Of all cases that could be run, if it was measured."""
+    plugins: PluginChoice | None = None
+    """Those that its cases ask."""
+
+    @property
+    def asked_plugins(self) -> tuple[str, ...]:
+        """Their names."""
+        return () if self.plugins is None else self.plugins.asked
+
+    @property
+    def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
+        """Whom nobody could ask, with the number of cases."""
+        return unasked_plugins(self.plugins, Counter(x for one in self.cases for x in one.unasked))
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """All tests, in the order of the inputs. `deselected` counts cases that were not to be run.
+    With less than `coverage_wanted` percent of coverage, or `killed_wanted` percent of killed
+    mutants, the run fails."""
+
+    tests: tuple[FileResult, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    deselected: int = 0
+    strict: bool = False
+    stopped: bool = False
+    """Whether cases were left out behind the first that failed."""
+    coverage_wanted: float = 0.0
+    alterations: Alterations | None = None
+    """Of the policies under test, and whether any case noticed, if that was asked for."""
+    killed_wanted: float = 0.0
+
+    @property
+    def is_unnoticed(self) -> bool:
+        """Whether fewer alterations were killed than are wanted."""
+        found = self.alterations
+        return found is not None and found.score < self.killed_wanted
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """Of all tests, if it was measured."""
+        parts = [test.coverage for test in self.tests if test.coverage is not None]
+        return added_up(parts) if parts else None
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether less is covered than is wanted."""
+        found = self.coverage
+        return found is not None and found.percentage < self.coverage_wanted
+
+    @property
+    def asked_plugins(self) -> tuple[str, ...]:
+        """Those that some test asks, in their order."""
+        return tuple(dict.fromkeys(name for test in self.tests for name in test.asked_plugins))
+
+    @property
+    def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
+        """Of all tests, with the number of cases."""
+        counts: Counter[Unasked] = Counter()
+        for one in (one for test in self.tests for one in test.unasked_plugins):
+            counts[one.plugin, one.why] += one.objects
+        return tuple(UnaskedPlugin(*key, count) for key, count in sorted(counts.items()))
+
+    @property
+    def cases(self) -> Iterable[CaseResult]:
+        """Those of all tests."""
+        return (case for test in self.tests for case in test.cases)
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """What could not be read, each once."""
+        found = (*self.problems, *(one for test in self.tests for one in test.problems))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a case that passes means less than it seems."""
+        return any(test.doubts or any(one.doubts for one in test.cases) for test in self.tests)
+
+    def count(self, status: Status) -> int:
+        """How many cases ended so."""
+        return sum(case.status is status for case in self.cases)
+
+    @property
+    def exit(self) -> Exit:
+        """The worst of what happened: a defect of ours, then files that cannot be read, then cases
+        that could not be run, then cases that failed."""
+        every = [*self.all_problems, *(one for case in self.cases for one in case.problems)]
+        if any(problem.is_internal for problem in every):
+            return Exit.INTERNAL
+        if self.all_problems:
+            return Exit.USAGE
+        if self.count(Status.BROKEN):
+            return Exit.POLICY
+        is_bad = any(case.is_bad for case in self.cases)
+        if is_bad or (self.strict and self.doubted) or self.is_uncovered or self.is_unnoticed:
+            return Exit.DENIED
+        return Exit.OK

@@ -1,0 +1,420 @@
+"""The schemas that `celadon schema` shows: the built-in kinds or those of a pack, and CRDs.
+
+A kind may be asked for by kind, plural or short name, in any case: `Deployment`, `deploy`,
+`apps/v1/Deployment`, `v1/Pod`; fields follow after dots, `deploy.spec.template`. Lists and maps
+stand for their items, as in `kubectl explain`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Final
+
+from celadon.cli.reading import sources
+from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
+from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupVersionKind
+from celadon.kube.go import json_text
+from celadon.kube.resources import Resource, custom_resources, known_resources
+from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+_VERSION: Final = late_pattern(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
+
+
+class UnknownName(Exception):
+    """A kind or field that does not exist; `choices` are those that do."""
+
+    def __init__(self, message: str, word: str, choices: Iterable[str]) -> None:
+        super().__init__(message)
+        self.word = word
+        self.choices = tuple(choices)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A schema and the way to it: a kind, and the fields that were followed."""
+
+    gvk: GroupVersionKind
+    schema: Schema
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Schemas:
+    """Schemas by kind, and the resources that give kinds other names."""
+
+    pack: SchemaPack
+    custom: dict[GroupVersionKind, Schema] = field(default_factory=dict)
+    resources: list[Resource] = field(default_factory=lambda: list(known_resources()))
+
+    def add(self, definition: dict[str, Any]) -> None:
+        """The served versions of a CustomResourceDefinition."""
+        self.custom.update(custom_schemas(definition))
+        self.resources += custom_resources(definition)
+
+    def kinds(self) -> list[GroupVersionKind]:
+        """Every kind: by group and kind, the preferred version first."""
+        return sorted({*self.pack.kinds, *self.custom}, key=_order)
+
+    def find(self, text: str) -> Found:
+        """What a user means; `UnknownName` when it is nothing."""
+        prefix, slash, last = text.rpartition("/")
+        words = last.split(".")
+        kind = self._kind(prefix + slash, words[0])
+        schema = self.custom.get(kind) or self.pack.component(self.pack.kinds[kind])
+        fields: tuple[str, ...] = ()
+        for word in words[1:]:
+            schema, fields = self._field(schema, word), (*fields, word)
+        return Found(kind, schema, fields)
+
+    def _kind(self, api_version: str, word: str) -> GroupVersionKind:
+        kinds = self.kinds()
+        names = {word.lower()}
+        for resource in self.resources:
+            if word.lower() in {resource.gvr.resource, resource.singular, *resource.short_names}:
+                names.add(resource.gvk.kind.lower())
+        wanted = api_version.removesuffix("/").lower()
+        for kind in kinds:
+            if kind.kind.lower() in names and wanted in {"", kind.group, kind.api_version}:
+                return kind
+        raise UnknownName(f"no kind `{api_version}{word}`", word, (kind.kind for kind in kinds))
+
+    def _field(self, schema: Schema, word: str) -> Schema:
+        members = element(schema, self.pack).properties
+        if word not in members:
+            raise UnknownName(f"no field `{word}`", word, members)
+        return members[word]
+
+
+def element(schema: Schema, pack: SchemaPack) -> Schema:
+    """What a list or map holds at last; references followed."""
+    schema = pack.resolve(schema)
+    while (inner := schema.items or schema.additional_properties) is not None:
+        schema = pack.resolve(inner)
+    return schema
+
+
+def type_name(schema: Schema, pack: SchemaPack) -> str:
+    """`string`, `[]Container`, `map[string]Quantity`, as `kubectl explain` writes it."""
+    if schema.ref:
+        return schema.ref.rpartition(".")[2]
+    if schema.items is not None:
+        return f"[]{type_name(schema.items, pack)}"
+    if schema.additional_properties is not None:
+        return f"map[string]{type_name(schema.additional_properties, pack)}"
+    if schema.int_or_string:
+        return "IntOrString"
+    if schema.name:
+        return schema.name.rpartition(".")[2]
+    return schema.type.capitalize() if schema.type == "object" else schema.type or "any"
+
+
+def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - any JSON
+    """The schema as OpenAPI, references followed; a type inside itself is an object of any
+    content."""
+    if schema.ref:
+        if schema.ref in open_:
+            return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        return {**document(pack.resolve(schema), pack, open_), **_own(schema)}
+    if schema.name:
+        open_ |= {schema.name}
+    made: dict[str, Any] = {}
+    if schema.int_or_string:
+        made["x-kubernetes-int-or-string"] = True
+    elif schema.type:
+        made["type"] = schema.type
+        if schema.format:
+            made["format"] = schema.format
+    if schema.properties:
+        members = sorted(schema.properties.items())
+        made["properties"] = {key: document(one, pack, open_) for key, one in members}
+    if schema.items is not None:
+        made["items"] = document(schema.items, pack, open_)
+    if schema.additional_properties is not None:
+        made["additionalProperties"] = document(schema.additional_properties, pack, open_)
+    return {**made, **_own(schema)}
+
+
+def _own(schema: Schema) -> dict[str, Any]:
+    said = {
+        "required": list(schema.required),
+        "enum": list(schema.enum),
+        "default": None if schema.default is ABSENT else schema.default,
+        "nullable": schema.nullable,
+        "x-kubernetes-list-type": schema.list_type,
+        "x-kubernetes-list-map-keys": list(schema.list_map_keys),
+        "x-kubernetes-map-type": schema.map_type,
+        "x-kubernetes-patch-merge-key": schema.merge_key,
+        "x-kubernetes-patch-strategy": schema.patch_strategy,
+        "x-kubernetes-preserve-unknown-fields": schema.preserve_unknown or schema.open_values,
+    }
+    return {key: value for key, value in said.items() if value not in ([], "", False, None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A field in the human listing; `notes` are what `kubectl explain` puts behind the type."""
+
+    depth: int
+    name: str
+    type: str
+    notes: str
+
+
+def rows(schema: Schema, pack: SchemaPack, *, recursive: bool) -> Iterator[Row]:
+    """The fields of a schema or of what it holds; with `recursive`, theirs below them."""
+    yield from _rows(schema, pack, frozenset(), 0, recursive=recursive)
+
+
+def _rows(
+    schema: Schema, pack: SchemaPack, open_: frozenset[str], depth: int, *, recursive: bool
+) -> Iterator[Row]:
+    held = element(schema, pack)
+    if held.name and held.name in open_:
+        return
+    for name, member in sorted(held.properties.items()):
+        yield Row(depth, name, type_name(member, pack), _notes(name, member, held))
+        if recursive:
+            yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive=recursive)
+
+
+def _notes(name: str, member: Schema, owner: Schema) -> str:
+    notes = ["required"] if name in owner.required else []
+    if member.enum:
+        notes.append("one of " + ", ".join(map(_shown, member.enum)))
+    if member.default is not ABSENT:
+        notes.append(f"default {_shown(member.default)}")
+    if member.list_type in ("set", "map"):
+        keys = ", ".join(member.list_map_keys)
+        notes.append(f"unique by {keys}" if keys else "unique")
+    if member.nullable:
+        notes.append("nullable")
+    if member.preserve_unknown or member.open_values:
+        notes.append("keeps unknown fields")
+    return "; ".join(notes)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]:
+    """Stable versions before beta before alpha, later before earlier."""
+    found = _VERSION.fullmatch(kind.version)
+    if found is None:
+        return kind.group, kind.kind, (1, 0, 0), kind.version
+    stage = _STAGES[found[2]]
+    return kind.group, kind.kind, (-stage, -int(found[1]), -int(found[3] or 0)), kind.version
+
+
+# --- Openapi documents -------------------------------------------------------
+#
+# OpenAPI v3 documents: from a folder, or from a server's `/openapi/v3`.
+#
+# A server lists its documents under `paths`, each with the address it is at. Saved documents
+# are `.json` files, however they are named; the list itself (`index.json`) may be among them.
+
+
+MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
+_ENTRY: Final = "/openapi/v3"
+_TIMEOUT: Final = 30.0
+"""Seconds that a server may take to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to speak to a server: a bearer token, the file of its CA certificates."""
+
+    token: str = ""
+    ca_file: str = ""
+    insecure: bool = False
+
+
+def is_url(source: str) -> bool:
+    """Whether the documents are on a server."""
+    return source.startswith(("http://", "https://"))
+
+
+def documents(source: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
+    """Every document of a folder, file or server; a problem for each that cannot be had."""
+    if is_url(source):
+        yield from _served(source, access)
+        return
+    path = Path(source)
+    paths = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    if not paths:
+        yield Problem(source, 0, "no .json file in this folder")
+    for one in paths:
+        found = _saved(one)
+        if isinstance(found, Problem) or "components" in found:
+            yield found
+
+
+def _saved(path: Path) -> dict[str, Any] | Problem:
+    try:
+        if os.path.getsize(path) > MAX_DOCUMENT_BYTES:
+            return Problem(str(path), 0, "larger than an OpenAPI document should be")
+        return _decoded(str(path), path.read_bytes())
+    except OSError as error:
+        return Problem(str(path), 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def _decoded(name: str, data: bytes) -> dict[str, Any] | Problem:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return Problem(name, 0, "not a JSON document")
+    return found if isinstance(found, dict) else Problem(name, 0, "not a JSON object")
+
+
+def _served(url: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
+    entry = url if url.rstrip("/").endswith(_ENTRY) else url.rstrip("/") + _ENTRY
+    index = _fetched(entry, access)
+    if isinstance(index, Problem):
+        yield index
+        return
+    paths = index.get("paths")
+    if not isinstance(paths, dict):
+        yield Problem(entry, 0, "not a list of OpenAPI documents")
+        return
+    for name in sorted(paths):
+        address = paths[name].get("serverRelativeURL") if isinstance(paths[name], dict) else None
+        if not isinstance(address, str):
+            yield Problem(entry, 0, f"no address for `{name}`")
+            continue
+        # The list may not lead to another server: the token is for this one.
+        joined = urllib.parse.urljoin(entry, address)
+        if urllib.parse.urlsplit(joined)[:2] != urllib.parse.urlsplit(entry)[:2]:
+            yield Problem(entry, 0, f"`{name}` is on another server")
+            continue
+        yield _fetched(joined, access)
+
+
+def _fetched(url: str, access: Access) -> dict[str, Any] | Problem:
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})
+    if access.token:
+        request.add_header("Authorization", f"Bearer {access.token}")
+    try:
+        with urllib.request.urlopen(
+            request, timeout=_TIMEOUT, context=_context(url, access)
+        ) as response:
+            data = response.read(MAX_DOCUMENT_BYTES + 1)
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return Problem(url, 0, f"cannot be fetched: {str(reason).lower()}")
+    if len(data) > MAX_DOCUMENT_BYTES:
+        return Problem(url, 0, "larger than an OpenAPI document should be")
+    return _decoded(url, data)
+
+
+def _context(url: str, access: Access) -> ssl.SSLContext | None:
+    if not url.startswith("https://"):
+        return None
+    context = ssl.create_default_context(cafile=access.ca_file or None)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as kubectl: what is given is trusted
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if access.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+# --- Schema sources ----------------------------------------------------------
+#
+# Where `celadon schema` gets schemas from: packs, OpenAPI documents, files with CRDs.
+
+
+_MAX_PACK_BYTES: Final = 256 * 1024 * 1024
+"""Of the JSON inside a pack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What `build` made, or why it made nothing."""
+
+    types: int = 0
+    kinds: int = 0
+    size: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+def access(options: argparse.Namespace) -> Access | str:
+    """From the options; a complaint when the token cannot be read."""
+    token = ""
+    if options.token_file:
+        text = sources.read(options.token_file)
+        if isinstance(text, Problem):
+            return f"`{options.token_file}` {text.message}"
+        token = text.content.strip()
+    return Access(token, options.ca_file or "", options.insecure)
+
+
+def build(source: str, allowed: Access, target: str) -> Built:
+    """A pack of all documents, written to a file. Nothing is written when one cannot be read."""
+    found: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for one in documents(source, allowed):
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            found.append(one)
+    if problems:
+        return Built(problems=tuple(problems))
+    packed = pack_schemas(found, built_in().encodings())
+    if not packed:
+        return Built(problems=(Problem(source, 0, "no schemas in these documents"),))
+    text = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+    data = zlib.compress(text.encode(), 9)
+    try:
+        Path(target).write_bytes(data)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return Built(problems=(Problem(target, 0, f"cannot be written: {reason}"),))
+    return Built(len(packed), len(SchemaPack(packed).kinds), len(data))
+
+
+def read_pack(path: str) -> SchemaPack | str:
+    """A pack that `build` wrote; a complaint when the file is none."""
+    try:
+        data = zlib.decompressobj().decompress(Path(path).read_bytes(), _MAX_PACK_BYTES)
+        entries = json.loads(data)
+        pack = SchemaPack(entries)
+        for name in entries:
+            pack.component(name)
+    except OSError as error:
+        return f"cannot be read: {(error.strerror or str(error)).lower()}"
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "not a schema pack: make one with `celadon schema build`"
+    return pack
+
+
+def definitions(paths: Sequence[str]) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """The CustomResourceDefinitions in files; other documents are passed over."""
+    found: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    reader = DocumentReader()
+    for file in sources.expand(paths):
+        text = file if isinstance(file, Problem) else sources.read(file)
+        if isinstance(text, Problem):
+            problems.append(text)
+            continue
+        for item in reader.read(text):
+            problem = item if isinstance(item, Problem) else shape_problem(item)
+            if problem is not None:
+                problems.append(problem)
+            elif isinstance(item, Document) and item.value["kind"] == "CustomResourceDefinition":
+                found.append(item.value)
+    return found, problems

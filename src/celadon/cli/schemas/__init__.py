@@ -1,1 +1,0 @@
-"""What `celadon schema` shows: built-in kinds, packs, of OpenAPI documents and CRDs."""

@@ -1,1 +1,0 @@
-"""What `celadon init` writes: the files of a first project, as data, and how they get there."""

@@ -1,1 +1,0 @@
-"""Merges of configurations that are known before there is an object."""

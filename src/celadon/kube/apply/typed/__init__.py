@@ -1,1 +1,0 @@
-"""Walks over values and the types by which server-side apply sees them."""

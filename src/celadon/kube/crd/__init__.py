@@ -1,0 +1,30 @@
+"""Custom resources: what an API server does with objects whose kind a CRD defines.
+
+Its schema comes from `celadon.kube.schemas`. Read in the order in which an object meets them:
+`custom_defaults`, `pruning`, `openapi_validation` (its texts are in `openapi_texts`, its formats in
+`string_formats`), `list_types` (unique items), `rules` (`x-kubernetes-validations`),
+`through_storage`, and `custom_kinds`, which puts them together for one kind (`remembered_kinds` for
+all definitions of a cluster). `definitions` is about writing the CRD.
+"""
+
+from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes
+from celadon.kube.crd.custom_kinds import CustomKind, RememberedKinds, custom_kinds
+from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE
+from celadon.kube.crd.definition_validation import definition_errors
+from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome
+from celadon.kube.crd.typed_data import typed as typed_value
+
+__all__ = [
+    "APPROVAL",
+    "APPROVAL_PLACE",
+    "OLD_SELF",
+    "SELF",
+    "AskedRule",
+    "CustomKind",
+    "RememberedKinds",
+    "RuleOutcome",
+    "custom_kinds",
+    "definition_errors",
+    "rule_scopes",
+    "typed_value",
+]

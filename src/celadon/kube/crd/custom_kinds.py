@@ -1,0 +1,445 @@
+"""One version of a custom kind: everything that happens to its objects because of the schema.
+
+    kind = custom_kinds(definition)[gvk]
+    kind.prepare(obj)                 nulls, defaults, pruning
+    kind.validate(obj, before)        why it would be refused; `before` on updates
+
+Metadata is no concern of the schema: it has its own type, and is validated like that of any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import metadata
+from celadon.kube.crd.compiled_rules import SKIPPED
+from celadon.kube.crd.correlation import UNKNOWN, Unknown
+from celadon.kube.crd.embedded_resources import (
+    drop_unknown_metadata,
+    drop_unreadable,
+    embedded_resource_errors,
+    has_embedded_resources,
+    unreadable_resource,
+)
+from celadon.kube.crd.openapi_validation import value_errors
+from celadon.kube.crd.pruning import Pruned, defaulted, pruned, without_refused_nulls
+from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome, RulesOnDemand, RuleValidator
+from celadon.kube.fieldpath import (
+    ROOT,
+    ErrorType,
+    FieldError,
+    FieldPath,
+    SpelledStep,
+    duplicate,
+    invalid,
+)
+from celadon.kube.go.go_json import as_written
+from celadon.kube.go.go_text import json_text, plain_text, type_text
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.releases import DEFAULT, environment
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.resources.api_resources import ScalePaths, scale_paths
+from celadon.kube.schemas.definition_schemas import definition_schemas
+from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_object_meta,
+    validate_object_meta_update,
+)
+from celadon.records import dataclass
+
+# --- List types --------------------------------------------------------------
+#
+# `x-kubernetes-list-type`: items of sets, and keys of maps, occur once.
+#
+# As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/listtype/validation.go`: of an item
+# that occurs more than once only the second occurrence is reported.
+
+
+def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
+    """Every repetition at or below a path."""
+    if isinstance(value, dict):
+        return _in_object(value, schema, path)
+    if isinstance(value, list):
+        return _in_list(value, schema, path)
+    return []
+
+
+def _in_object(value: dict[str, Any], schema: Schema, path: FieldPath) -> list[FieldError]:
+    found = []
+    if schema.additional_properties is not None:
+        for key, one in value.items():
+            found += repeated_items(one, schema.additional_properties, path.key(key))
+    for key, one in value.items():
+        if key in schema.properties:
+            found += repeated_items(one, schema.properties[key], path.child(key))
+    return found
+
+
+def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldError]:
+    found = []
+    if schema.list_type == "set":
+        found += [duplicate(path.index(i), value[i]) for i in _second_occurrences(value)]
+    elif schema.list_type == "map":
+        found += _in_map_list(value, schema.list_map_keys, path)
+    if schema.items is not None:
+        for i, one in enumerate(value):
+            found += repeated_items(one, schema.items, path.index(i))
+    return found
+
+
+def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
+    for i, one in enumerate(value):
+        if one is not None and not isinstance(one, dict):
+            detail = "must be an object for an array of list-type map"
+            return [invalid(path.index(i), one, detail)]
+    named = [
+        {key: one[key] for key in sorted(keys) if key in one} for one in (x or {} for x in value)
+    ]
+    return [duplicate(path.index(i), named[i]) for i in _second_occurrences(named)]
+
+
+def _second_occurrences(values: Iterable[Any]) -> list[int]:
+    counts: dict[Hashable, int] = {}
+    found = []
+    for i, one in enumerate(values):
+        identity = _identity(one)
+        counts[identity] = counts.get(identity, 0) + 1
+        if counts[identity] == 2:
+            found.append(i)
+    return found
+
+
+def _identity(value: object) -> Hashable:
+    if isinstance(value, dict | list):
+        return json_text(_sorted(value))
+    return value.__class__, value
+
+
+def _sorted(value: object) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(one) for one in value] if isinstance(value, list) else value
+
+
+# --- Scale validation --------------------------------------------------------
+#
+# The counts and the selector that the `scale` of a custom resource shows: what may stand there.
+#
+# As k8s.io/apiextensions-apiserver `pkg/registry/customresource/validator.go`, whatever the
+# schema says of these places. A value of another type is refused without being shown: zero, or
+# an empty text, stands in its place.
+
+
+_MOST: Final = 2**31 - 1
+
+
+def wanted_count_errors(obj: dict[str, Any], scale: ScalePaths | None) -> Iterable[FieldError]:
+    """Of the count in the spec."""
+    return () if scale is None else _count_errors(obj, scale.wanted)
+
+
+def scale_status_errors(obj: dict[str, Any], scale: ScalePaths | None) -> Iterable[FieldError]:
+    """Of the count in the status, and of the selector."""
+    if scale is None:
+        return
+    yield from _count_errors(obj, scale.counted)
+    if scale.selector:
+        found = _found(obj, scale.selector, "string")
+        if found.trouble:
+            yield invalid(_path(scale.selector), "", found.trouble)
+
+
+def _count_errors(obj: dict[str, Any], names: tuple[str, ...]) -> Iterable[FieldError]:
+    found = _found(obj, names, "int64")
+    if found.trouble:
+        yield invalid(_path(names), 0, found.trouble)
+    elif found.value is not None and found.value < 0:
+        yield invalid(_path(names), found.value, "should be a non-negative integer")
+    elif found.value is not None and found.value > _MOST:
+        detail = f"should be less than or equal to {_MOST}"
+        yield invalid(_path(names), found.value, detail)
+
+
+class _Found(NamedTuple):
+    """The value at a place, None when there is none, or why nothing can be said of it."""
+
+    value: Any = None
+    trouble: str = ""
+
+
+def _found(obj: dict[str, Any], names: tuple[str, ...], wanted: str) -> _Found:
+    value: Any = obj
+    for i, name in enumerate(names):
+        if value is None:
+            return _Found()
+        if not isinstance(value, dict):
+            return _Found(trouble=_trouble(names[: i + 1], value, "map[string]interface{}"))
+        if name not in value:
+            return _Found()
+        value = value[name]
+    if type_text(value) != wanted:
+        return _Found(trouble=_trouble(names, value, wanted))
+    return _Found(value)
+
+
+def _trouble(names: tuple[str, ...], value: object, wanted: str) -> str:
+    shown, go_type = plain_text(value), type_text(value)
+    return f".{'.'.join(names)} accessor error: {shown} is of the type {go_type}, expected {wanted}"
+
+
+def _path(names: tuple[str, ...]) -> FieldPath:
+    """It is written as the definition writes it, with a dot in front."""
+    return FieldPath(SpelledStep(names[0], f".{names[0]}"), *names[1:])
+
+
+# --- Through storage ---------------------------------------------------------
+#
+# Custom resources on their way through the store, where all are kept in one version.
+#
+# A definition names one of its versions for storage. An object of another version is pruned by
+# the schema of that one when it is stored and gets its defaults when it is read; then it is
+# pruned by the schema of the version in which it is shown, which gives no defaults any more.
+# What a server answers to a write, a dry run too, has gone all the way. As
+# k8s.io/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`, where nothing
+# converts but the version's name.
+
+
+def as_stored(obj: dict[str, Any], storage: Schema) -> dict[str, Any]:
+    """What the store gives back of an object, with `storage` the schema of its version."""
+    found: dict[str, Any] = defaulted(pruned(obj, storage).value, storage)
+    return found
+
+
+def as_shown(obj: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """An object that the store gave back, in another version, whose schema is `schema`. A null with
+    a default stays, since nobody puts the default there."""
+    found: dict[str, Any] = without_refused_nulls(pruned(obj, schema).value, schema)
+    return found
+
+
+_STATUS: Final = FieldPath("status")
+_BLOCKING: Final = frozenset(
+    {
+        ErrorType.NOT_SUPPORTED,
+        ErrorType.REQUIRED,
+        ErrorType.TOO_LONG,
+        ErrorType.TOO_MANY,
+        ErrorType.TYPE_INVALID,
+    }
+)
+"""After an error of these types validation rules are not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomKind:
+    """A kind with its schema, and the rules of the schema."""
+
+    gvk: GroupVersionKind
+    schema: Schema
+    rules: RulesOnDemand | None = None
+    has_status: bool = False
+    namespaced: bool | None = None
+    """None: nobody says, and nobody looks at the namespace."""
+    scale: ScalePaths | None = None
+    embeds: bool = False
+    """Whether the schema has embedded resources below its root."""
+    storage: Schema | None = None
+    """The schema of the version in which objects are stored, where that is another one."""
+    since: int = 0
+    """The revision of the definition that brought the schema: an object that was written before it
+    was judged by another one."""
+
+    def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
+        """The object as it would be stored but for its metadata, and the fields it lost. With
+        `keeps_nulls` it is one that was applied, whose nulls are validated."""
+        found = pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
+        if not self.embeds:
+            return found
+        lost = drop_unknown_metadata(found.value, self.schema)
+        return Pruned(found.value, (*found.dropped, *lost))
+
+    def require_readable(self, obj: dict[str, Any]) -> None:
+        """DecodeError for a prepared object with an embedded resource that cannot be read."""
+        trouble = unreadable_resource(obj, self.schema) if self.embeds else None
+        if trouble is not None:
+            raise DecodeError(str(trouble), trouble.path)
+
+    def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """The object as it comes from the store: numbers as they are written there, and defaults
+        for what was taken away since `prepare`, such as a status. Where another version is stored,
+        what that does not know is gone, and the defaults are its own."""
+        if self.storage is not None:
+            return self.converted(as_written(obj))
+        found: dict[str, Any] = defaulted(as_written(obj), self.schema)
+        return found
+
+    def shown(self, obj: JsonObject) -> JsonObject:
+        """A stored object as it is read in this version: pruned and with defaults, unless it was
+        written in this version, and by this schema."""
+        is_own = obj.get("apiVersion") == self.gvk.api_version
+        is_current = is_own and _revision(obj) >= self.since
+        return obj if is_current else self.converted(dict(obj))
+
+    def converted(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """An object that was written in another version or by another schema, as it is read."""
+        named = {**obj, "apiVersion": self.gvk.api_version}
+        if self.storage is None:
+            found = as_stored(named, self.schema)
+        else:
+            found = as_shown(as_stored(named, self.storage), self.schema)
+        if self.embeds:
+            drop_unreadable(found, self.schema)
+            drop_unknown_metadata(found, self.schema)
+        return found
+
+    def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
+        """What is wrong with a prepared object, in the order of an API server, and what is
+        forgiven because it did not change."""
+        other = list(self._type_errors(obj))
+        if other:
+            return RuleOutcome(other)
+        was: Any | Unknown = UNKNOWN if before is None else before
+        found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
+        found += wanted_count_errors(obj, self.scale)
+        found += scale_status_errors(obj, self.scale)
+        if self.embeds:
+            found += embedded_resource_errors(obj, self.schema)
+        found += self._repetitions(obj, before)
+        return self._with_rules(found, obj, was)
+
+    def asked_rules(
+        self, obj: dict[str, Any], before: dict[str, Any] | None = None
+    ) -> list[AskedRule]:
+        """The rules that a prepared object is asked by, in their order."""
+        asked: list[AskedRule] = []
+        rules = self._compiled_rules()
+        if rules is not None:
+            rules.errors(obj, UNKNOWN if before is None else before, asked)
+        return asked
+
+    def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
+        """The same for a write to the status: of the schema only that of the status counts, and
+        its texts do not know that it is one. Lists and rules are those of the whole object. What
+        the scale wants is not looked at, nor are embedded resources."""
+        found = list(self._metadata_errors(obj, before))
+        schema = self.schema.properties.get("status")
+        if schema is not None and "status" in obj:
+            errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
+            found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+        found += scale_status_errors(obj, self.scale)
+        found += self._repetitions(obj, before)
+        return self._with_rules(found, obj, before)
+
+    def _repetitions(
+        self, obj: dict[str, Any], before: dict[str, Any] | None
+    ) -> Iterable[FieldError]:
+        """Of an object that had some before an update, nothing is said."""
+        if before is not None and repeated_items(before, self.schema):
+            return ()
+        return repeated_items(obj, self.schema)
+
+    def _with_rules(
+        self, found: list[FieldError], obj: dict[str, Any], before: Any | Unknown
+    ) -> RuleOutcome:
+        rules = self._compiled_rules()
+        if rules is None:
+            return RuleOutcome(found)
+        if any(error.type in _BLOCKING for error in found):
+            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
+        outcome = rules.errors(obj, before)
+        outcome.errors[:0] = found
+        return outcome
+
+    def _compiled_rules(self) -> RuleValidator | None:
+        return None if self.rules is None else self.rules.compiled()
+
+    def _type_errors(self, obj: dict[str, Any]) -> Iterable[FieldError]:
+        """A mutator may have made something else of it."""
+        for member, wanted in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
+            found = obj.get(member, wanted)
+            if found != wanted:
+                yield invalid(FieldPath(member), found, f"must be {wanted}")
+
+    def _metadata_errors(
+        self, obj: dict[str, Any], before: dict[str, Any] | None
+    ) -> Iterable[FieldError]:
+        meta = obj.get("metadata")
+        if not isinstance(meta, dict):
+            return ()
+        if before is None:
+            return validate_object_meta(meta, Naming(namespaced=self.namespaced))
+        old = before.get("metadata")
+        return validate_object_meta_update(meta, old if isinstance(old, dict) else {})
+
+
+def custom_kinds(
+    definition: Mapping[str, Any], version: str = DEFAULT
+) -> dict[GroupVersionKind, CustomKind]:
+    """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
+    Kubernetes release."""
+    spec, since = definition["spec"], _revision(definition)
+    rules_of = environment(version)
+    namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
+    versions = spec.get("versions") or ()
+    offered = {one["name"]: one.get("subresources") for one in versions}
+    stored = next((one["name"] for one in versions if one.get("storage")), "")
+    schemas = definition_schemas(definition)
+    storage = {gvk.version: schema for gvk, schema in schemas.items()}.get(stored)
+    return {
+        gvk: CustomKind(
+            gvk,
+            schema,
+            RulesOnDemand(schema, rules_of, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
+            _member(offered, gvk.version, "status") is not None,
+            namespaced,
+            scale_paths(_member(offered, gvk.version, "scale")),
+            has_embedded_resources(schema),
+            None if gvk.version == stored else storage,
+            since,
+        )
+        for gvk, schema in schemas.items()
+    }
+
+
+def _revision(obj: JsonObject) -> int:
+    """At which an object was read; 0 for one that no store has numbered."""
+    version = metadata.resource_version(obj)
+    return int(version) if version.isdecimal() else 0
+
+
+def _member(version: Mapping[str, Any], *names: str) -> Any:
+    found: Any = version
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+# --- Remembered kinds --------------------------------------------------------
+#
+# The kinds that definitions define, compiled once as long as a definition's spec stays.
+
+
+class RememberedKinds:
+    """`version` is the release whose rules hold for the schemas."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._known: dict[str, tuple[JsonObject, dict[GroupVersionKind, CustomKind]]] = {}
+
+    def of(self, definitions: Iterable[JsonObject]) -> Mapping[GroupVersionKind, CustomKind]:
+        """Of all of them together; others are forgotten."""
+        self._known = {metadata.name(one): self._kinds_of(one) for one in definitions}
+        return {kind: found for _, kinds in self._known.values() for kind, found in kinds.items()}
+
+    def _kinds_of(
+        self, definition: JsonObject
+    ) -> tuple[JsonObject, dict[GroupVersionKind, CustomKind]]:
+        known = self._known.get(metadata.name(definition))
+        spec = definition["spec"]
+        if known is not None and known[0] == spec:
+            return known
+        return spec, custom_kinds(definition, self._version)

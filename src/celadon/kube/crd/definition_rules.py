@@ -1,0 +1,463 @@
+"""The walk through a schema of a CRD that is being written: its keywords (`schema_keywords`), and
+its validation rules. Are they well formed, do they compile, and can every one of them, and all
+together, be afforded in the worst case?
+
+As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`. A rule may cost
+as much as its worst evaluation times the number of times that its part can occur in an object.
+Nodes are visited from below, members in the order of their names (upstream: that of a Go map). The
+rules of a node are compiled only if nothing else is wrong there or below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.crd.compiled_rules import CompiledRule, NodeRules, compile_rules, field_path
+from celadon.kube.crd.definition_parts import (
+    LIST_KEYS,
+    LIST_TYPE,
+    MAP_TYPE,
+    TYPES,
+    Demands,
+    has_divided_items,
+    loose_keys,
+)
+from celadon.kube.crd.internal_definitions import rule_value
+from celadon.kube.crd.structural_schemas import EMBEDDED, PRESERVE, GivenSchema, branches, members
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go.go_text import trim_space
+from celadon.kube.json_types import JsonObject
+from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.well_known_values import OBJECT_FIELDS
+from celadon.records import dataclass
+
+# --- Definition texts --------------------------------------------------------
+#
+# What an API server says about the validation rules of a CRD.
+#
+# Texts of k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`.
+
+
+NO_RULE: Final = "rule is not specified"
+EMPTY: Final = "must be non-empty if specified"
+BROKEN: Final = "must not contain line breaks"
+NO_MESSAGE: Final = "message must be specified if rule contains line breaks"
+EMPTY_EXPRESSION: Final = "messageExpression must be non-empty if specified"
+WRONG_PATH: Final = "must be a valid path"
+WITHOUT_TYPE: Final = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: "
+    "unable to convert structural schema to CEL declarations"
+)
+OPTIONAL_WITHOUT_OLD_SELF: Final = "may not be set if oldSelf is not used in rule"
+
+_ADVICE: Final = (
+    "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, "
+    "maps, and strings are declared)"
+)
+_SCHEMA: Final = "entire OpenAPIv3 schema"
+_SMALL_FACTOR: Final = 1.5
+_LARGE_FACTOR: Final = 100.0
+
+
+def uncorrelatable(path: str) -> str:
+    """A rule with `oldSelf` below a list whose items nobody can recognize; `path` is that list."""
+    return f"oldSelf cannot be used on the uncorrelatable portion of the schema within {path}"
+
+
+def too_expensive(path: FieldPath, what: str, cost: int, limit: int) -> FieldError:
+    """`what` is `rule` or `messageExpression`."""
+    return fieldpath.forbidden(path, _exceeds(f"estimated {what} cost", cost, limit))
+
+
+def contributed(path: FieldPath) -> FieldError:
+    """One of the most expensive rules, when all together cost too much."""
+    detail = f"contributed to estimated rule cost total exceeding cost limit for {_SCHEMA}"
+    return fieldpath.forbidden(path, detail)
+
+
+def too_expensive_together(path: FieldPath, cost: int, limit: int) -> FieldError:
+    """`cost` and `limit` of all rules of one version, in units of the CEL cost model."""
+    what = f"x-kubernetes-validations estimated rule cost total for {_SCHEMA}"
+    return fieldpath.forbidden(path, _exceeds(what, cost, limit))
+
+
+def _exceeds(what: str, cost: int, limit: int) -> str:
+    factor = cost / limit
+    if factor > _LARGE_FACTOR:
+        text = "more than 100x"
+    elif factor < _SMALL_FACTOR:
+        text = f"{factor:.6f}x"
+    else:
+        text = f"{factor:.1f}x"
+    return f"{what} exceeds budget by factor of {text} {_ADVICE}"
+
+
+# --- Schema keywords ---------------------------------------------------------
+#
+# Which keywords a schema of a CRD may use, and which belong together.
+#
+# As `ValidateCustomResourceDefinitionOpenAPISchema` in k8s.io/apiextensions-apiserver
+# `pkg/apis/apiextensions/validation/validation.go`. The errors of one node come in two parts:
+# upstream has the first before what is below the node, and the second behind it.
+
+
+Errors = Iterator[FieldError]
+
+_UNSUPPORTED: Final = (
+    "id",
+    "additionalItems",
+    "patternProperties",
+    "definitions",
+    "dependencies",
+    "$ref",
+)
+_PRESENT: Final = frozenset({"additionalItems", "dependencies", "$ref"})
+"""Of these an empty value counts as one."""
+_QUADRATIC: Final = (
+    "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+)
+_WHOLE: Final = f"must be atomic as item of a list with {LIST_TYPE}=set"
+
+
+def errors_before(
+    given: JsonObject, at: FieldPath, demands: Demands, no_default: str, *, in_metadata: bool
+) -> Errors:
+    """What is said of a node before the nodes below it. With `no_default`, which says where the
+    node stands, it may have no default."""
+    type_ = given.get("type") or ""
+    if demands.valid_types and type_ and type_ not in TYPES:
+        yield fieldpath.not_supported(at.child("type"), type_, TYPES)
+    if no_default and given.get("default") is not None:
+        yield fieldpath.forbidden(at.child("default"), f"must not be set {no_default}")
+    for name in _UNSUPPORTED:
+        if given.get(name) or (name in _PRESENT and given.get(name) is not None):
+            yield fieldpath.forbidden(at.child(name), f"{name} is not supported")
+    if type_ == "null":
+        detail = "type cannot be set to null, use nullable as an alternative"
+        yield fieldpath.forbidden(at.child("type"), detail)
+    if isinstance(given.get("items"), list) and given["items"]:
+        detail = "items must be a schema object and not an array"
+        yield fieldpath.forbidden(at.child("items"), detail)
+    if in_metadata and given.get(EMBEDDED):
+        detail = "must not be used inside of resource meta"
+        yield fieldpath.forbidden(at.child(EMBEDDED), detail)
+    if given.get("uniqueItems"):
+        yield fieldpath.forbidden(at.child("uniqueItems"), _QUADRATIC)
+    values = given.get("additionalProperties")
+    if values is not None and values is not True and given.get("properties"):
+        detail = "additionalProperties and properties are mutual exclusive"
+        yield fieldpath.forbidden(at.child("additionalProperties"), detail)
+
+
+def errors_after(given: JsonObject, at: FieldPath, demands: Demands) -> Errors:
+    """What is said of a node behind the nodes below it, its rules left out."""
+    if given.get(PRESERVE) is False:
+        yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
+    map_type, list_type = given.get(MAP_TYPE), given.get(LIST_TYPE)
+    if map_type is not None:
+        yield from _typed(given, at, "object", MAP_TYPE)
+        if map_type not in ("atomic", "granular"):
+            choices = ("atomic", "granular")
+            yield fieldpath.not_supported(at.child(MAP_TYPE), map_type, choices)
+    if list_type is not None:
+        yield from _typed(given, at, "array", LIST_TYPE)
+        if demands.atomic_sets and given.get("type") == "array" and has_divided_items(given):
+            # upstream shows the list type of either.
+            items = given["items"]
+            name = LIST_TYPE if items.get("type") == "array" else MAP_TYPE
+            yield fieldpath.invalid(at.child("items", name), items.get(LIST_TYPE), _WHOLE)
+        if list_type not in ("atomic", "set", "map"):
+            yield fieldpath.not_supported(at.child(LIST_TYPE), list_type, ("atomic", "set", "map"))
+    if given.get(LIST_KEYS) and list_type != "map":
+        detail, place = f"must be map if {LIST_KEYS} is non-empty", at.child(LIST_TYPE)
+        yield (
+            fieldpath.required(place, detail)
+            if list_type is None
+            else fieldpath.invalid(place, list_type, detail)
+        )
+    if list_type == "map":
+        yield from _map_list(given, at)
+    if demands.keyed_items:
+        yield from _loose_keys(given, at)
+
+
+def _typed(given: JsonObject, at: FieldPath, wanted: str, because: str) -> Errors:
+    type_, place = given.get("type") or "", at.child("type")
+    detail = f"must be {wanted} if {because} is specified"
+    if not type_:
+        yield fieldpath.required(place, detail)
+    elif type_ != wanted:
+        yield fieldpath.invalid(place, type_, detail)
+
+
+def _map_list(given: JsonObject, at: FieldPath) -> Errors:
+    keys, items = given.get(LIST_KEYS) or [], given.get("items")
+    if not keys:
+        yield fieldpath.required(at.child(LIST_KEYS), f"must not be empty if {LIST_TYPE} is map")
+    if items is None:
+        detail = f"must have a schema if {LIST_TYPE} is map"
+        yield fieldpath.required(at.child("items"), detail)
+    if not isinstance(items, dict):
+        return
+    type_ = items.get("type") or ""
+    if type_ != "object":
+        detail = f"must be object if parent array's {LIST_TYPE} is map"
+        yield fieldpath.invalid(at.child("items").child("type"), type_, detail)
+        return
+    known = members(items, "properties")
+    seen: set[str] = set()
+    for key in keys:
+        if key not in known:
+            detail = "entries must all be names of item properties"
+            yield fieldpath.invalid(at.child(LIST_KEYS), keys, detail)
+        elif known[key].get("type") in ("array", "object"):
+            place = at.child("items").child("properties").key(key).child("type")
+            detail = f"must be a scalar type if parent array's {LIST_TYPE} is map"
+            yield fieldpath.invalid(place, type_, detail)
+        if key in seen:
+            detail = "must not contain duplicate entries"
+            yield fieldpath.invalid(at.child(LIST_KEYS), keys, detail)
+        seen.add(key)
+
+
+def _loose_keys(given: JsonObject, at: FieldPath) -> Errors:
+    items = at.child("items")
+    for key, name in loose_keys(given):
+        if not key:
+            detail = f"cannot be nullable when {LIST_TYPE} is {given[LIST_TYPE]}"
+            yield fieldpath.forbidden(items.child(name), detail)
+            continue
+        place, this = items.child("properties").key(key).child(name), "this property is in"
+        if name == "default":
+            detail = f"{this} {LIST_KEYS}, so it must have a default or be a required property"
+            yield fieldpath.required(place, detail)
+        else:
+            yield fieldpath.forbidden(place, f"{this} {LIST_KEYS}, so it cannot be nullable")
+
+
+RULE_COST_LIMIT: Final = 10_000_000
+"""Of one rule (upstream: `StaticEstimatedCostLimit`)."""
+DEFINITION_COST_LIMIT: Final = 100_000_000
+"""Of all rules of one version (`StaticEstimatedCRDCostLimit`)."""
+_MAX_UINT64: Final = (1 << 64) - 1
+_LISTED: Final = 4
+"""So many of the most expensive rules are named, of those that take a hundredth of the limit."""
+_REASONS: Final = (
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueRequired",
+)
+_IN_METADATA: Final = "inside additionalProperties applying to object metadata"
+
+
+@dataclass(slots=True)
+class SchemaFindings:
+    """What is wrong with a schema: its keywords, its rules, and what they cost together."""
+
+    keywords: list[FieldError] = field(default_factory=list)
+    rules: list[FieldError] = field(default_factory=list)
+    costs: list[FieldError] = field(default_factory=list)
+
+
+def schema_findings(
+    one: GivenSchema, demands: Demands, *, compiles: bool = True, limits_costs: bool = True
+) -> SchemaFindings:
+    """What is wrong with a schema. Rules are only compiled with `compiles`, in a structural schema;
+    without `limits_costs` each may cost what it likes."""
+    check = _Check(demands, limits_costs)
+    check.visit(one.given, one.schema if compiles else None, _Node(one.path, is_root=True))
+    found = check.found
+    if check.total > DEFINITION_COST_LIMIT:
+        found.costs += [contributed(where) for _, where in check.most_expensive()]
+        found.costs.append(too_expensive_together(one.path, check.total, DEFINITION_COST_LIMIT))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """Where a schema stands. `cardinality` is None where nothing bounds it; below `uncorrelatable`
+    no rule may look at `oldSelf`. `no_default` says where no default may be, and why."""
+
+    path: FieldPath
+    is_root: bool = False
+    cardinality: int | None = 1
+    uncorrelatable: str = ""
+    in_metadata: bool = False
+    no_default: str = ""
+
+    def below(self, path: FieldPath, given: JsonObject) -> _Node:
+        """A part, which occurs as often as the type of the node lets it."""
+        most = _occurrences(given)
+        cardinality = None
+        if self.cardinality is not None and most is not None:
+            cardinality = min(self.cardinality * most, _MAX_UINT64)
+        return replace(self, path=path, is_root=False, cardinality=cardinality)
+
+    def branch(self, path: FieldPath) -> _Node:
+        """What a branch says about the same part."""
+        return replace(self, path=path, is_root=False)
+
+    def uncorrelated(self, path: FieldPath) -> _Node:
+        if self.uncorrelatable:
+            return self
+        return replace(self, uncorrelatable=path.text)
+
+    def member(self, name: str, given: JsonObject) -> _Node:
+        is_meta = name in OBJECT_FIELDS and (
+            self.is_root or given.get("x-kubernetes-embedded-resource") is True
+        )
+        below = self.below(self.path.child("properties").key(name), given)
+        if not is_meta:
+            return below
+        no_default = f"in top-level {name}" if self.is_root else self.no_default
+        return replace(below, in_metadata=True, no_default=no_default)
+
+
+def _occurrences(given: JsonObject) -> int | None:
+    """How many of each of its parts a value can have; None if nothing says so."""
+    most: int | None = 1
+    if given.get("type") == "array":
+        most = given.get("maxItems")
+    elif given.get("type") == "object" and given.get("additionalProperties") is not None:
+        most = given.get("maxProperties")
+    return None if most is None else max(most, 0)
+
+
+@dataclass(slots=True)
+class _Check:
+    """One walk through a schema."""
+
+    demands: Demands
+    limits_costs: bool
+    found: SchemaFindings = field(default_factory=SchemaFindings)
+    costs: list[tuple[int, FieldPath]] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return min(sum(cost for cost, _ in self.costs), _MAX_UINT64)
+
+    def most_expensive(self) -> list[tuple[int, FieldPath]]:
+        dear = [one for one in self.costs if one[0] >= DEFINITION_COST_LIMIT // 100]
+        return sorted(dear, key=lambda one: -one[0])[:_LISTED]
+
+    def visit(self, given: JsonObject, schema: Schema | None, node: _Node) -> None:
+        """`given` is the JSON of the schema: what it says of rules is shown as it was written.
+        `schema` None: no rules are compiled there."""
+        keywords = self.found.keywords
+        before = len(keywords)
+        keywords += errors_before(
+            given, node.path, self.demands, node.no_default, in_metadata=node.in_metadata
+        )
+        values, items = given.get("additionalProperties"), given.get("items")
+        if isinstance(values, dict):
+            below = node.below(node.path.child("additionalProperties"), given)
+            if node.in_metadata:
+                below = replace(below, no_default=_IN_METADATA)
+            self.visit(values, schema and schema.additional_properties, below)
+        for name, member in members(given, "properties").items():
+            self.visit(member, schema and schema.properties.get(name), node.member(name, given))
+        for place, branch in branches(given):
+            self.visit(branch, None, node.branch(node.path.join(place)))
+        for name, member in members(given, "definitions").items():
+            self.visit(member, None, node.branch(node.path.child("definitions").key(name)))
+        if items is not None:
+            below = node.below(node.path.child("items"), given)
+            if given.get("x-kubernetes-list-type") != "map":
+                below = below.uncorrelated(node.path)
+            if isinstance(items, dict):
+                self.visit(items, schema and schema.items, below)
+            for i, one in enumerate(items if isinstance(items, list) else ()):
+                self.visit(one, None, replace(below, path=below.path.index(i)))
+        for name, member in members(given, "dependencies").items():
+            self.visit(member, None, node.branch(node.path.child("dependencies").key(name)))
+        keywords += errors_after(given, node.path, self.demands)
+        rules = given.get("x-kubernetes-validations")
+        if rules:
+            at = node.path.child("x-kubernetes-validations")
+            for i, rule in enumerate(rules):
+                keywords += _shape(rule, at.index(i), schema)
+            if schema is not None and len(keywords) == before:
+                self._rules(schema, rules, node)
+
+    def _rules(self, schema: Schema, given: list[Any], node: _Node) -> None:
+        at = node.path.child("x-kubernetes-validations")
+        compiled = compile_rules(schema, self.demands, is_root=node.is_root)
+        if compiled.error:
+            self.found.rules.append(fieldpath.internal(at, WITHOUT_TYPE))
+        for i, one in enumerate(compiled.rules):
+            self._rule(one, given[i], at.index(i), node, compiled)
+
+    def _rule(
+        self, rule: CompiledRule, given: Any, at: FieldPath, node: _Node, compiled: NodeRules
+    ) -> None:
+        assert compiled.declared is not None, "there would be no compiled rule"
+        refused = self.found.rules
+        times = node.cardinality
+        if times is None:
+            times = compiled.declared.max_cardinality
+        if rule.rule is not None:
+            self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), at)
+        if rule.error:
+            refused.append(fieldpath.invalid(at.child("rule"), rule_value(given), rule.error))
+        if rule.message_error:
+            where, shown = at.child("messageExpression"), rule_value(given)
+            refused.append(fieldpath.invalid(where, shown, rule.message_error))
+        elif rule.message is not None:
+            self._cost("messageExpression", rule.message.max_cost, at)
+        if rule.uses_old_self and node.uncorrelatable:
+            detail = uncorrelatable(node.uncorrelatable)
+            refused.append(fieldpath.invalid(at.child("rule"), rule.source.rule, detail))
+        elif not rule.uses_old_self and given.get("optionalOldSelf") is not None:
+            value, where = given["optionalOldSelf"], at.child("optionalOldSelf")
+            refused.append(fieldpath.invalid(where, value, OPTIONAL_WITHOUT_OLD_SELF))
+
+    def _cost(self, what: str, cost: int, at: FieldPath) -> None:
+        self.costs.append((cost, at.child(what)))
+        if self.limits_costs and cost > RULE_COST_LIMIT:
+            error = too_expensive(at.child(what), what, cost, RULE_COST_LIMIT)
+            self.found.rules.append(error)
+
+
+def _shape(rule: Any, at: FieldPath, schema: Schema | None) -> list[FieldError]:
+    """What can be wrong with a rule before it is compiled."""
+    found = []
+    rule_text, message = _text(rule, "rule"), _text(rule, "message")
+    if not trim_space(rule_text):
+        found.append(fieldpath.required(at.child("rule"), NO_RULE))
+    elif message and not trim_space(message):
+        found.append(fieldpath.invalid(at.child("message"), message, EMPTY))
+    elif _has_breaks(trim_space(message)):
+        found.append(fieldpath.invalid(at.child("message"), message, BROKEN))
+    elif _has_breaks(trim_space(rule_text)) and not trim_space(message):
+        found.append(fieldpath.required(at.child("message"), NO_MESSAGE))
+    expression = _text(rule, "messageExpression")
+    if expression and not trim_space(expression):
+        found.append(fieldpath.required(at.child("messageExpression"), EMPTY_EXPRESSION))
+    reason = rule.get("reason")
+    if reason is not None and reason not in _REASONS:
+        found.append(fieldpath.not_supported(at.child("reason"), reason, _REASONS))
+    return found + _field_path(_text(rule, "fieldPath"), at.child("fieldPath"), schema)
+
+
+def _field_path(path: str, at: FieldPath, schema: Schema | None) -> list[FieldError]:
+    found = []
+    if path and not trim_space(path):
+        found.append(fieldpath.invalid(at, path, EMPTY))
+    if _has_breaks(path):
+        found.append(fieldpath.invalid(at, path, BROKEN))
+    if path and schema is not None and field_path(path, schema) is None:
+        found.append(fieldpath.invalid(at, path, WRONG_PATH))
+    return found
+
+
+def _text(rule: Mapping[str, Any], key: str) -> str:
+    value = rule.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _has_breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text

@@ -1,0 +1,383 @@
+"""A CRD that is being written: names and versions here, its parts (`definition_parts`), and its
+schemas (`structural_schemas`, `schema_defaults`, and `definition_rules`, which walks them).
+
+As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`, in its order.
+The objects are as validating admission sees them: defaulted, with the status that a server gives
+them. Of an update less is demanded (`definition_demands`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.crd.definition_parts import (
+    Demands,
+    approval_errors,
+    approval_state,
+    column_errors,
+    conversion_errors,
+    demands_of_update,
+    deprecation_errors,
+    preserving_errors,
+    selectable_errors,
+    subresource_errors,
+)
+from celadon.kube.crd.definition_rules import schema_findings
+from celadon.kube.crd.internal_definitions import (
+    SPEC,
+    VERSIONS,
+    InternalDefinition,
+    has_status,
+    internal_definition,
+    schema_in,
+    schema_value,
+    set_fields,
+    version_value,
+)
+from celadon.kube.crd.structural_schemas import (
+    GivenSchema,
+    default_errors,
+    every_schema,
+    structural_errors,
+    unreadable,
+)
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.releases import DEFAULT
+from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.validation.field_checks import IMMUTABLE
+from celadon.kube.validation.object_meta import (
+    Naming,
+    validate_meta_of_update,
+    validate_object_meta,
+)
+
+Errors = Iterator[FieldError]
+
+_NAMES: Final = SPEC.child("names")
+_STATUS: Final = FieldPath("status")
+_STORED: Final = _STATUS.child("storedVersions")
+_SCOPES: Final = ("Cluster", "Namespaced")
+_WRONG_NAME: Final = 'must be spec.names.plural+"."+spec.group'
+_MIXED_CASE: Final = "may have mixed case, but should otherwise match: "
+_ALLOWED_WITH_STATUS: Final = (
+    *("Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum"),
+    *("ExclusiveMinimum", "MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems"),
+    *("UniqueItems", "MultipleOf", "Required", "Items", "Properties", "ExternalDocs", "Example"),
+    *("XPreserveUnknownFields", "XValidations"),
+)
+"""What the root of a schema may say beside a status subresource, whose schema is cut out of it."""
+_STATUS_ENABLED: Final = "if the status subresource is enabled"
+
+
+def definition_errors(obj: JsonObject, version: str = DEFAULT) -> list[FieldError]:
+    """Why an API server refuses to create a CustomResourceDefinition; `version` is its release."""
+    spec = obj.get("spec") or {}
+    return [
+        *_metadata(obj, spec),
+        *_spec(spec, Demands(version)),
+        *definition_status_errors(obj),
+        *_stored_versions(obj, spec),
+        *approval_errors(spec.get("group") or "", _annotations(obj)),
+        *preserving_errors(spec),
+    ]
+
+
+def definition_update_errors(
+    obj: JsonObject, old: JsonObject, version: str = DEFAULT
+) -> list[FieldError]:
+    """Why it refuses to update one."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    demands = demands_of_update(spec, before, version)
+    found = [
+        *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
+        *_spec(spec, demands),
+        *_unchanged(spec, before, established=_is_established(old)),
+        *definition_status_errors(obj),
+        *_stored_versions(obj, spec),
+    ]
+    approval = approval_state(_annotations(obj))
+    if approval != approval_state(_annotations(old)):
+        found += approval_errors(spec.get("group") or "", _annotations(obj))
+    if not before.get("preserveUnknownFields"):
+        found += preserving_errors(spec)
+    return found
+
+
+def definition_status_errors(obj: JsonObject) -> list[FieldError]:
+    """What is wrong with the status of one."""
+    names = (obj.get("status") or {}).get("acceptedNames") or {}
+    return [*_names(names, _STATUS.child("acceptedNames"))]
+
+
+def _annotations(obj: JsonObject) -> Mapping[str, str]:
+    return (obj.get("metadata") or {}).get("annotations") or {}
+
+
+def _is_established(obj: JsonObject) -> bool:
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return any(
+        one.get("type") == "Established" and one.get("status") == "True" for one in conditions
+    )
+
+
+def _metadata(obj: JsonObject, spec: JsonObject) -> Errors:
+    names = spec.get("names") or {}
+    wanted = f"{names.get('plural') or ''}.{spec.get('group') or ''}"
+
+    def rule(name: str) -> list[str]:
+        found = list(name_rules.dns1123_subdomain(name))
+        return found if name == wanted else [*found, _WRONG_NAME]
+
+    return validate_object_meta(obj.get("metadata") or {}, Naming(rule, namespaced=False))
+
+
+def _unchanged(spec: JsonObject, old: JsonObject, *, established: bool) -> Errors:
+    """What is part of the place where objects are stored stays, once they can be."""
+    names, before = spec.get("names") or {}, old.get("names") or {}
+    rows = [
+        (SPEC.child("group"), spec.get("group"), old.get("group")),
+        (_NAMES.child("plural"), names.get("plural"), before.get("plural")),
+    ]
+    if established:
+        rows[:0] = [
+            (SPEC.child("scope"), spec.get("scope"), old.get("scope")),
+            (_NAMES.child("kind"), names.get("kind"), before.get("kind")),
+        ]
+    for at, value, was in rows:
+        if (value or "") != (was or ""):
+            yield fieldpath.invalid(at, value or "", IMMUTABLE)
+
+
+def _spec(spec: JsonObject, demands: Demands) -> Errors:
+    whole = internal_definition(spec)
+    yield from _group(spec.get("group") or "")
+    scope = spec.get("scope") or ""
+    if not scope:
+        yield fieldpath.required(SPEC.child("scope"))
+    elif scope not in _SCOPES:
+        yield fieldpath.not_supported(SPEC.child("scope"), scope, _SCOPES)
+    keeps_unknown = bool(spec.get("preserveUnknownFields"))
+    yield from _missing_schemas(whole, demands, keeps_unknown=keeps_unknown)
+    nodes = [node for _, given in whole.schemas() for node in every_schema(given)]
+    has_defaults = any(node.get("default") is not None for node in nodes)
+    if not keeps_unknown or has_defaults or any(map(_has_extensions, nodes)):
+        demands = replace(demands, structural=True)
+    if has_defaults and keeps_unknown:
+        detail = "must be false in order to use defaults in the schema"
+        yield fieldpath.invalid(SPEC.child("preserveUnknownFields"), True, detail)
+    yield from _versions(whole, demands, is_given=spec.get("versions") is not None)
+    names = spec.get("names") or {}
+    for member in ("plural", "singular", "kind", "listKind"):
+        if not names.get(member):
+            yield fieldpath.required(_NAMES.child(member))
+    yield from _names(names, _NAMES)
+    yield from _shared(whole, demands)
+    conversion = spec.get("conversion") or {}
+    place = SPEC.child("conversion")
+    if conversion and conversion.get("strategy") != "None" and keeps_unknown:
+        detail = "must be None if spec.preserveUnknownFields is true"
+        yield fieldpath.invalid(place.child("strategy"), conversion.get("strategy") or "", detail)
+    if conversion:
+        yield from conversion_errors(conversion, place, known_reviews=demands.known_reviews)
+
+
+def _group(group: str) -> Errors:
+    at = SPEC.child("group")
+    if not group:
+        yield fieldpath.required(at)
+    elif wrong := name_rules.dns1123_subdomain(group):
+        yield fieldpath.invalid(at, group, ",".join(wrong))
+    elif "." not in group:
+        yield fieldpath.invalid(at, group, "should be a domain with at least one dot")
+
+
+def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unknown: bool) -> Errors:
+    if schema_in(whole.shared) is not None:
+        return
+    for i, one in enumerate(whole.versions):
+        at = VERSIONS.index(i).child("schema", "openAPIV3Schema")
+        if schema_in(one) is not None:
+            continue
+        if demands.schemas:
+            yield fieldpath.required(at)
+        elif not keeps_unknown and one.get("served"):
+            yield fieldpath.required(at, "because otherwise all fields are pruned")
+
+
+def _has_extensions(node: JsonObject) -> bool:
+    return any(
+        node.get(f"x-kubernetes-{name}") not in (None, False, [])
+        for name in ("embedded-resource", "int-or-string", "list-map-keys", "validations")
+    ) or any(
+        node.get(f"x-kubernetes-{name}") is not None
+        for name in ("preserve-unknown-fields", "list-type")
+    )
+
+
+def _versions(whole: InternalDefinition, demands: Demands, *, is_given: bool) -> Errors:
+    versions = whole.versions
+    names = [one.get("name") or "" for one in versions]
+    for i, one in enumerate(versions):
+        at = VERSIONS.index(i)
+        if wrong := name_rules.dns1035_label(names[i]):
+            yield fieldpath.invalid(at.child("name"), names[i], ",".join(wrong))
+        enabled = has_status(one) or has_status(whole.shared)
+        yield from deprecation_errors(one, at.child("deprecationWarning"))
+        yield from _parts(one, at, names[i], demands, status=enabled)
+    shown = [version_value(one) for one in versions] if is_given else None
+    if len(set(names)) < len(names):
+        yield fieldpath.invalid(VERSIONS, shown, "must contain unique version names")
+    if sum(bool(one.get("storage")) for one in versions) != 1:
+        detail = "must have exactly one version marked as storage version"
+        yield fieldpath.invalid(VERSIONS, shown, detail)
+    first = whole.first_name
+    if first and (wrong := name_rules.dns1035_label(first)):
+        # Upstream keeps the first name in a field of its own, and looks at that as well.
+        yield fieldpath.invalid(SPEC.child("version"), first, ",".join(wrong))
+
+
+def _parts(
+    version: JsonObject, at: FieldPath, name: str, demands: Demands, *, status: bool
+) -> Errors:
+    """What a version has of its own."""
+    schema = schema_in(version)
+    if schema is not None:
+        place = at.child("schema", "openAPIV3Schema")
+        yield from _schema(schema, place, name, demands, status=status)
+    yield from _endpoints_and_columns(version, at)
+    fields = version.get("selectableFields")
+    if fields:
+        detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
+
+
+def _shared(whole: InternalDefinition, demands: Demands) -> Errors:
+    """What all versions share."""
+    shared = whole.shared
+    schema = schema_in(shared)
+    if schema is not None:
+        place = SPEC.child("validation", "openAPIV3Schema")
+        enabled = has_status(shared) or any(map(has_status, whole.versions))
+        yield from _schema(schema, place, whole.first_name, demands, status=enabled)
+    yield from _endpoints_and_columns(shared, SPEC)
+    fields = shared.get("selectableFields")
+    if fields:
+        detail = "may only be set when validations.schema is included"
+        has_validation = shared.get("schema") is not None
+        known = schema or ({} if has_validation else None)
+        yield from _selectable(fields, known, SPEC, detail, many="" in demands.many_fields)
+
+
+def _endpoints_and_columns(part: JsonObject, at: FieldPath) -> Errors:
+    """Of one version, or of all."""
+    if part.get("subresources"):
+        yield from subresource_errors(part["subresources"], at.child("subresources"))
+    if part.get("additionalPrinterColumns"):
+        columns = part["additionalPrinterColumns"]
+        yield from column_errors(columns, at.child("additionalPrinterColumns"))
+
+
+def _selectable(
+    fields: list[Any], schema: JsonObject | None, at: FieldPath, detail: str, *, many: bool
+) -> Errors:
+    place = at.child("selectableFields")
+    if schema is None:
+        yield fieldpath.invalid(place, "", detail)
+        return
+    why = unreadable(schema)
+    if why is not None:
+        yield fieldpath.invalid(at.child("schema", "openAPIV3Schema"), "", why)
+        return
+    yield from selectable_errors(fields, schema, place, many=many)
+
+
+def _schema(
+    given: JsonObject, at: FieldPath, name: str, demands: Demands, *, status: bool
+) -> Errors:
+    """What is wrong with a schema; `name` is that of its version, the first of several."""
+    found = [*_root_with_status(given, at)] if status else []
+    if given.get("nullable"):
+        found.append(
+            fieldpath.forbidden(at.child("nullable"), "nullable cannot be true at the root")
+        )
+    one = GivenSchema(at, decode_schema(given), given)
+    why = unreadable(given) if demands.structural else None
+    wrong: list[FieldError] = []
+    if demands.structural and why is None:
+        pruned = demands.pruned_defaults
+        wrong = structural_errors(given, at) or default_errors(one, demands.version, pruned=pruned)
+    found += wrong
+    compiles = demands.structural and why is None and not wrong
+    limits_costs = name not in demands.unchanged_schemas
+    findings = schema_findings(one, demands, compiles=compiles, limits_costs=limits_costs)
+    found += [*findings.keywords, *findings.rules]
+    if not found and why is not None:
+        found.append(fieldpath.invalid(at, "", why))
+    yield from found
+    yield from findings.costs
+
+
+def _root_with_status(given: JsonObject, at: FieldPath) -> Errors:
+    for name in set_fields(given):
+        if name == "Type":
+            if given["type"] != "object":
+                detail = (
+                    'only "object" is allowed as the type at the root of the schema '
+                    f"{_STATUS_ENABLED}"
+                )
+                yield fieldpath.invalid(at.child("type"), given["type"], detail)
+                return
+        elif name not in _ALLOWED_WITH_STATUS:
+            allowed = " ".join(_ALLOWED_WITH_STATUS)
+            detail = (
+                f"only [{allowed}] fields are allowed at the root of the schema {_STATUS_ENABLED}"
+            )
+            yield fieldpath.invalid(at, schema_value(given), detail)
+            return
+
+
+def _names(names: JsonObject, at: FieldPath) -> Errors:
+    for member in ("plural", "singular"):
+        text = names.get(member) or ""
+        if text:
+            yield from _label(at.child(member), text)
+    for member in ("kind", "listKind"):
+        text = names.get(member) or ""
+        if text and (wrong := name_rules.dns1035_label(text.lower())):
+            yield fieldpath.invalid(at.child(member), text, _MIXED_CASE + ",".join(wrong))
+    for i, text in enumerate(names.get("shortNames") or ()):
+        yield from _label(at.child("shortNames").index(i), text)
+    if names.get("kind") and names.get("kind") == names.get("listKind"):
+        detail = "kind and listKind may not be the same"
+        yield fieldpath.invalid(at.child("listKind"), names["listKind"], detail)
+    for i, text in enumerate(names.get("categories") or ()):
+        yield from _label(at.child("categories").index(i), text)
+
+
+def _label(at: FieldPath, text: str) -> Errors:
+    if wrong := name_rules.dns1035_label(text):
+        yield fieldpath.invalid(at, text, ",".join(wrong))
+
+
+def _stored_versions(obj: JsonObject, spec: JsonObject) -> Errors:
+    stored = (obj.get("status") or {}).get("storedVersions")
+    if not stored:
+        yield fieldpath.invalid(_STORED, stored, "must have at least one stored version")
+        return
+    left = {name: i for i, name in enumerate(stored)}
+    for one in spec.get("versions") or ():
+        name = one.get("name") or ""
+        if one.get("storage") and name not in left:
+            yield fieldpath.invalid(_STORED, stored, f"must have the storage version {name}")
+        left.pop(name, None)
+    for name, i in left.items():
+        detail = (
+            f"missing from spec.versions; {name} was previously a storage version, and must remain "
+            "in spec.versions until a storage migration ensures no data remains persisted in "
+            f"{name} and removes {name} from status.storedVersions"
+        )
+        yield fieldpath.invalid(_STORED.index(i), name, detail)

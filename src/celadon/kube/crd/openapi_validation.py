@@ -1,0 +1,535 @@
+"""OpenAPI validation of custom resources, as k8s.io/kube-openapi `pkg/validation/validate`.
+
+A node is checked by a row of validators in a fixed order (type, branches, string, format, number,
+list, enum, object); each says what it finds. `matches` counts the checks that passed: of several
+branches that all fail, the one with the most counts as the one that was meant.
+
+Members are visited in the order of their names, since upstream's order is that of a Go map.
+
+On update a subtree that is what it was before may stay invalid (ratcheting): its faults are dropped
+if old and new are surely the same thing: members of objects by name, items of map lists by key.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field
+from typing import Any, Final, TypeAlias
+
+from celadon.cel.extend import re2
+from celadon.cel.value_functions import text
+from celadon.kube import fieldpath
+from celadon.kube.crd import string_formats
+from celadon.kube.crd.correlation import Correlated, Unknown
+from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.json_types import Json
+from celadon.kube.quantity import MAX_INT64, MIN_INT64
+from celadon.kube.schemas.schema_model import Schema, ValueLimits
+from celadon.kube.well_known_values import TYPE_FIELDS
+from celadon.records import dataclass
+
+# --- Openapi texts -----------------------------------------------------------
+#
+# What OpenAPI validation says: texts of k8s.io/kube-openapi `pkg/validation/errors`, and how an
+# API server turns them into field errors.
+#
+# `name` is the path of a field in the body. Some faults are about nothing in particular, which
+# prints as `<nil>`.
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A limit that does or does not belong to what is allowed."""
+
+    value: float
+    exclusive: bool
+
+
+def additional(name: FieldPath, key: str) -> FieldPath:
+    """The path of a member without a schema of its own. In the texts it has a dot before it even
+    in the object itself; in the fields of errors it does not."""
+    return name.child(key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
+
+
+def type_mismatch(name: FieldPath, wanted: str, found: str) -> FieldError:
+    """`wanted` is a type, several with commas, or a format; `found` is a type or the value."""
+    detail = f"{name.text} in body must be of type {wanted}: {quote(found)}"
+    return fieldpath.type_invalid(_path(name), found, detail)
+
+
+def required(name: FieldPath) -> FieldError:
+    """A member that `required` names and the object has not."""
+    return fieldpath.required(_path(name))
+
+
+def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldError:
+    """`choices` are shown as JSON, texts without quotes of their own."""
+    texts = [one if isinstance(one, str) else json_text(one) for one in choices]
+    return fieldpath.not_supported(_path(name), value, texts)
+
+
+def too_long(name: FieldPath, limit: int) -> FieldError:
+    """A text of more than `maxLength` characters (upstream's text says bytes)."""
+    return fieldpath.too_long(_path(name), limit)
+
+
+def too_short(name: FieldPath, value: str, limit: int) -> FieldError:
+    """A text of less than `minLength` characters."""
+    return _invalid(name, value, f"{name.text} in body should be at least {limit} chars long")
+
+
+def no_match(name: FieldPath, value: str, pattern: str) -> FieldError:
+    """A text in which `pattern` is not found."""
+    return _invalid(name, value, f"{name.text} in body should match '{pattern}'")
+
+
+def too_many_items(name: FieldPath, count: int, limit: int) -> FieldError:
+    """A list with more than `maxItems`, or an object with more than `maxProperties`."""
+    return fieldpath.too_many(_path(name), count, limit)
+
+
+def too_few_items(name: FieldPath, count: int, limit: int) -> FieldError:
+    """A list with less than `minItems`."""
+    return _invalid(name, count, f"{name.text} in body should have at least {limit} items")
+
+
+def too_few_properties(name: FieldPath, count: int, limit: int) -> FieldError:
+    """An object with less than `minProperties`."""
+    return _invalid(name, count, f"{name.text} in body should have at least {limit} properties")
+
+
+def above(name: FieldPath, value: float, bound: Bound) -> FieldError:
+    """A number over `maximum`."""
+    word = "less than" if bound.exclusive else "less than or equal to"
+    return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
+
+
+def below(name: FieldPath, value: float, bound: Bound) -> FieldError:
+    """A number under `minimum`."""
+    word = "greater than" if bound.exclusive else "greater than or equal to"
+    return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
+
+
+def not_multiple(name: FieldPath, value: float, factor: float) -> FieldError:
+    """A number that `multipleOf` does not divide."""
+    return _invalid(name, value, f"{name.text} in body should be a multiple of {_number(factor)}")
+
+
+def factor_not_positive(name: FieldPath, factor: float) -> FieldError:
+    """A `multipleOf` that became 0 when it was made an integer, as the value is."""
+    detail = f"factor MultipleOf declared for {name.text} must be positive: {_number(factor)}"
+    return _invalid(name, factor, detail)
+
+
+def out_of_range(name: FieldPath, what: str, type_: str, format_: str) -> FieldError:
+    """A number that the type cannot hold; no field is named. `what` is `Checked` for the value, or
+    which bound it is."""
+    suffix = f"with format {format_}" if format_ else "(default format)"
+    return _about_nothing(f"{what} value must be of type {type_} {suffix} in {name.text}")
+
+
+def none_of(name: FieldPath) -> FieldError:
+    """No branch of `anyOf` holds."""
+    return _about_nothing(f'"{name.text}" must validate at least one schema (anyOf)')
+
+
+def not_exactly_one(name: FieldPath, matches: int) -> FieldError:
+    """`matches` branches of `oneOf` hold, and not one."""
+    more = f"Found {matches} valid alternatives" if matches else "Found none valid"
+    return _about_nothing(f'"{name.text}" must validate one and only one schema (oneOf). {more}')
+
+
+def not_all(name: FieldPath, *, none: bool) -> FieldError:
+    """Some branch of `allOf` does not hold, or none does."""
+    more = ". None validated" if none else ""
+    return _about_nothing(f'"{name.text}" must validate all the schemas (allOf){more}')
+
+
+def forbidden_match(name: FieldPath) -> FieldError:
+    """What `not` describes."""
+    return _about_nothing(f'"{name.text}" must not validate the schema (not)')
+
+
+def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
+    return fieldpath.invalid(_path(name), value, detail)
+
+
+def _about_nothing(detail: str) -> FieldError:
+    return fieldpath.invalid(ROOT, "", detail)
+
+
+def _path(name: FieldPath) -> FieldPath:
+    if name.steps and isinstance(name.steps[0], SpelledStep):
+        return FieldPath(str(name.steps[0]), *name.steps[1:])
+    return name
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else text.go_float(value)
+
+
+# --- Number validation -------------------------------------------------------
+#
+# Numbers of custom resources against their schema: ranges of formats, factors, bounds.
+#
+# As k8s.io/kube-openapi `pkg/validation/validate/values.go` and github.com/go-openapi/swag. A
+# bound is compared in the kind of number that the value is: with an integer, fractions of a
+# bound are cut off. A bound that the type itself cannot hold is an error of its own, and is
+# compared as a double.
+
+
+_MAX_JSON_INTEGER: Final = (1 << 53) - 1
+"""A double beyond it does not say which integer it is."""
+_EPSILON: Final = 1e-9
+_MAX_INT32: Final = (1 << 31) - 1
+_RANGES: Final = {"int32": (-_MAX_INT32 - 1, _MAX_INT32)}
+_INT64: Final = (MIN_INT64, MAX_INT64)
+
+
+def number_errors(name: FieldPath, value: int | float, schema: Schema) -> Iterator[FieldError]:
+    """What is wrong with a number, in upstream's order."""
+    limits = schema.limits
+    if not _is_in_range(value, schema):
+        yield _out_of_range(name, "Checked", schema)
+    if limits.multiple_of is not None:
+        if not _is_in_range(limits.multiple_of, schema):
+            yield _out_of_range(name, "MultipleOf", schema)
+        yield from _factor_errors(name, *_alike(value, limits.multiple_of, schema))
+    if limits.minimum is not None:
+        if not _is_in_range(limits.minimum, schema):
+            yield _out_of_range(name, "Minimum boundary", schema)
+        own, least = _alike(value, limits.minimum, schema)
+        bottom = Bound(least, limits.exclusive_minimum)
+        if own < least or (bottom.exclusive and own == least):
+            yield below(name, value, bottom)
+    if limits.maximum is not None:
+        if not _is_in_range(limits.maximum, schema):
+            yield _out_of_range(name, "Maximum boundary", schema)
+        own, most = _alike(value, limits.maximum, schema)
+        top = Bound(most, limits.exclusive_maximum)
+        if own > most or (top.exclusive and own == most):
+            yield above(name, value, top)
+
+
+def is_json_integer(value: float) -> bool:
+    """Whether a double stands for an integer: nearly, if it is a little above."""
+    if not abs(value) <= _MAX_JSON_INTEGER:
+        return False
+    whole = math.trunc(value)
+    above = abs(value - whole)
+    return not above or (whole != 0 and above / (abs(value) + abs(whole)) < _EPSILON)
+
+
+def _is_in_range(value: int | float, schema: Schema) -> bool:
+    """Upstream prints the number and parses it as what the schema says that it is."""
+    format_ = string_formats.known_format(schema.format, schema.type)
+    if schema.type == "integer":
+        least, most = _RANGES.get(format_, _INT64)
+        return float(value).is_integer() and least <= value <= most
+    return format_ != "float" or _fits_single(value)
+
+
+def _fits_single(value: float) -> bool:
+    try:
+        struct.pack("<f", value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _out_of_range(name: FieldPath, what: str, schema: Schema) -> FieldError:
+    format_ = string_formats.known_format(schema.format, schema.type)
+    return out_of_range(name, what, schema.type, format_)
+
+
+def _alike(value: int | float, bound: float, schema: Schema) -> tuple[float, float]:
+    """Both as integers if the value is one and the schema's type can hold the bound, else both as
+    doubles."""
+    if value.__class__ is int and _is_in_range(bound, schema):
+        return value, int(bound)
+    return float(value), float(bound)
+
+
+def _factor_errors(name: FieldPath, value: float, factor: float) -> Iterator[FieldError]:
+    if factor <= 0:
+        yield factor_not_positive(name, factor)
+    elif not _is_multiple(value, factor):
+        yield not_multiple(name, value, factor)
+
+
+def _is_multiple(value: int | float, factor: int | float) -> bool:
+    if isinstance(value, int):
+        return value % factor == 0
+    return is_json_integer(1 / factor * value if factor < 1 else value / factor)
+
+
+_KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
+
+_Told: TypeAlias = tuple[str, str, ErrorType]
+
+
+@dataclass(slots=True)
+class Result:
+    """What was found out about one value."""
+
+    errors: list[FieldError] = field(default_factory=list)
+    matches: int = 0
+    _said: set[_Told] = field(default_factory=set, init=False)
+    """What `_noted` errors say; all anew for each of thousands would be quadratic."""
+    _noted: int = field(default=0, init=False)
+
+    def take(self, other: Result) -> None:
+        """Adds what another check found, errors and matches. What was said before is not said
+        again."""
+        if not self.errors:
+            self.errors += other.errors
+        elif other.errors:
+            said = self._said_before()
+            self.errors += [one for one in other.errors if _told(one) not in said]
+        self.matches += other.matches
+
+    def _said_before(self) -> set[_Told]:
+        self._said.update(map(_told, self.errors[self._noted :]))
+        self._noted = len(self.errors)
+        return self._said
+
+
+def _told(error: FieldError) -> _Told:
+    return error.path.text, error.detail, error.type
+
+
+def value_errors(value: Json, schema: Schema, before: Json | Unknown) -> list[FieldError]:
+    """What is wrong with a whole object. `before` is the stored object of an update, else
+    `Unknown`."""
+    was = None if isinstance(before, Unknown) else Correlated(value, before, schema)
+    return _ratcheted(ROOT, value, schema, was).errors
+
+
+def _ratcheted(name: FieldPath, value: Json, schema: Schema, was: Correlated | None) -> Result:
+    result = _check(name, value, schema, was)
+    if result.errors and was is not None and was.is_same:
+        return Result(matches=result.matches)
+    return result
+
+
+def _check(name: FieldPath, value: Json, schema: Schema, was: Correlated | None = None) -> Result:
+    if value is None:
+        null = _type(name, value, schema)
+        null.take(_enum(name, value, schema))
+        return null
+    result = Result(matches=1)
+    for check in _checks(value):
+        result.take(check(name, value, schema))
+        result.matches += 1
+    if isinstance(value, list):
+        result.take(_items(name, value, schema, was))
+    result.take(_enum(name, value, schema))
+    if isinstance(value, dict):
+        result.take(_object(name, value, schema, was))
+    return result
+
+
+_Check = Callable[[FieldPath, Any, Schema], Result]
+
+
+def _checks(value: Json) -> Iterable[_Check]:
+    if isinstance(value, str):
+        return _type, _branches, _string, _format
+    if value.__class__ in (int, float):
+        return _type, _branches, _numeric
+    return _type, _branches
+
+
+def _fault(error: FieldError) -> Result:
+    return Result([error])
+
+
+# --- type, enum, format -------------------------------------------------------------------------
+
+
+def json_type(value: Json) -> str:
+    """The JSON type of a value that is not null."""
+    kind = value.__class__
+    if kind is int:
+        return "integer"
+    return "number" if kind is float else _KINDS.get(kind, "object")
+
+
+def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
+    wanted = schema.types
+    format_ = string_formats.known_format(schema.format, schema.type)
+    if not wanted and not format_:
+        return Result()
+    if value is None:
+        if wanted and not schema.nullable:
+            return _fault(type_mismatch(name, ",".join(wanted), "null"))
+        return Result(matches=1)
+    found = json_type(value)
+    integral = isinstance(value, float) and "integer" in wanted and is_json_integer(value)
+    fits = found in wanted or integral or (found == "integer" and "number" in wanted)
+    if format_ and found in ("string", "array"):
+        if not {"number", "integer"}.intersection(wanted):
+            return Result(matches=1)
+    elif format_ and not fits:
+        sized = {"integer": "int64", "number": "float64"}.get(found, "")
+        return _fault(type_mismatch(name, format_, sized))
+    if not fits:
+        return _fault(type_mismatch(name, ",".join(wanted), found))
+    return Result(matches=1)
+
+
+def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:
+    choices = schema.enum
+    if not choices or any(_is_choice(value, one) for one in choices):
+        return Result(matches=1)
+    return _fault(not_in_enum(name, value, choices))
+
+
+def _is_choice(value: Json, choice: Json) -> bool:
+    """Go converts the value to the choice's type first: a fraction is cut off, and an integer
+    becomes the character that it numbers."""
+    match value, choice:
+        case bool(), _:
+            return value is choice
+        case float(), int():
+            return math.trunc(value) == choice and not isinstance(choice, bool)
+        case int(), str():
+            return choice == _character(value)
+        case _:
+            return not isinstance(choice, bool) and bool(value == choice)
+
+
+def _character(number: int) -> str:
+    is_one = 0 <= number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF
+    return chr(number) if is_one else "\N{REPLACEMENT CHARACTER}"
+
+
+def _format(name: FieldPath, value: str, schema: Schema) -> Result:
+    format_ = string_formats.known_format(schema.format, schema.type)
+    if string_formats.is_of_texts(format_) and not string_formats.matches(format_, value):
+        return _fault(type_mismatch(name, format_, value))
+    return Result(matches=1)
+
+
+# --- strings and numbers ------------------------------------------------------------------------
+
+
+def _string(name: FieldPath, value: str, schema: Schema) -> Result:
+    limits = schema.limits
+    if limits.max_length is not None and len(value) > limits.max_length:
+        return _fault(too_long(name, limits.max_length))
+    if limits.min_length is not None and len(value) < limits.min_length:
+        return _fault(too_short(name, value, limits.min_length))
+    if limits.pattern and not _found(limits.pattern, value):
+        return _fault(no_match(name, value, limits.pattern))
+    return Result(matches=1)
+
+
+def _found(pattern: str, value: str) -> bool:
+    try:
+        return bool(re2.compile(pattern).search(value))
+    except re2.RegexError:
+        return False
+
+
+def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
+    return Result(list(number_errors(name, value, schema)), matches=1)
+
+
+# --- lists and objects --------------------------------------------------------------------------
+
+
+def _items(name: FieldPath, value: list[Json], schema: Schema, was: Correlated | None) -> Result:
+    result = Result(matches=1)
+    if schema.items is not None:
+        for i, one in enumerate(value):
+            below = None if was is None else was.item(i)
+            result.take(_ratcheted(name.index(i), one, schema.items, below))
+    limits, count = schema.limits, len(value)
+    if limits.min_items is not None and count < limits.min_items:
+        result.errors.append(too_few_items(name, count, limits.min_items))
+    if limits.max_items is not None and count > limits.max_items:
+        result.errors.append(too_many_items(name, count, limits.max_items))
+    return result
+
+
+def _object(
+    name: FieldPath, value: dict[str, Json], schema: Schema, was: Correlated | None
+) -> Result:
+    result = Result(_count_errors(name, len(value), schema.limits), matches=1)
+    if schema.additional_properties is not None:
+        for key in sorted(value.keys() - schema.properties.keys()):
+            place = additional(name, key)
+            below = _member(name, was, key)
+            result.take(_ratcheted(place, value[key], schema.additional_properties, below))
+    for key in sorted(schema.properties.keys() & value.keys()):
+        below = _member(name, was, key)
+        result.take(_ratcheted(name.child(key), value[key], schema.properties[key], below))
+    for key in schema.required:
+        if key not in value:
+            result.errors.append(required(name.child(key)))
+    return result
+
+
+def _member(name: FieldPath, was: Correlated | None, key: str) -> Correlated | None:
+    """What version an object was stored in cannot be seen, so its type is always judged."""
+    if was is None or (not name.steps and key in TYPE_FIELDS):
+        return None
+    return was.member(key)
+
+
+def _count_errors(name: FieldPath, count: int, limits: ValueLimits) -> list[FieldError]:
+    found = []
+    if limits.min_properties is not None and count < limits.min_properties:
+        found.append(too_few_properties(name, count, limits.min_properties))
+    if limits.max_properties is not None and count > limits.max_properties:
+        found.append(too_many_items(name, count, limits.max_properties))
+    return found
+
+
+# --- branches -----------------------------------------------------------------------------------
+
+
+def _branches(name: FieldPath, value: Json, schema: Schema) -> Result:
+    """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
+    result = Result(matches=1)
+    if schema.any_of:
+        _any_of(name, [_check(name, value, one) for one in schema.any_of], result)
+    if schema.one_of:
+        _one_of(name, [_check(name, value, one) for one in schema.one_of], result)
+    if schema.all_of:
+        tried = [_check(name, value, one) for one in schema.all_of]
+        for one in tried:
+            result.take(one)
+        failed = sum(bool(one.errors) for one in tried)
+        if failed:
+            result.errors.append(not_all(name, none=failed == len(tried)))
+    if schema.not_ is not None and not _check(name, value, schema.not_).errors:
+        result.errors.append(forbidden_match(name))
+    return result
+
+
+def _any_of(name: FieldPath, tried: list[Result], result: Result) -> None:
+    good = next((one for one in tried if not one.errors), None)
+    if good is None:
+        result.errors.append(none_of(name))
+    result.take(good or _closest(tried))
+
+
+def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
+    good = [one for one in tried if not one.errors]
+    if len(good) == 1:
+        result.take(good[0])
+        return
+    result.errors.append(not_exactly_one(name, len(good)))
+    if not good:
+        result.take(_closest(tried))
+
+
+def _closest(tried: list[Result]) -> Result:
+    """The first of those with the most matches."""
+    return max(tried, key=lambda one: one.matches)

@@ -1,0 +1,422 @@
+"""What makes a schema structural: every node says its type, and what branches say (`allOf`,
+`anyOf`, `oneOf`, `not`) only restricts values of nodes that stand outside of them, too.
+
+As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/{convert,validation,complete}.go`; errors
+are sorted by their texts, as there. That branches are about known nodes is asked of the branches
+of the root only, as there: what they say further down is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.cel import Environment
+from celadon.cel.extend import re2
+from celadon.kube import fieldpath
+from celadon.kube.crd.correlation import Unknown
+from celadon.kube.crd.openapi_validation import value_errors
+from celadon.kube.crd.pruning import pruned_part
+from celadon.kube.crd.rule_validation import rule_validator
+from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.releases import DEFAULT, environment
+from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.schemas.schema_model import Absent, Schema
+from celadon.kube.well_known_values import OBJECT_FIELDS
+from celadon.records import dataclass
+
+# --- Schema tree -------------------------------------------------------------
+#
+# What stands in a schema of a CRD: the schemas within it, as they are written.
+#
+# Walks use a stack of their own where the depth is the writer's, so that a schema that is
+# nested hundreds deep is walked like any other.
+
+
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+
+
+def every_schema(given: JsonObject) -> Iterator[JsonObject]:
+    """A schema and all that are below it, each before those below, in upstream's order
+    (`SchemaHas`); members in the order of their names (upstream: that of a Go map)."""
+    stack: list[Any] = [given]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack += reversed(list(_schema_tree_below(node)))
+
+
+def _schema_tree_below(node: JsonObject) -> Iterator[Any]:
+    items = node.get("items")
+    yield from items if isinstance(items, list) else (items,)
+    for name in _LISTS:
+        yield from node.get(name) or ()
+    yield node.get("not")
+    yield from members(node, "properties").values()
+    yield node.get("additionalProperties")
+    yield from members(node, "patternProperties").values()
+    yield node.get("additionalItems")
+    yield from members(node, "definitions").values()
+    yield from members(node, "dependencies").values()
+
+
+def members(given: JsonObject, name: str) -> Mapping[str, JsonObject]:
+    """Schemas by name, sorted; empty where there are none."""
+    found = given.get(name)
+    schemas = found if isinstance(found, dict) else {}
+    return {key: schemas[key] for key in sorted(schemas) if isinstance(schemas[key], dict)}
+
+
+def branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
+    """What stands in `not`, `allOf`, `oneOf` and `anyOf`, with the place below the node."""
+    if isinstance(given.get("not"), dict):
+        yield FieldPath("not"), given["not"]
+    for name in ("allOf", "oneOf", "anyOf"):
+        for i, one in enumerate(given.get(name) or ()):
+            yield FieldPath(name).index(i), one
+
+
+AT_ROOT: Final = "at the root"
+IN_ITEMS: Final = "for specified array items"
+IN_FIELDS: Final = "for specified object fields"
+
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
+_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+_NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
+_ONLY_NAMES: Final = (
+    "must not specify anything other than name and generateName, but metadata is implicitly "
+    "specified"
+)
+_EITHER: Final = [{"type": "integer"}, {"type": "string"}]
+_EMPTY_IN_BRANCHES: Final = {
+    **dict.fromkeys(
+        ("type", "title", "description", "x-kubernetes-list-map-keys", "x-kubernetes-validations"),
+        "empty",
+    ),
+    **dict.fromkeys(("nullable", PRESERVE, EMBEDDED, _INT_OR_STRING), "false"),
+}
+"""Members that must have their zero value in a branch, and what that is called."""
+_ABSENT_IN_BRANCHES: Final = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
+_UNREADABLE: Final = (
+    ("id", "id"),
+    ("schema", "$schema"),
+    ("$ref", "$ref"),
+    ("patternProperties", "patternProperties"),
+    ("dependencies", "dependencies"),
+    ("additionalItems", "additionalItems"),
+    ("definitions", "definitions"),
+)
+"""What has no place in a structural schema: upstream's name, and that in JSON."""
+
+
+def unreadable(given: Any) -> str | None:
+    """Why there is no structural schema to be judged at all: some keywords have no place in one.
+    None if there is."""
+    if not isinstance(given, dict):
+        return None
+    for name, key in _UNREADABLE:
+        if given.get(key) or (key == "additionalItems" and given.get(key) is not None):
+            return f"OpenAPIV3Schema '{name}' is not supported"
+    # upstream reads branches before what stands beside them.
+    for name in ("not", "allOf", "anyOf", "oneOf"):
+        found = given.get(name) or ()
+        for one in [found] if isinstance(found, dict) else found:
+            if why := unreadable(one):
+                return why
+    if given.get(PRESERVE) is False:
+        return f"internal error: '{PRESERVE}' must be true or undefined"
+    items = given.get("items")
+    if isinstance(items, list):
+        return "OpenAPIV3Schema 'items' must be a schema, but is an array" if items else None
+    for one in (items, *members(given, "properties").values(), given.get("additionalProperties")):
+        if why := unreadable(one):
+            return why
+    return None
+
+
+def structural_errors(given: JsonObject, at: FieldPath) -> list[FieldError]:
+    """Of a whole schema, which is not `unreadable`."""
+    found: list[FieldError] = []
+    _node(given, at, AT_ROOT, found)
+    _complete_branches(given, given, at, at, found)
+    return sorted(found, key=str)
+
+
+def _node(given: JsonObject, at: FieldPath, where: str, found: list[FieldError]) -> None:
+    items, values = given.get("items"), given.get("additionalProperties")
+    if given.get("type") == "array" and not isinstance(items, dict):
+        found.append(fieldpath.required(at.child("items"), "must be specified"))
+    if isinstance(items, dict):
+        _node(items, at.child("items"), IN_ITEMS, found)
+    for name, member in members(given, "properties").items():
+        _node(member, at.child("properties").key(name), IN_FIELDS, found)
+    if isinstance(values, dict):
+        _node(values, at.child("additionalProperties"), IN_FIELDS, found)
+    if values is not None and where == AT_ROOT:
+        place = at.child("additionalProperties")
+        found.append(fieldpath.forbidden(place, "must not be used at the root"))
+    found += _type(given, at, where)
+    found += _extensions(given, at)
+    if where == AT_ROOT or given.get(EMBEDDED):
+        found += _object_fields(given, at)
+    if where == AT_ROOT and "metadata" in members(given, "properties"):
+        found += _root_metadata(given["properties"]["metadata"], at)
+    _values(given, at, found, is_either=True)
+
+
+def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
+    type_ = given.get("type") or ""
+    place = at.child("type")
+    found = []
+    if given.get(EMBEDDED) and type_ != "object":
+        detail = f"must be object if {EMBEDDED} is true"
+        found.append(
+            fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
+        )
+    elif not (type_ or given.get(_INT_OR_STRING) or given.get(PRESERVE)):
+        found.append(fieldpath.required(place, f"must not be empty {where}"))
+    if where == AT_ROOT and type_ and type_ != "object":
+        found.append(fieldpath.invalid(place, type_, "must be object at the root"))
+    return found
+
+
+def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
+    found = []
+    if given.get(_INT_OR_STRING):
+        found += [
+            fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
+            for name in (PRESERVE, EMBEDDED)
+            if given.get(name)
+        ]
+    if not given.get(EMBEDDED):
+        return found
+    if given.get("additionalProperties") is not None:
+        detail = f"must not be used if {EMBEDDED} is set"
+        found.append(fieldpath.forbidden(at.child("additionalProperties"), detail))
+    if not given.get(PRESERVE) and not given.get("properties"):
+        detail = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
+        found.append(fieldpath.required(at.child("properties"), detail))
+    return found
+
+
+def _object_fields(given: JsonObject, at: FieldPath) -> list[FieldError]:
+    """Of what is an object of the API as a whole: the types of the fields that all of them have."""
+    known = members(given, "properties")
+    found = []
+    for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+        type_ = known[name].get("type") or "" if name in known else wanted
+        if type_ != wanted:
+            place = at.child("properties").key(name).child("type")
+            found.append(fieldpath.invalid(place, type_, f"must be {wanted}"))
+    return found
+
+
+def _root_metadata(meta: JsonObject, at: FieldPath) -> list[FieldError]:
+    """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
+    others = {key for key in meta if meta[key] not in (None, "", False, {})}
+    others -= {"type", "default"}
+    if meta.get("properties", {}).keys() <= {"name", "generateName"}:
+        others.discard("properties")
+    if not others:
+        return []
+    return [fieldpath.forbidden(at.child("properties").key("metadata"), _ONLY_NAMES)]
+
+
+def _values(
+    given: JsonObject,
+    at: FieldPath,
+    found: list[FieldError],
+    *,
+    is_either: bool = False,
+    skips_any: bool = False,
+) -> None:
+    """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
+    that a value is an integer or a string are let pass."""
+    skips_any |= is_either and given.get("anyOf") == _EITHER
+    for below, branch in branches(given):
+        if skips_any and below.steps[0] == "anyOf":
+            continue
+        is_first = below.steps == ("allOf", 0)
+        skips = is_either and is_first and branch.get("anyOf") == _EITHER
+        _branch(branch, at.join(below), found, skips_any=skips)
+    pattern = given.get("pattern")
+    if not pattern:
+        return
+    try:
+        re2.compile(pattern)
+    except re2.RegexError as error:
+        detail = f"must be a valid regular expression, but isn't: {error}"
+        found.append(fieldpath.invalid(at.child("pattern"), pattern, detail))
+
+
+def _branch(
+    given: JsonObject, at: FieldPath, found: list[FieldError], *, skips_any: bool = False
+) -> None:
+    _values(given, at, found, skips_any=skips_any)
+    if isinstance(given.get("items"), dict):
+        _branch(given["items"], at.child("items"), found)
+    for name, member in members(given, "properties").items():
+        _branch(member, at.child("properties").key(name), found)
+    for name, wanted in _EMPTY_IN_BRANCHES.items():
+        if given.get(name):
+            detail = f"must be {wanted} to be structural"
+            found.append(fieldpath.forbidden(at.child(name), detail))
+    absent = [name for name in _ABSENT_IN_BRANCHES if given.get(name) is not None]
+    if given.get("additionalProperties") not in (None, False):
+        absent.append("additionalProperties")
+    for name in absent:
+        detail = "must be undefined to be structural"
+        found.append(fieldpath.forbidden(at.child(name), detail))
+    if "metadata" in members(given, "properties"):
+        place = at.child("properties").key("metadata")
+        found.append(fieldpath.forbidden(place, "must not be specified in a nested context"))
+
+
+def _complete_branches(
+    node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+) -> None:
+    """What branches know of and the node outside of them does not. `said` is a branch about `node`,
+    or the node itself; `place` is where it stands."""
+    for below, branch in branches(said):
+        _complete_branch(node, branch, at, place.join(below), found)
+
+
+def _complete_branch(
+    node: JsonObject, branch: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+) -> None:
+    _complete_branches(node, branch, at, place, found)
+    known = members(node, "properties")
+    parts: list[tuple[tuple[str, ...], Any, Any]] = [
+        (("items",), node.get("items"), branch.get("items"))
+    ]
+    parts += [
+        (("properties", name), known.get(name), member)
+        for name, member in members(branch, "properties").items()
+    ]
+    for steps, part, told in parts:
+        if not isinstance(told, dict):
+            continue
+        here, there = _below(at, steps), _below(place, steps)
+        if isinstance(part, dict):
+            _complete_branch(part, told, here, there, found)
+        else:
+            found.append(fieldpath.required(here, f"because it is defined in {there.text}"))
+
+
+def _below(at: FieldPath, steps: tuple[str, ...]) -> FieldPath:
+    below = at.child(steps[0])
+    return below if len(steps) == 1 else below.key(steps[1])
+
+
+# --- Given schemas -----------------------------------------------------------
+#
+# The schemas of a CRD that is being written, decoded once for all checks.
+#
+# Errors name the place where a schema stands; one that all versions share stands in another
+# place, since upstream keeps it as that of the whole definition.
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSchema:
+    """A schema, the JSON it was read from, and where errors say that it stands."""
+
+    path: FieldPath
+    schema: Schema
+    given: Mapping[str, Any]
+
+
+# --- Schema defaults ---------------------------------------------------------
+#
+# Defaults in the schemas of a CRD: they have no unknown fields, are valid themselves, and keep
+# to the rules beside them and below.
+#
+# As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`. A default
+# is judged twice by its rules: as an object that stays what it is, and as a new one. Rules of
+# what is around a default know nothing of it.
+
+
+_UNKNOWN_FIELDS: Final = "must not have unknown fields"
+
+
+def default_errors(
+    one: GivenSchema, version: str = DEFAULT, *, pruned: bool = True
+) -> list[FieldError]:
+    """Of a whole schema, on a server of release `version`. Without `pruned` unknown fields are let
+    pass."""
+    check = _Check(environment(version), pruned)
+    check.visit(one.schema, one.path, is_root=True)
+    return check.found
+
+
+def has_unpruned_defaults(given: JsonObject) -> bool:
+    """Whether a default in a schema has unknown fields."""
+    if not any(node.get("default") is not None for node in every_schema(given)):
+        return False
+    check = _Check(None, pruned=True)
+    check.visit(decode_schema(given), FieldPath(), is_root=True)
+    return any(error.detail == _UNKNOWN_FIELDS for error in check.found)
+
+
+@dataclass(slots=True)
+class _Check:
+    """One walk through a schema. `rules_of` None is for those who ask about unknown fields only.
+    `spent` is what the rules have cost, for all defaults together."""
+
+    rules_of: Environment | None
+    pruned: bool
+    found: list[FieldError] = field(default_factory=list)
+    spent: int = 0
+
+    def visit(
+        self, schema: Schema, at: FieldPath, *, is_root: bool = False, in_metadata: bool = False
+    ) -> None:
+        is_resource = is_root or schema.embedded_resource
+        in_metadata = in_metadata and not is_resource
+        if not isinstance(schema.default, Absent):
+            place = at.child("default")
+            self._default(schema, place, is_resource=is_resource, in_metadata=in_metadata)
+        if schema.items is not None:
+            self.visit(schema.items, at.child("items"), in_metadata=in_metadata)
+        for name, member in sorted(schema.properties.items()):
+            below = at.child("properties").key(name)
+            is_meta = in_metadata or (is_resource and name in OBJECT_FIELDS)
+            self.visit(member, below, in_metadata=is_meta)
+
+    def _default(
+        self, schema: Schema, at: FieldPath, *, is_resource: bool, in_metadata: bool
+    ) -> None:
+        value: Any = schema.default
+        if self.pruned and not in_metadata and pruned_part(value, schema) != value:
+            self.found.append(fieldpath.invalid(at, _by_key(value), _UNKNOWN_FIELDS))
+        if self.rules_of is None:
+            return
+        errors = value_errors(value, schema, Unknown()) or self._rules(
+            schema, value, is_resource=is_resource
+        )
+        self.found += [_placed(at, error) for error in errors]
+
+    def _rules(self, schema: Schema, value: Any, *, is_resource: bool) -> list[FieldError]:
+        assert self.rules_of is not None, "the caller has looked"
+        rules = rule_validator(schema, self.rules_of, is_root=is_resource)
+        if rules is None:
+            return []
+        outcome = rules.errors(value, value, spent=self.spent, ratchets=False)
+        if not outcome.errors:
+            outcome = rules.errors(value, Unknown(), spent=self.spent, ratchets=False)
+        self.spent = outcome.cost
+        return outcome.errors
+
+
+def _placed(at: FieldPath, error: FieldError) -> FieldError:
+    return FieldError(error.type, at.join(error.path), error.value, error.detail)
+
+
+def _by_key(value: Any) -> Any:
+    """As Go shows it: the members of maps in the order of their keys."""
+    if isinstance(value, dict):
+        return {key: _by_key(one) for key, one in sorted(value.items())}
+    return [_by_key(one) for one in value] if isinstance(value, list) else value

@@ -1,1 +1,0 @@
-"""CustomResourceDefinitions that are being written: what an API server says about them."""

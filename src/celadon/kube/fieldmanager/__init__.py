@@ -1,0 +1,59 @@
+"""Server-side apply: who owns which fields of an object, and configurations merged into it.
+
+Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
+what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets` and
+`field_elements` (FieldsV1), and `typed`, the walks over values by their schema. `mutated_kinds` is
+for policies that change objects: they merge in the same way, and own nothing; `merged_parts` reads
+what such a merge brings, and `planned` has merges of configurations that are known beforehand.
+"""
+
+from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, Unplanned
+from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, to_fields_v1
+from celadon.kube.fieldmanager.field_tracking import (
+    LAST_APPLIED,
+    FieldWriter,
+    Versions,
+    applied,
+    applied_configuration,
+    configured,
+    read_applied,
+    track_create,
+    track_update,
+)
+from celadon.kube.fieldmanager.foreign_values import ForeignValue
+from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
+from celadon.kube.fieldmanager.merge_types import MergeType, merge_type
+from celadon.kube.fieldmanager.mutated_kinds import (
+    MergePlanner,
+    MutatedKinds,
+    MutationRefused,
+    Patched,
+)
+
+__all__ = [
+    "LAST_APPLIED",
+    "EveryItem",
+    "FieldSet",
+    "FieldWriter",
+    "ForeignValue",
+    "MergePlanner",
+    "MergeType",
+    "MutatedKinds",
+    "MutationRefused",
+    "Patched",
+    "Plan",
+    "Unplanned",
+    "Versions",
+    "applied",
+    "applied_configuration",
+    "configured",
+    "entries_problem",
+    "from_fields_v1",
+    "merge_type",
+    "read_applied",
+    "renews",
+    "to_fields_v1",
+    "track_create",
+    "track_update",
+    "with_old_times",
+]

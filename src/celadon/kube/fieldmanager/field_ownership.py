@@ -1,0 +1,381 @@
+"""Who owns what after a write: the rules of updates and of applies.
+
+A writer owns what it changed, and everybody else loses that. An applier owns what it says, whether
+or not that changed anything; what it no longer says it gives up, and if nobody else owns it, it is
+removed. It may not change what others own, unless by force.
+
+Managers may own fields in terms of other versions of the kind; then objects are compared in those.
+As structured-merge-diff `merge/update.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final
+
+from celadon.kube.errors import KubeError
+from celadon.kube.fieldmanager.field_sets import (
+    FIELD,
+    NOTHING,
+    SELF,
+    FieldSet,
+    FieldsV1,
+    field_set,
+    fields_v1_without,
+    from_fields_v1,
+    ordered,
+    to_fields_v1,
+)
+from celadon.kube.fieldmanager.managed_fields import ManagerId, Managers, Owned, Writable
+from celadon.kube.fieldmanager.merge_types import DEDUCED, ListRule, MapRule, MergeType
+from celadon.kube.fieldmanager.structured_merge import (
+    Comparison,
+    applied_set,
+    both_are,
+    compared,
+    grouped,
+    merged,
+    reconciled,
+    same,
+    with_structs,
+)
+from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
+
+# --- Item removal ------------------------------------------------------------
+#
+# A value without the fields of a set. As structured-merge-diff `typed/remove.go`.
+
+
+def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
+    """A new value, which shares what did not change; a container that loses all it has is
+    empty. What is atomic has no fields of its own: it goes, if somebody thinks it has."""
+    if not fields or not value:
+        return value
+    if value.__class__ is dict and type_.map is not None:
+        return None if type_.map.atomic else _without_members(type_.map, value, fields)
+    if value.__class__ is list and type_.list is not None:
+        return None if type_.list.atomic else _without_items(type_.list, value, fields)
+    return value
+
+
+def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
+    made = {}
+    for name, one in value.items():
+        element = FIELD + name
+        if element in fields.members:
+            continue
+        below = fields.children.get(element)
+        made[name] = one if below is None else without(rule.child(name) or DEDUCED, one, below)
+    return made
+
+
+def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> list[Any]:
+    made = []
+    for item in value:
+        element = rule.element(item)
+        if element in fields.members:
+            continue
+        below = fields.children.get(element)
+        made.append(item if below is None else without(rule.item, item, below))
+    return made
+
+
+# --- New fields --------------------------------------------------------------
+#
+# What a new object gives its writer to own, written as FieldsV1 at once.
+#
+# `new_fields` says what `comparisons` calls added and modified when nothing but the zero value
+# of a kind was there before, in the order in which servers write it. A create needs no sets of
+# fields: nobody else owns anything, so there is nothing to add to, to take from, or to compare
+# with.
+
+
+def new_fields(type_: MergeType, zero: Mapping[str, Any], new: Mapping[str, Any]) -> FieldsV1:
+    """Of an object of a kind whose zero value is `zero`, in which no list has items. ItemError for
+    an item without a key."""
+    assert type_.map is not None, "objects are maps"
+    return _set_members(type_.map, zero, new)
+
+
+def _set_members(rule: MapRule, zero: Mapping[str, Any], new: Mapping[str, Any]) -> FieldsV1:
+    made: FieldsV1 = {}
+    for name, element, type_ in rule.in_order(new):
+        now = new[name]
+        if name not in zero:
+            made[element] = _whole(type_, now)
+            continue
+        was = zero[name]
+        if was is now:
+            continue
+        is_set, below = _set_below(type_, was, now)
+        if is_set:
+            made[element] = {SELF: {}, **below} if below else {}
+        elif below:
+            made[element] = below
+    return made
+
+
+def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
+    """Whether the value itself is owned, and what is owned below it."""
+    map_rule, list_rule = type_.map, type_.list
+    if map_rule is not None and both_are(dict, zero, new):
+        if map_rule.atomic or not (zero or new):
+            return not same(zero, new), {}
+        return False, _set_members(map_rule, zero or {}, new or {})
+    if list_rule is not None and both_are(list, zero, new):
+        if list_rule.atomic or not new:
+            return not same(zero, new), {}
+        return False, _put_items({}, list_rule, new)
+    below: FieldsV1 = {}
+    if zero.__class__ is not new.__class__:
+        below = _whole(type_, new)
+        below.pop(SELF, None)
+    return not same(zero, new), below
+
+
+# --- what has come as a whole; see `typed_sets.subtree` ---
+
+
+def _whole(type_: MergeType, value: Any) -> FieldsV1:
+    """Of a value that is owned itself, besides what is below it."""
+    if not value:
+        return {}
+    if value.__class__ is dict:
+        rule = type_.map
+        if rule is None or rule.atomic:
+            return {}
+        made: FieldsV1 = {SELF: {}}
+        for name, element, child in rule.in_order(value):
+            one = value[name]
+            is_plain = one.__class__ is not dict and one.__class__ is not list
+            made[element] = {} if is_plain else _whole(child, one)
+        return made
+    if value.__class__ is list and type_.list is not None and not type_.list.atomic:
+        return _put_items({SELF: {}}, type_.list, value)
+    return {}
+
+
+def _put_items(made: FieldsV1, rule: ListRule, value: Sequence[Any]) -> FieldsV1:
+    """Items that are there several times are owned as one."""
+    if len(value) == 1:
+        made[rule.element(value[0])] = _whole(rule.item, value[0])
+        return made
+    found = grouped(rule, value)
+    for element in ordered(found):
+        items = found[element]
+        made[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
+    return made
+
+
+STRIPPED: Final = field_set(
+    *((FIELD + name,) for name in ("apiVersion", "kind", "metadata")),
+    *(
+        (FIELD + "metadata", FIELD + name)
+        for name in (
+            *("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName"),
+            *("generation", "managedFields", "resourceVersion"),
+        )
+    ),
+)
+"""What says which object it is, and what the server writes, is nobody's."""
+
+
+class ConflictError(KubeError):
+    """An apply would change what others own."""
+
+    def __init__(self, conflicts: Mapping[ManagerId, FieldSet]) -> None:
+        super().__init__("conflicts")
+        self.conflicts = conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class KindVersion:
+    """A version of the kind: its type, and an object of the endpoint's version shown in it (and
+    the other way round)."""
+
+    type: MergeType
+    to: Callable[[JsonObject], JsonObject]
+    back: Callable[[JsonObject], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The rules for one endpoint. `other_version` gives a version of the kind; None for one that
+    there is not, whose managers are forgotten."""
+
+    api_version: str
+    type: MergeType
+    writable: Writable = field(default_factory=Writable)
+    other_version: Callable[[str], KindVersion | None] = lambda _: None
+
+    def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
+        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns. Raises
+        ItemError for an item without a key."""
+        fields, reset = new_fields(self.type, zero, new), self.writable.reset
+        if self.writable.only or reset.children:
+            return to_fields_v1(self.writable.of(from_fields_v1(fields)) - STRIPPED)
+        writable = {element: fields[element] for element in fields if element not in reset.members}
+        return fields_v1_without(writable, STRIPPED)
+
+    def updated(
+        self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str
+    ) -> Managers:
+        """After `live` has become `new`. ItemError when the objects cannot be compared."""
+        found = self._reconciled(managers)
+        changes = _Changes(self, live, new)
+        changes.take_from(found, None)
+        mine = changes.made[self.api_version]
+        gained = self.writable.of(mine.added | mine.modified) - STRIPPED
+        if gained:
+            before = found.owned.get(writer)
+            fields = gained if before is None else gained | before.fields
+            found.keep(writer, fields, self.api_version)
+            found.times[writer] = now
+        return found
+
+    def applied(
+        self,
+        live: JsonObject,
+        config: JsonObject,
+        managers: Managers,
+        applier: ManagerId,
+        *,
+        force: bool,
+    ) -> tuple[dict[str, Any], Managers]:
+        """The object with the configuration in it. ConflictError; ItemError as `updated`."""
+        found = self._reconciled(managers)
+        made = merged(self.type, live, config)
+        last = found.owned.get(applier)
+        fields = self.writable.of(applied_set(self.type, config))
+        found.owned[applier] = Owned(fields, self.api_version)
+        if last is not None and (last.api_version != self.api_version or last.fields - fields):
+            made = self._pruned(made, found, last)
+        changes = _Changes(self, live, made)
+        if not force:
+            changes.require_none(found, applier)
+        changes.take_from(found, applier)
+        found.keep(applier, fields - STRIPPED, self.api_version)
+        return made, found
+
+    def _reconciled(self, managers: Managers) -> Managers:
+        found = managers.copy()
+        for manager, owned in managers.owned.items():
+            views = self._views(owned.api_version)
+            if views is not None:
+                found.owned[manager] = Owned(reconciled(owned.fields, views[0]), owned.api_version)
+        return found
+
+    def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
+        """In terms of a version, of what the endpoint can write; None when there is no such
+        version."""
+        views = self._views(version)
+        if views is None:
+            return None
+        type_, to, _ = views
+        return self.writable.of_comparison(compared(type_, to(live), to(new)))
+
+    # --- pruning ---
+
+    def _pruned(self, made: JsonObject, managers: Managers, last: Owned) -> dict[str, Any]:
+        """Without what the applier no longer says and nobody else owns."""
+        views = self._views(last.api_version)
+        if views is None:
+            return dict(made)
+        type_, to, back = views
+        whole = to(made)
+        named_last = with_structs(last.fields, type_)
+        pruned = without(type_, whole, named_last)
+        pruned = self._with_owned(made, whole, pruned, last.api_version, managers)
+        kept = _named(type_, pruned)
+        gone = (_named(type_, whole) - kept) & named_last
+        result = back(without(type_, whole, gone) or {})
+        return dict(result)
+
+    def _with_owned(
+        self, made: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
+    ) -> Any:
+        """Puts back what somebody owns; the version in which it was pruned comes first."""
+        by_version: dict[str, FieldSet] = {last: NOTHING}
+        for fields, version in managers.owned.values():
+            by_version[version] = by_version.get(version, NOTHING) | fields
+        own = self._views(last)
+        assert own is not None, "it was pruned in that version"
+        for version, fields in by_version.items():
+            views = self._views(version)
+            if views is None or not fields:
+                continue
+            type_, to, back = views
+            full, rest = (
+                (whole, pruned) if version == last else (to(made), to(own[2](pruned or {})))
+            )
+            gone = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
+            rest = without(type_, full, gone)
+            pruned = rest if version == last else own[1](back(rest or {}))
+        return pruned
+
+    def _views(self, version: str) -> tuple[MergeType, _Convert, _Convert] | None:
+        if version == self.api_version:
+            return (self.type, *_SAME)
+        other = self.other_version(version)
+        return None if other is None else (other.type, other.to, other.back)
+
+
+class _Changes:
+    """The comparisons of two states, in all versions that managers own fields in."""
+
+    __slots__ = ("_live", "_new", "_ownership", "made")
+
+    def __init__(self, ownership: Ownership, live: JsonObject, new: JsonObject) -> None:
+        self._ownership = ownership
+        self._live, self._new = live, new
+        changes = ownership.comparison(live, new, ownership.api_version)
+        assert changes is not None, "the endpoint's own version is known"
+        self.made: dict[str, Comparison] = {ownership.api_version: changes}
+
+    def _of(self, version: str) -> Comparison | None:
+        if version not in self.made:
+            found = self._ownership.comparison(self._live, self._new, version)
+            if found is None:
+                return None
+            self.made[version] = found
+        return self.made[version]
+
+    def require_none(self, managers: Managers, applier: ManagerId) -> None:
+        """ConflictError when others own what changes."""
+        conflicts = {}
+        for manager, (fields, version) in managers.owned.items():
+            changes = self._of(version)
+            if manager != applier and changes is not None:
+                overlap = fields & (changes.modified | changes.added)
+                if overlap:
+                    conflicts[manager] = overlap
+        if conflicts:
+            raise ConflictError(conflicts)
+
+    def take_from(self, managers: Managers, writer: ManagerId | None) -> None:
+        """All but the writer lose what changes."""
+        for manager, (fields, version) in list(managers.owned.items()):
+            if manager == writer:
+                continue
+            changes = self._of(version)
+            if changes is None:
+                del managers.owned[manager]
+            elif changes:
+                lost = changes.modified | changes.added | changes.removed
+                managers.keep(manager, fields - lost, version)
+
+
+_Convert = Callable[[JsonObject], JsonObject]
+
+
+def _itself(obj: JsonObject) -> JsonObject:
+    return obj
+
+
+_SAME: Final = (_itself, _itself)
+
+
+def _named(type_: MergeType, value: object) -> FieldSet:
+    return with_structs(applied_set(type_, value), type_)

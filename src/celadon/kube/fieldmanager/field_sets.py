@@ -1,0 +1,401 @@
+"""Sets of fields of an object, as tries, and their FieldsV1 form.
+
+A `FieldSet` has the elements that are `members` themselves, and below elements further sets. An
+element may be one, the other, or both. As structured-merge-diff `fieldpath/{set,serialize}.go`.
+
+INVARIANT (no empty children): a set below an element is never empty.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.kube.errors import MalformedText
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.typed_objects import codec_for, struct_codec
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.remembering import LONGEST, remembering
+
+# --- Field elements ----------------------------------------------------------
+#
+# Elements of the paths in field sets, in the form in which FieldsV1 writes them.
+#
+#     f:name                     a field, or a key of a map
+#     k:{"name":"c"}             an item of a list with keys
+#     v:"x"                      an item of a set
+#     i:0                        an item by its index (nobody writes these)
+#
+# An element is its canonical text, so that two elements are equal when their texts are. As
+# structured-merge-diff `fieldpath/{element,serialize-pe}.go`.
+
+
+FIELD: Final = "f:"
+KEY: Final = "k:"
+VALUE: Final = "v:"
+INDEX: Final = "i:"
+
+_KINDS: Final = (FIELD, KEY, VALUE, INDEX)
+
+UNDEFINED: Final = VALUE + "{{undefined}}"
+"""Of the item of a set that is no JSON value."""
+
+
+class FieldSetError(MalformedText):
+    """A FieldsV1 value that cannot be read."""
+
+
+def key_element(members: dict[str, Any]) -> str:
+    """Of the item of a list with keys; `members` are the values of its keys."""
+    ordered_members = dict(sorted(members.items()))
+    values = tuple(ordered_members.values())
+    return plain_key_element(tuple(ordered_members), values) or KEY + json_text(ordered_members)
+
+
+def plain_key_element(keys: tuple[str, ...], values: tuple[Any, ...]) -> str:
+    """The same for keys in their order, if all values are short texts and integers; else
+    empty."""
+    for value in values:
+        if value.__class__ is str:
+            if len(value) > LONGEST:
+                return ""
+        elif value.__class__ is not int:
+            return ""
+    return _plain_key_element(keys, values)
+
+
+def _key_element(keys: tuple[str, ...], values: tuple[str | int, ...]) -> str:
+    return KEY + json_text(dict(zip(keys, values, strict=True)))
+
+
+_plain_key_element: Final = functools.lru_cache(maxsize=4096)(_key_element)
+
+
+def text_key_element(key: str, value: str) -> str:
+    """The same for one key with a text, which is what most lists have."""
+    return (_plain_key_element if len(value) <= LONGEST else _key_element)((key,), (value,))
+
+
+def value_element(value: object) -> str:
+    """Of the item of a set."""
+    return VALUE + json_text(value)
+
+
+@remembering(4096)
+def canonical(text: str) -> str:
+    """An element as others have written it; empty for one of a kind that nobody knows, which is
+    passed over. FieldSetError when it cannot be read."""
+    if text[1:2] != ":":
+        raise FieldSetError(f"missing colon: {text}" if len(text) > 1 else "key too short")
+    kind, rest = text[:2], text[2:]
+    if kind == FIELD:
+        return text
+    if kind not in _KINDS:
+        return ""
+    try:
+        value = json.loads(rest)
+    except ValueError as error:
+        raise FieldSetError(str(error)) from None
+    if kind == VALUE:
+        return value_element(value)
+    if kind == INDEX and value.__class__ is int:
+        return INDEX + str(value)
+    if kind == KEY and isinstance(value, dict):
+        return key_element(value)
+    raise FieldSetError(f"not an element: {text}")
+
+
+def ordered(elements: Iterable[str]) -> list[str]:
+    """Fields by name, then items by their keys, by value, by index."""
+    found = sorted(elements)
+    if len(found) < 2 or found[-1] < INDEX:  # fields only: texts and names have the same order
+        return found
+    return sorted(found, key=_order)
+
+
+@remembering(4096)
+def _order(element: str) -> tuple[Any, ...]:
+    kind, rest = element[:2], element[2:]
+    if kind == FIELD:
+        return (0, rest)
+    value = json.loads(rest)
+    if kind == KEY:
+        return (1, [(name, _value_order(one)) for name, one in value.items()])
+    return (2, _value_order(value)) if kind == VALUE else (3, value)
+
+
+def _value_order(value: object) -> tuple[int, Any]:
+    """Numbers, texts, booleans, lists, maps, null."""
+    match value:
+        case bool():
+            return (2, value)
+        case int() | float():
+            return (0, value)
+        case str():
+            return (1, value)
+        case list():
+            return (3, [_value_order(one) for one in value])
+        case dict():
+            return (4, [(key, _value_order(value[key])) for key in sorted(value)])
+    return (5, 0)
+
+
+def step_text(element: str) -> str:
+    """The element in the path that a message shows: `.name`, `[name="c"]`, `[="x"]`."""
+    kind, rest = element[:2], element[2:]
+    if kind == FIELD:
+        return f".{rest}"
+    if element == UNDEFINED:
+        return f"[={rest}]"
+    value = json.loads(rest)
+    if kind == KEY:
+        pairs = (f"{name}={value_text(one)}" for name, one in value.items())
+        return f"[{','.join(pairs)}]"
+    return f"[={value_text(value)}]" if kind == VALUE else f"[{value}]"
+
+
+def value_text(value: object) -> str:
+    """A value within such a step."""
+    match value:
+        case str():
+            return quote(value)
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case list():
+            return f"[{','.join(map(value_text, value))}]"
+        case dict():
+            return "".join(f"{key}={value_text(one)}" for key, one in value.items())
+    return str(value)
+
+
+SELF: Final = "."
+"""Says in FieldsV1 that the element is a member, where it has others below it."""
+
+
+class FieldSet:
+    """Only who makes one changes it; everybody else takes it as it is."""
+
+    __slots__ = ("children", "members")
+
+    def __init__(
+        self, members: set[str] | None = None, children: dict[str, FieldSet] | None = None
+    ) -> None:
+        self.members: set[str] = set() if members is None else members
+        self.children: dict[str, FieldSet] = {} if children is None else children
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.members) or bool(self.children)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FieldSet):
+            return NotImplemented
+        return self.members == other.members and self.children == other.children
+
+    __hash__ = None  # type: ignore[assignment]  # a set that may still grow
+
+    def __repr__(self) -> str:
+        return f"FieldSet({', '.join(map(path_text, self.paths()))})"
+
+    def put(self, element: str, below: FieldSet) -> None:
+        """Hangs a set below an element, if there is anything in it."""
+        if below:
+            self.children[element] = below
+
+    def has(self, *path: str) -> bool:
+        """Whether the path is a member."""
+        *parents, last = path
+        found = self
+        for element in parents:
+            below = found.children.get(element)
+            if below is None:
+                return False
+            found = below
+        return last in found.members
+
+    def paths(self, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        """All members; those of one level before those further down."""
+        for element in ordered(self.members):
+            yield (*above, element)
+        for element in ordered(self.children):
+            yield from self.children[element].paths((*above, element))
+
+    def __or__(self, other: FieldSet) -> FieldSet:
+        if not other:
+            return self
+        if not self:
+            return other
+        children = dict(self.children)
+        for element, below in other.children.items():
+            mine = children.get(element)
+            children[element] = below if mine is None else mine | below
+        return FieldSet(self.members | other.members, children)
+
+    def __and__(self, other: FieldSet) -> FieldSet:
+        made = FieldSet(self.members & other.members)
+        for element, below in self.children.items():
+            theirs = other.children.get(element)
+            if theirs is not None:
+                made.put(element, below & theirs)
+        return made
+
+    def __sub__(self, other: FieldSet) -> FieldSet:
+        """Without the members of the other; what is below those stays."""
+        if not other:
+            return self
+        made = FieldSet(self.members - other.members)
+        for element, below in self.children.items():
+            theirs = other.children.get(element)
+            made.put(element, below if theirs is None else below - theirs)
+        return made
+
+    def without_trees(self, other: FieldSet) -> FieldSet:
+        """Without the members of the other and everything below them."""
+        if not other:
+            return self
+        made = FieldSet(self.members - other.members)
+        for element, below in self.children.items():
+            if element not in other.members:
+                theirs = other.children.get(element)
+                made.put(element, below if theirs is None else below.without_trees(theirs))
+        return made
+
+
+NOTHING: Final = FieldSet()
+
+
+def field_set(*paths: tuple[str, ...]) -> FieldSet:
+    """The set of these paths."""
+    made = FieldSet()
+    for *parents, last in paths:
+        found = made
+        for element in parents:
+            found = found.children.setdefault(element, FieldSet())
+        found.members.add(last)
+    return made
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """As messages show it: `.spec.containers[name="c"].image`."""
+    return "".join(map(step_text, path))
+
+
+FieldsV1 = dict[str, Any]
+"""The JSON of a set."""
+
+
+def to_fields_v1(fields: FieldSet) -> FieldsV1:
+    """Of a set, in the order in which servers write it."""
+    members, children = fields.members, fields.children
+    if not children:
+        return {element: {} for element in ordered(members)}
+    if len(children) == 1 and not members:
+        [(element, below)] = children.items()
+        return {element: to_fields_v1(below)}
+    made: FieldsV1 = {}
+    for element in ordered(members | children.keys()):
+        inner = children.get(element)
+        if inner is None:
+            made[element] = {}
+        elif element in members:
+            made[element] = {SELF: {}, **to_fields_v1(inner)}
+        else:
+            made[element] = to_fields_v1(inner)
+    return made
+
+
+def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
+    """`to_fields_v1` of the set that the fields describe, minus another, without making sets."""
+    made: FieldsV1 = {}
+    for element, below in fields.items():
+        inner = hidden.children.get(element)
+        is_hidden = element in hidden.members
+        if inner is None and not is_hidden:
+            made[element] = below
+            continue
+        is_member = not is_hidden and (not below or SELF in below)
+        rest = {one: below[one] for one in below if one != SELF}
+        if inner is not None:
+            rest = fields_v1_without(rest, inner)
+        if is_member:
+            made[element] = {SELF: {}, **rest} if rest else rest
+        elif rest:
+            made[element] = rest
+    return made
+
+
+def from_fields_v1(value: object) -> FieldSet:
+    """The set that the JSON describes. FieldSetError when it describes none."""
+    if not isinstance(value, dict):
+        raise FieldSetError("fields are an object")
+    made = FieldSet()
+    for text, below in value.items():
+        element = "" if text == SELF else canonical(text)
+        if not element:
+            continue
+        inner = from_fields_v1(below)
+        if not below or SELF in below:
+            made.members.add(element)
+        made.put(element, inner)
+    return made
+
+
+# --- Go numbers --------------------------------------------------------------
+#
+# Numbers of an applied object on their way into Go's integers.
+#
+# An object that was merged is not read from text but converted: a whole floating-point number
+# becomes an integer, and an integer that is too large loses its upper bits. As
+# k8s.io/apimachinery `pkg/runtime/converter.go` (`fromUnstructured`).
+
+
+_BITS: Final = {"i": 32, "l": 64}
+
+
+def with_go_numbers(obj: Mapping[str, Any], gvk: GroupVersionKind) -> dict[str, Any]:
+    """A new object of a built-in kind, else the same. DecodeError for a number with a fraction
+    where Go has an integer."""
+    codec = codec_for(gvk)
+    return dict(obj) if codec is None else _struct(obj, codec.name)
+
+
+def _struct(obj: Mapping[str, Any], name: str) -> dict[str, Any]:
+    nodes = struct_codec(name).field_nodes
+    return {
+        key: with_go_number(value, nodes[key]) if key in nodes else value
+        for key, value in obj.items()
+    }
+
+
+def with_go_number(value: Any, node: Any) -> Any:
+    """The value of a field that the schema pack describes as `node`. DecodeError."""
+    if isinstance(node, str):
+        return _number(value, _BITS[node]) if _is_number(value) and node in _BITS else value
+    name = node.get("ref", "")
+    if isinstance(value, dict):
+        if name:
+            is_struct = name not in schema_model.SPECIAL_COMPONENTS
+            return _struct(value, name) if is_struct else value
+        inner = node.get("values")
+        return value if inner is None else {key: with_go_number(value[key], inner) for key in value}
+    if isinstance(value, list) and "items" in node:
+        return [with_go_number(item, node["items"]) for item in value]
+    letter = node.get("type")
+    return _number(value, _BITS[letter]) if _is_number(value) and letter in _BITS else value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(value: Any, bits: int) -> int:
+    if isinstance(value, float) and not value.is_integer():
+        raise DecodeError(f"cannot convert float64 to int{bits}")
+    half = 1 << (bits - 1)
+    return (int(value) + half) % (2 * half) - half

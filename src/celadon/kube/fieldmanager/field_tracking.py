@@ -1,0 +1,511 @@
+"""What a server does about fields and their owners, write by write.
+
+    track_create(draft, target, writer)                      after the body was read
+    track_update(draft, sent, live, target, writer)          the same, for updates and patches
+    merged = applied(config, live, target, writer, force=…)  server-side apply: in place of a patch
+    read_applied(merged, target, context)                    … which is then read as any object
+
+All come before mutating admission: what that changes, and what a server fills in afterwards, is
+nobody's. Before an object is stored, `with_old_times` makes a write of the same no write. The
+writer's time is that of the server's clock. As k8s.io/apimachinery
+`pkg/util/managedfields/fieldmanager.go` and the managers in its `internal`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
+from celadon.kube.fieldmanager.field_sets import FieldSet, path_text, with_go_numbers
+from celadon.kube.fieldmanager.managed_fields import (
+    APPLY,
+    REPLICAS,
+    UPDATE,
+    EntryError,
+    ManagerId,
+    Managers,
+    Path,
+    Writable,
+    encoded,
+    entry_of,
+    field_path,
+    limit_updaters,
+    manager_id,
+    managers_of,
+    managers_of_parent,
+    managers_of_scale,
+    managers_of_update,
+    writable,
+)
+from celadon.kube.fieldmanager.merge_types import ItemError, MergeType, built_in_type, type_of
+from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.registry.create import SERVER_OWNED
+from celadon.kube.registry.decode import Incoming, draft_of
+from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.target import Target, shown_object
+from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
+from celadon.records import dataclass
+
+# --- Conflict texts ----------------------------------------------------------
+#
+# What a client is told when an apply is refused.
+#
+# As k8s.io/apimachinery `pkg/util/managedfields/internal/{conflict,structuredmerge}.go`.
+
+
+FIELD_MANAGER_CONFLICT: Final = "FieldManagerConflict"
+"""The reason of each cause."""
+
+MANAGED_FIELDS_GIVEN: Final = "metadata.managedFields must be nil"
+
+
+def manager_text(manager: ManagerId) -> str:
+    """`"m1" with subresource "status" using apps/v1`."""
+    text = quote(manager.name)
+    if manager.subresource:
+        text += f" with subresource {quote(manager.subresource)}"
+    return f"{text} using {manager.api_version}" if manager.operation == UPDATE else text
+
+
+def conflict_status(error: ConflictError) -> StatusError:
+    """409, with a cause for every field."""
+    managers = sorted(error.conflicts, key=ManagerId.sort_text)
+    found = {
+        manager_text(manager): [path_text(path) for path in error.conflicts[manager].paths()]
+        for manager in managers
+    }
+    causes = tuple(
+        StatusCause(f"conflict with {manager}", FIELD_MANAGER_CONFLICT, path)
+        for manager, paths in found.items()
+        for path in paths
+    )
+    if len(causes) == 1:
+        told = f"1 conflict: {causes[0].message}: {causes[0].field}"
+    else:
+        lines: list[str] = []
+        for manager, paths in found.items():
+            lines += [f"conflicts with {manager}:", *(f"- {path}" for path in paths)]
+        told = f"{len(causes)} conflicts: " + "\n".join(lines)
+    details = StatusDetails(causes=causes)
+    return StatusError(
+        Status(message=f"Apply failed with {told}", reason="Conflict", details=details, code=409)
+    )
+
+
+def other_kind(found: GroupVersionKind) -> StatusError:
+    """400: the body is of another kind or version than the endpoint."""
+    return status.bad_request(f"invalid object type: {found}")
+
+
+def not_typed(config: Mapping[str, Any], kind: GroupVersionKind, why: str) -> StatusError:
+    """500: the body does not fit the schema."""
+    return status.plain_error(
+        f"failed to create typed patch object ({_named(config, kind)}): {why}"
+    )
+
+
+def not_converted(config: Mapping[str, Any], kind: GroupVersionKind, why: str) -> StatusError:
+    """500: a value of the merged object does not fit Go's type."""
+    return status.plain_error(
+        f"failed to convert new object ({_named(config, kind)}) to proper version: "
+        f"unable to convert unstructured object to {kind}: {why}"
+    )
+
+
+def _named(config: Mapping[str, Any], kind: GroupVersionKind) -> str:
+    """Names as the body has them."""
+    return f"{metadata.namespace(config)}/{metadata.name(config)}; {kind}"
+
+
+# --- Last applied ------------------------------------------------------------
+#
+# The annotation of kubectl's client-side apply, which its server-side apply takes over from.
+#
+# As k8s.io/apimachinery `pkg/util/managedfields/internal/{lastapplied,lastappliedmanager,
+# lastappliedupdater}.go`.
+
+
+KUBECTL: Final = "kubectl"
+"""The only manager that this is done for."""
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which `kubectl apply` keeps what it was given."""
+MAX_ANNOTATIONS: Final = 256 * 1024
+"""Bytes of all annotations, keys and values."""
+
+
+def applied_configuration(live: JsonObject) -> dict[str, Any]:
+    """What was applied to the object last; empty where no annotation says so."""
+    try:
+        config = json.loads(metadata.annotations(live).get(LAST_APPLIED, ""))
+    except ValueError:
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def configured(config: JsonObject) -> dict[str, Any]:
+    """The configuration as `kubectl apply` sends it: with itself in the annotation."""
+    meta = metadata.metadata(config)
+    annotations = {key: one for key, one in _annotations(meta).items() if key != LAST_APPLIED}
+    text = _text_of({**config, "metadata": {**meta, "annotations": annotations}})
+    return {**config, "metadata": {**meta, "annotations": {**annotations, LAST_APPLIED: text}}}
+
+
+def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
+    """What the annotation says and the object still has: what kubectl may change although others
+    own it. None when there is no readable annotation of that version."""
+    config = applied_configuration(live)
+    if config.get("apiVersion") != api_version:
+        return None
+    if misfits(type_, config):
+        return None
+    try:
+        changes = compared(type_, config, live)
+    except ItemError:
+        return None
+    said = applied_set(type_, config)
+    return said - changes.modified - changes.added - changes.removed
+
+
+def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, Any]:
+    """The object with the annotation renewed, if it has it."""
+    made = dict(obj)
+    annotations = metadata.annotations(obj)
+    if not annotations.get(LAST_APPLIED):
+        return made
+    annotations[LAST_APPLIED] = _text_of(config)
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > MAX_ANNOTATIONS:
+        del annotations[LAST_APPLIED]
+    made["metadata"] = {**metadata.metadata(obj), "annotations": annotations}
+    return made
+
+
+def _annotations(meta: JsonObject) -> JsonObject:
+    """As they are given, so that they can be refused for what they are."""
+    found = meta.get("annotations")
+    return found if isinstance(found, dict) else {}
+
+
+def _text_of(config: JsonObject) -> str:
+    """As kubectl writes it: sorted, without the annotation itself, with a line end."""
+    meta = dict(metadata.metadata(config))
+    if isinstance(meta.get("annotations"), dict):
+        given = meta["annotations"]
+        meta["annotations"] = {key: given[key] for key in given if key != LAST_APPLIED}
+    return json_text(_sorted({**config, "metadata": meta})) + "\n"
+
+
+def _sorted(value: object) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+BEFORE_FIRST_APPLY: Final = "before-first-apply"
+"""The manager that owns what an object had before anybody was known to own anything."""
+
+_SCALE: Final = "scale"
+
+
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
+
+
+def _relabelled(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+    return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """How a server knows the versions of a kind: the custom kinds, and an object of one version
+    shown in another."""
+
+    custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
+    convert: Callable[[JsonObject, GroupVersionKind], JsonObject] = _relabelled
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWriter:
+    """Who writes: the manager of the request (empty if it does not say), and when."""
+
+    manager: str
+    now: str
+    versions: Versions = Versions()
+
+
+# --- creates and updates ---
+
+
+def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
+    """Gives a new object its managers; those in its body do not count. What is created below an
+    object (a binding, an eviction) has managers, too, unless it was sent in another version."""
+    meta = draft.meta
+    if meta is None or draft.gvk != target.kind:
+        return
+    meta.pop("managedFields", None)
+    draft.complete()
+    own = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
+    entry = _Endpoint(target, writer).created({**draft.made, "metadata": own})
+    if entry is not None:
+        meta["managedFields"] = [entry]
+
+
+def track_update(
+    draft: Draft, sent: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
+) -> None:
+    """Gives a changed object its managers. `sent` is the document as it was read (or patched),
+    `live` the stored object, of the object itself also where a subresource is written. The draft of
+    a scale gets those of the object that it belongs to."""
+    meta = draft.meta
+    if meta is None:
+        return
+    meta.pop("managedFields", None)
+    endpoint = _Endpoint(target, writer)
+    shown = draft.form()
+    if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
+        # the metadata of a custom resource is read on the way, which loses an empty list: it says
+        # nothing, where that of a built-in kind takes all managers away.
+        sent = {**sent, "metadata": _without_managers(sent)}
+    parent = managers_of_update(live, sent, is_subresource=bool(target.subresource))
+    if target.subresource != _SCALE:
+        _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
+        return
+    managers = managers_of_scale(parent, endpoint.count_path)
+    found = endpoint.updated(endpoint.shown(live), shown, managers)
+    _write(draft, endpoint.of_parent(parent, found))
+
+
+def _without_managers(obj: JsonObject) -> dict[str, Any]:
+    meta = metadata.metadata(obj)
+    return {key: value for key, value in meta.items() if key != "managedFields"}
+
+
+def _write(draft: Draft, managers: Managers) -> None:
+    if managers.owned:
+        draft.made["metadata"]["managedFields"] = encoded(managers)
+
+
+# --- apply ---
+
+
+def applied(
+    config: JsonObject,
+    live: JsonObject | None,
+    target: Target,
+    writer: FieldWriter,
+    *,
+    force: bool = False,
+) -> dict[str, Any]:
+    """The object that follows, with its managers, in the endpoint's version; `live` is None when
+    there is none yet, and for a scale the object that it belongs to.
+
+    StatusError: 400 for a body of another kind, 409 for conflicts, 500 for a body that does not fit
+    the schema.
+    """
+    found = metadata.gvk(config)
+    if found != target.kind:
+        raise other_kind(found)
+    if metadata.metadata(config).get("managedFields") is not None:
+        raise status.bad_request(MANAGED_FIELDS_GIVEN)
+    endpoint = _Endpoint(target, writer)
+    errors = misfits(endpoint.type, config)
+    if errors:
+        raise not_typed(config, target.kind, joined(errors))
+    made, managers = endpoint.applied(config, live, force=force)
+    if live is None and metadata.uid(made):
+        why = (
+            f"uid mismatch: the provided object specified uid {metadata.uid(made)}, and no "
+            "existing object was found"
+        )
+        raise status.conflict(target.group_resource, target.name, why)
+    meta = dict(metadata.metadata(made))
+    if live is None:
+        meta.pop("resourceVersion", None)
+    if managers.owned:
+        meta["managedFields"] = encoded(managers)
+    return {**made, "metadata": meta}
+
+
+def read_applied(
+    document: JsonObject, target: Target, context: DefaultingContext, config: JsonObject
+) -> Incoming:
+    """What `applied` made, read as any body. StatusError (500) when a value does not fit Go's type;
+    `config` is the body, by whose names the object is called then."""
+    try:
+        read = with_go_numbers(document, target.kind)
+        draft = draft_of(read, target, context, keeps_nulls=True)
+    except DecodeError as error:
+        raise not_converted(config, target.kind, error.alone) from error
+    return Incoming(target.kind, draft, dict(document))
+
+
+# --- what both need ---
+
+
+class _Endpoint:
+    """One write to one endpoint."""
+
+    __slots__ = ("_ownership", "_target", "_writer", "type")
+
+    def __init__(self, target: Target, writer: FieldWriter) -> None:
+        self._target = target
+        self._writer = writer
+        self.type = type_of(target.kind, target.schema)
+        is_scale = target.subresource == _SCALE
+        limits = Writable() if is_scale else writable(target)
+        self._ownership = Ownership(target.kind.api_version, self.type, limits, self._version)
+
+    def _version(self, api_version: str) -> KindVersion | None:
+        if self._target.subresource == _SCALE:
+            return None
+        versions, mine = self._writer.versions, self._target.kind
+        group, version = parse_api_version(api_version)
+        other = GroupVersionKind(group, version, mine.kind)
+        custom = versions.custom(other)
+        if group != mine.group or (custom is None and built_in_type(other) is None):
+            return None
+        return KindVersion(
+            type_of(other, custom),
+            lambda obj: versions.convert(obj, other),
+            lambda obj: versions.convert(obj, mine),
+        )
+
+    def zero(self) -> dict[str, Any]:
+        """What a new object is compared with; a copy."""
+        made: dict[str, Any] = fresh(_zero(self._target.kind))
+        return made
+
+    def shown(self, live: JsonObject) -> dict[str, Any]:
+        """A stored object as the endpoint shows it, without its managers."""
+        shown = shown_object(live, self._target)
+        meta = {**metadata.metadata(shown)}
+        meta.pop("managedFields", None)
+        return {**shown, "metadata": meta}
+
+    def created(self, new: JsonObject) -> dict[str, Any] | None:
+        """The entry of the writer of a new object; None when nothing in it can be owned."""
+        target = self._target
+        try:
+            fields = self._ownership.new_fields(_zero(target.kind), new)
+        except ItemError:
+            return None
+        version = target.kind.api_version
+        writer = manager_id(self._writer.manager, UPDATE, version, target.subresource)
+        return entry_of(writer, version, fields, self._writer.now) if fields else None
+
+    def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
+        """Those after an update. The same when the objects cannot be compared, since that is no
+        reason to refuse a write; and when nobody owns anything of an object that is stored."""
+        if not managers.owned and metadata.uid(live):
+            return managers
+        return self._updated(live, new, managers, self._writer.manager)
+
+    def _updated(
+        self, live: JsonObject, new: JsonObject, managers: Managers, name: str
+    ) -> Managers:
+        target = self._target
+        writer = manager_id(name, UPDATE, target.kind.api_version, target.subresource)
+        timeless = target.custom is not None and target.subresource == _SCALE
+        now = "" if timeless else self._writer.now  # upstream loses it on the way
+        try:
+            found = self._ownership.updated(live, new, managers, writer, now)
+        except ItemError:
+            return managers
+        limit_updaters(found)
+        return found
+
+    def applied(
+        self, config: JsonObject, live: JsonObject | None, *, force: bool
+    ) -> tuple[dict[str, Any], Managers]:
+        """The object with the configuration in it, and its managers. StatusError on conflicts."""
+        parent = Managers() if live is None else _strict_managers(live)
+        is_scale = self._target.subresource == _SCALE
+        managers = managers_of_scale(parent, self.count_path) if is_scale else parent
+        before = self.zero() if live is None else self.shown(live)
+        if not managers.owned and live is not None:
+            managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
+        made, found = self._applied(config, before, managers, force=force)
+        if is_scale:
+            found = self.of_parent(parent, found)
+        return made, found
+
+    def _applied(
+        self, config: JsonObject, live: JsonObject, managers: Managers, *, force: bool
+    ) -> tuple[dict[str, Any], Managers]:
+        target, manager = self._target, self._writer.manager
+        applier = manager_id(manager, APPLY, target.kind.api_version, target.subresource)
+
+        def attempt(*, force: bool) -> tuple[dict[str, Any], Managers]:
+            return self._ownership.applied(live, config, managers, applier, force=force)
+
+        try:
+            made, found = attempt(force=force)
+        except ConflictError as error:
+            if not self._only_last_applied(error, live):
+                raise conflict_status(error) from None
+            made, found = attempt(force=True)
+        if not same(made, dict(live)):
+            found.times[applier] = self._writer.now
+        if manager == KUBECTL:
+            made = with_last_applied(made, config)
+        return made, found
+
+    def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
+        """Whether kubectl may resolve the conflicts by force, since all are about what it once
+        applied by its former means; else those are taken out of the error."""
+        if self._writer.manager != KUBECTL:
+            return False
+        allowed = last_applied_set(self.type, live, self._target.kind.api_version)
+        if allowed is None:
+            return False
+        rest = {manager: fields - allowed for manager, fields in error.conflicts.items()}
+        error.conflicts = {manager: fields for manager, fields in rest.items() if fields}
+        return not error.conflicts
+
+    def count_path(self, api_version: str) -> Path | None:
+        """Where objects of that version have the count that a scale is about."""
+        custom = self._target.custom
+        if custom is None:
+            return REPLICAS
+        mine = self._target.resource.gvk
+        group, version = parse_api_version(api_version)
+        if (group, version) != (mine.group, mine.version):
+            custom = self._writer.versions.custom(GroupVersionKind(group, version, mine.kind))
+        if custom is None:
+            return None
+        return () if custom.scale is None else field_path(custom.scale.wanted)
+
+    def of_parent(self, parent: Managers, scale: Managers) -> Managers:
+        """The managers of the object after a write to its scale."""
+        version = self._target.resource.gvk.api_version
+        return managers_of_parent(parent, scale, self.count_path, version)
+
+
+def _strict_managers(live: JsonObject) -> Managers:
+    try:
+        return managers_of(live)
+    except EntryError as error:
+        raise status.plain_error(f"failed to decode managed fields: {error}") from error
+
+
+@functools.lru_cache(maxsize=512)
+def _zero(kind: GroupVersionKind) -> JsonObject:
+    """An empty object: of a Go type, with the structs that are always there."""
+    made: dict[str, Any] = {}
+    codec = codec_for(kind)
+    if codec is not None:
+        made = codec.empty()
+        codec.complete(made)
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **made}

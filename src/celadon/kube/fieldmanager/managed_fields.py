@@ -1,0 +1,448 @@
+"""`metadata.managedFields`: who owns which fields, read from entries and written as entries.
+
+As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import metadata
+from celadon.kube.defaulting.defaulting_rules import update_rules
+from celadon.kube.errors import MalformedText
+from celadon.kube.fieldmanager.field_sets import (
+    FIELD,
+    FieldSet,
+    FieldSetError,
+    field_set,
+    from_fields_v1,
+    to_fields_v1,
+)
+from celadon.kube.fieldmanager.structured_merge import Comparison
+from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_time import TimeError, canonical_time
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.target import Target
+from celadon.kube.registry.update import EVERYTHING, PARTS
+from celadon.kube.resources.api_resources import SCALE
+from celadon.records import dataclass
+
+APPLY: Final = "Apply"
+UPDATE: Final = "Update"
+FIELDS_V1: Final = "FieldsV1"
+UNKNOWN: Final = "unknown"
+"""The manager of requests that do not say who they are from."""
+
+
+class EntryError(MalformedText):
+    """An entry of `managedFields` that cannot be read."""
+
+
+class ManagerId(NamedTuple):
+    """What makes two entries one manager's. Appliers have no version: they are the same whichever
+    version they use."""
+
+    name: str
+    operation: str
+    api_version: str = ""
+    subresource: str = ""
+
+    def sort_text(self) -> str:
+        """Managers are sorted by this text, which is their JSON."""
+        members = {
+            "manager": self.name,
+            "operation": self.operation,
+            "apiVersion": self.api_version,
+            "subresource": self.subresource,
+        }
+        return json_text({key: value for key, value in members.items() if value})
+
+
+def manager_id(name: str, operation: str, api_version: str, subresource: str = "") -> ManagerId:
+    """Of the writer of a request in that version."""
+    version = "" if operation == APPLY else api_version
+    return ManagerId(name or UNKNOWN, operation, version, subresource)
+
+
+class Owned(NamedTuple):
+    """Fields, in terms of a version."""
+
+    fields: FieldSet
+    api_version: str
+
+
+@dataclass(slots=True)
+class Managers:
+    """The owners of an object's fields, and when each last changed what it owns (RFC 3339, empty if
+    nobody knows). It belongs to whoever works on it; `copy` makes another."""
+
+    owned: dict[ManagerId, Owned] = field(default_factory=dict)
+    times: dict[ManagerId, str] = field(default_factory=dict)
+
+    def copy(self) -> Managers:
+        """The sets are shared: they never change."""
+        return Managers(dict(self.owned), dict(self.times))
+
+    def keep(self, manager: ManagerId, fields: FieldSet, api_version: str) -> None:
+        """Who owns nothing is none."""
+        if fields:
+            self.owned[manager] = Owned(fields, api_version)
+        else:
+            self.owned.pop(manager, None)
+
+
+def decoded(entries: object) -> Managers:
+    """The managers of `metadata.managedFields`; none for null. EntryError when an entry cannot be
+    read."""
+    found = Managers()
+    if entries is None:
+        return found
+    if not isinstance(entries, list):
+        raise EntryError("managedFields is a list")
+    for at, entry in enumerate(entries):
+        manager, owned = _decoded_entry(entry, at)
+        found.owned[manager] = owned
+        found.times[manager] = _time(entry)
+    return found
+
+
+def entries_problem(entries: object) -> str:
+    """Why `metadata.managedFields` cannot be read; empty if they can."""
+    try:
+        decoded(entries)
+    except EntryError as error:
+        return str(error)
+    return ""
+
+
+def _decoded_entry(entry: object, at: int) -> tuple[ManagerId, Owned]:
+    if not isinstance(entry, dict):
+        raise EntryError("an entry of managedFields is an object")
+    operation, api_version = _text(entry, "operation"), _text(entry, "apiVersion")
+    if operation not in (APPLY, UPDATE):
+        raise EntryError("operation must be `Apply` or `Update`")
+    if not api_version:
+        raise EntryError("apiVersion must not be empty")
+    fields_type = _text(entry, "fieldsType")
+    if not fields_type:
+        raise EntryError(f"missing fieldsType in managed fields entry {at}")
+    if fields_type != FIELDS_V1:
+        raise EntryError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {at}")
+    version = "" if operation == APPLY else api_version
+    name, subresource = _text(entry, "manager"), _text(entry, "subresource")
+    manager = ManagerId(name, operation, version, subresource)
+    try:
+        fields = from_fields_v1(entry.get("fieldsV1") or {})
+    except FieldSetError as error:
+        raise EntryError(str(error)) from error
+    return manager, Owned(fields, api_version)
+
+
+def _text(entry: JsonObject, key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _time(entry: JsonObject) -> str:
+    try:
+        return canonical_time(_text(entry, "time"))
+    except TimeError:
+        return ""
+
+
+def encoded(managers: Managers) -> list[dict[str, Any]]:
+    """The entries: appliers first, the oldest first, then by name, version and subresource."""
+    times = managers.times
+    entries = [
+        entry_of(manager, owned.api_version, to_fields_v1(owned.fields), times.get(manager, ""))
+        for manager, owned in managers.owned.items()
+    ]
+    if len(entries) > 1:
+        entries.sort(key=_entry_order)
+    return entries
+
+
+def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> dict[str, Any]:
+    """One entry; `fields` is FieldsV1."""
+    made: dict[str, Any] = {
+        "manager": manager.name,
+        "operation": manager.operation,
+        "apiVersion": api_version,
+    }
+    if time:
+        made["time"] = time
+    made["fieldsType"] = FIELDS_V1
+    made["fieldsV1"] = fields
+    if manager.subresource:
+        made["subresource"] = manager.subresource
+    return made
+
+
+def _entry_order(entry: JsonObject) -> tuple[str, ...]:
+    return (
+        entry["operation"],
+        entry.get("time", ""),
+        entry["manager"],
+        entry["apiVersion"],
+        entry.get("subresource", ""),
+    )
+
+
+def managers_of(obj: JsonObject) -> Managers:
+    """Those of a stored object. EntryError as `decoded`."""
+    return decoded(metadata.metadata(obj).get("managedFields"))
+
+
+def is_reset(entries: object) -> bool:
+    """Whether a client asks for all managers to be forgotten: an empty list, or an empty entry."""
+    return isinstance(entries, list) and (not entries or entries == [{}])
+
+
+def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: bool) -> Managers:
+    """Those that a write starts from: of the object that was sent, if it has readable ones and goes
+    to the object itself, else those of the live one."""
+    sent = metadata.metadata(new).get("managedFields")
+    if not is_subresource:
+        if is_reset(sent):
+            return Managers()
+        try:
+            found = decoded(sent)
+        except EntryError:
+            found = Managers()
+        if found.owned:
+            return found
+    try:
+        return managers_of(live)
+    except EntryError:
+        return Managers()
+
+
+def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
+    """The new object; with the entries of the old one if it differs from that in nothing but their
+    times, so that a write of the same is no write."""
+    made = dict(new)
+    mine, theirs = metadata.metadata(new), metadata.metadata(old)
+    entries, before = mine.get("managedFields"), theirs.get("managedFields")
+    if not entries or not before or entries == before:
+        return made
+    if not renews(new, old):
+        made["metadata"] = {**mine, "managedFields": before}
+    return made
+
+
+def renews(new: JsonObject, old: JsonObject) -> bool:
+    """Whether a write of the new object makes an entry, or gives one another time."""
+    mine, theirs = metadata.metadata(new), metadata.metadata(old)
+    entries, before = mine.get("managedFields") or (), theirs.get("managedFields") or ()
+    return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)
+
+
+def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Any]]:
+    return [_without(entry, ("time",)) for entry in entries]
+
+
+def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Any], dict[str, Any]]:
+    return _without(obj, ("metadata",)), _without(meta, ("managedFields",))
+
+
+def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if key not in keys}
+
+
+# --- Manager limits ----------------------------------------------------------
+#
+# Old updates are forgotten one by one: at most ten managers that update are told apart.
+#
+# As k8s.io/apimachinery `pkg/util/managedfields/internal/capmanagers.go`.
+
+
+MAX_UPDATERS: Final = 10
+ANCIENT: Final = "ancient-changes"
+"""The manager that the oldest become."""
+
+
+def limit_updaters(managers: Managers) -> None:
+    """Merges the oldest updaters of each version into one, until there are few enough."""
+    updaters = [manager for manager in managers.owned if manager.operation == UPDATE]
+    count = len(updaters)
+    if count <= MAX_UPDATERS:
+        return
+    updaters.sort(key=lambda manager: (managers.times.get(manager, ""), manager.sort_text()))
+    first_of: dict[str, ManagerId] = {}
+    for manager in updaters:
+        if count <= MAX_UPDATERS:
+            return
+        version = managers.owned[manager].api_version
+        first = first_of.setdefault(version, manager)
+        if first == manager:
+            continue
+        bucket = manager_id(ANCIENT, UPDATE, version)
+        if bucket not in managers.owned:
+            managers.owned[bucket] = managers.owned.pop(first)
+        fields = managers.owned.pop(manager).fields | managers.owned[bucket].fields
+        managers.keep(bucket, fields, version)
+        managers.times[bucket] = managers.times.get(manager, "")
+        count -= 1
+
+
+# --- Scale managers ----------------------------------------------------------
+#
+# Managers of an object as its `scale` has them, and back.
+#
+# A scale has one field that is also a field of the object; who owns the one owns the other. As
+# k8s.io/apimachinery `pkg/util/managedfields/scalehandler.go`.
+
+
+Path = tuple[str, ...]
+PathOf = Callable[[str], Path | None]
+"""Where the objects of a version have their count; None for a version that there is not."""
+
+REPLICAS: Final = (FIELD + "spec", FIELD + "replicas")
+
+
+def field_path(names: tuple[str, ...]) -> Path:
+    """The path of a field, given by its names."""
+    return tuple(FIELD + name for name in names)
+
+
+def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
+    """Those of the object who own its count."""
+    found = Managers()
+    for manager, owned in parent.owned.items():
+        path = path_of(owned.api_version)
+        if path is not None and path and owned.fields.has(*path):
+            other = _in_scale(manager)
+            found.owned[other] = Owned(field_set(REPLICAS), SCALE.api_version)
+            found.times[other] = parent.times.get(manager, "")
+    return found
+
+
+def _in_scale(manager: ManagerId) -> ManagerId:
+    """An updater is another one for each version in which it writes."""
+    return (
+        manager if manager.operation == APPLY else manager._replace(api_version=SCALE.api_version)
+    )
+
+
+def managers_of_parent(
+    parent: Managers, scale: Managers, path_of: PathOf, api_version: str
+) -> Managers:
+    """Those of the object after a write to its scale; the endpoint is in `api_version`. Whoever did
+    not own anything of the object before gets no time."""
+    found = Managers()
+    for manager, owned in parent.owned.items():
+        path = path_of(owned.api_version)
+        if path is None:
+            continue
+        fields = owned.fields
+        if path and fields.has(*path) and manager not in scale.owned:
+            fields = fields - field_set(path)
+        found.keep(manager, fields, owned.api_version)
+        found.times[manager] = parent.times.get(manager, "")
+    path = path_of(api_version)
+    for manager, owned in scale.owned.items():
+        if path and owned.fields:
+            found.owned[manager] = Owned(field_set(path), api_version)
+            found.times[manager] = parent.times.get(manager, "")
+    return found
+
+
+# --- Reset fields ------------------------------------------------------------
+#
+# Which fields an endpoint can give to a manager: those it can write.
+#
+# An update to the object leaves the status, one to the status leaves the rest, and nobody gets
+# to own what he cannot change. What each kind keeps is known from the rules of its updates. As
+# `GetResetFields` of the strategies of k8s.io/kubernetes `pkg/registry`.
+
+
+ITEMS: Final = "[*]"
+"""In a path: all items of the list before it."""
+
+_WIPED_METADATA: Final = "metadata.annotations"
+"""A status that resets this resets all metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writable:
+    """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is."""
+
+    reset: FieldSet = field(default_factory=FieldSet)
+    only: tuple[tuple[str, ...], ...] = ()
+
+    def of(self, fields: FieldSet) -> FieldSet:
+        """What remains of a set."""
+        if self.only:
+            fields = _matching(fields, self.only)
+        return fields.without_trees(self.reset)
+
+    def of_comparison(self, found: Comparison) -> Comparison:
+        """What remains of a comparison."""
+        made = Comparison()
+        made.added = self.of(found.added)
+        made.modified = self.of(found.modified)
+        made.removed = self.of(found.removed)
+        return made
+
+
+def _matching(fields: FieldSet, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
+    """What is at or below the paths; `ITEMS` is any element."""
+    made = FieldSet()
+    for element in fields.members | fields.children.keys():
+        below = [rest for first, *rest in paths if first in (element, ITEMS)]
+        if not below:
+            continue
+        children = fields.children.get(element)
+        if not all(below):  # a path ends here: everything below counts
+            if element in fields.members:
+                made.members.add(element)
+            if children is not None:
+                made.children[element] = children
+        elif children is not None:
+            made.put(element, _matching(children, tuple(map(tuple, below))))
+    return made
+
+
+def writable(target: Target) -> Writable:
+    """What the endpoint can write."""
+    custom = target.custom
+    if target.resource.custom or custom is not None:
+        if target.subresource == "status":
+            return Writable(only=((FIELD + "status",),))
+        if custom is not None and custom.has_status and not target.subresource:
+            return Writable(field_set((FIELD + "status",)))
+        return Writable()
+    return _built_in(target.resource.gvk, target.subresource)
+
+
+@functools.lru_cache(maxsize=1024)
+def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
+    rules = update_rules(gvk)
+    if not subresource:
+        kept = rules.get("keep", ())
+        return Writable(_resets(path for path in kept if "." not in path))
+    if subresource == "status":
+        kept = rules.get("statusKeep", ())
+        whole = ("metadata",) if _WIPED_METADATA in kept else ()
+        return Writable(_resets((*kept, *whole)))
+    parts = PARTS.get((gvk.kind, subresource), EVERYTHING)
+    if parts.only is not None:
+        return Writable(only=tuple(_split(path) for path in parts.only))
+    return Writable(_resets(parts.kept))
+
+
+def _resets(paths: Iterable[str]) -> FieldSet:
+    return field_set(*map(_split, paths))
+
+
+def _split(path: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in path.split("."):
+        found.append(FIELD + name.removesuffix(ITEMS))
+        if name.endswith(ITEMS):
+            found.append(ITEMS)
+    return tuple(found)

@@ -1,0 +1,358 @@
+"""Schemas as server-side apply sees them: how the fields of a value are owned and merged.
+
+A `MergeType` says for each shape that a value may have, scalar, map or list, what holds for it.
+What a schema leaves open has all three (`DEDUCED`): the value decides. Types are made from schemas
+when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-merge-diff `schema`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.errors import KubeError
+from celadon.kube.fieldmanager.field_sets import (
+    FIELD,
+    UNDEFINED,
+    key_element,
+    plain_key_element,
+    text_key_element,
+    value_element,
+)
+from celadon.kube.fieldmanager.foreign_values import ForeignValue
+from celadon.kube.go.go_text import quote
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_model
+from celadon.kube.schemas.definition_schemas import published_schema
+from celadon.kube.schemas.schema_model import ABSENT, Schema
+from celadon.kube.schemas.schema_packs import component, resolved, schema_for
+from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
+
+STRING: Final = "string"
+NUMERIC: Final = "numeric"
+BOOLEAN: Final = "boolean"
+UNTYPED: Final = "untyped"
+"""Any scalar."""
+
+_PLAIN_FORMATS: Final = frozenset({"", "byte"})
+
+
+class ItemError(KubeError):
+    """An item that cannot be identified in its list."""
+
+
+Members: TypeAlias = "tuple[tuple[str, str, MergeType], ...]"
+REMEMBERED: Final = 256
+"""Sets of members, for each rule; clients can invent any number."""
+
+
+class MapRule:
+    """Of structs and maps. An `atomic` one is owned as a whole; undeclared members are of the type
+    `element`, or not allowed."""
+
+    __slots__ = ("_children", "_keeps_unknown", "_orders", "_properties", "atomic", "element")
+
+    def __init__(
+        self,
+        properties: Mapping[str, Schema],
+        element: MergeType | None,
+        *,
+        atomic: bool,
+        keeps_unknown: bool = False,
+    ) -> None:
+        self.atomic = atomic
+        self.element = element
+        self._properties = properties
+        self._keeps_unknown = keeps_unknown
+        self._children: dict[str, MergeType] = {}
+        self._orders: dict[tuple[str, ...], Members] = {}
+
+    def declares(self, name: str) -> bool:
+        """Whether it is a field of the struct, not a key of a map."""
+        return name in self._properties
+
+    def child(self, name: str) -> MergeType | None:
+        """The type of a member; None when there may be none of that name."""
+        found = self._children.get(name)
+        if found is None:
+            schema = self._properties.get(name)
+            if schema is None:
+                return self.element
+            found = self._children[name] = made_type(schema, keeps_unknown=self._keeps_unknown)
+        return found
+
+    def in_order(self, names: Iterable[str]) -> Members:
+        """Members sorted by their names, each with its element and its type. Objects of a kind
+        mostly have the same few, so they are remembered: it is a third of what a new object's
+        owner takes."""
+        given = tuple(names)
+        found = self._orders.get(given)
+        if found is None:
+            found = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(given))
+            if len(self._orders) < REMEMBERED:
+                self._orders[given] = found
+        return found
+
+
+class ListRule:
+    """Of lists: atomic ones, sets (without `keys`), and those whose items have keys."""
+
+    __slots__ = ("_defaults", "_item", "_keeps_unknown", "_schema", "atomic", "keys")
+
+    def __init__(
+        self,
+        schema: Schema | None,
+        *,
+        atomic: bool = True,
+        keys: tuple[str, ...] = (),
+        keeps_unknown: bool = False,
+    ) -> None:
+        self.atomic = atomic
+        self.keys = keys
+        self._schema = schema
+        self._keeps_unknown = keeps_unknown
+        self._item: MergeType | None = None
+        self._defaults: dict[str, Any] | None = None
+
+    @property
+    def item(self) -> MergeType:
+        """The type of the items."""
+        if self._item is None:
+            schema = self._schema
+            self._item = (
+                UNTYPED_ATOMIC
+                if schema is None
+                else made_type(schema, keeps_unknown=self._keeps_unknown)
+            )
+        return self._item
+
+    def elements(self, items: Iterable[Any]) -> list[str]:
+        """What identifies each of them. ItemError."""
+        if not self.keys:
+            return list(map(_set_element, items))
+        if len(self.keys) > 1:
+            ordered = tuple(sorted(self.keys))
+            return [
+                plain_key_element(ordered, tuple(map(item.get, ordered)))
+                or self._keyed_element(item)
+                if item.__class__ is dict
+                else self._keyed_element(item)
+                for item in items
+            ]
+        (key,) = self.keys
+        return [
+            text_key_element(key, value)
+            if item.__class__ is dict and (value := item.get(key)).__class__ is str
+            else self._keyed_element(item)
+            for item in items
+        ]
+
+    def element(self, item: object) -> str:
+        """What identifies an item. ItemError when nothing does."""
+        return self.elements((item,))[0]
+
+    def _keyed_element(self, item: Any) -> str:
+        keys = self.keys
+        if item.__class__ is not dict:
+            wrong = "have a null element" if item is None else "have non-map elements"
+            raise ItemError(f"associative list with keys may not {wrong}")
+        defaults = self._key_defaults()
+        found = {
+            key: item[key] if key in item else defaults[key]
+            for key in keys
+            if key in item or key in defaults
+        }
+        if not found:
+            listed = " ".join(map(quote, keys))
+            raise ItemError(
+                f"associative list with keys has an element that omits all key fields [{listed}] "
+                "(and doesn't have default values for any key fields)"
+            )
+        return key_element(
+            {key: str(one) if isinstance(one, ForeignValue) else one for key, one in found.items()}
+        )
+
+    def _key_defaults(self) -> dict[str, Any]:
+        if self._defaults is None:
+            assert self._schema is not None, "only lists with items have keys"
+            self._defaults = _defaults_of(resolved(self._schema), self.keys)
+        return self._defaults
+
+
+def _set_element(item: object) -> str:
+    if item.__class__ is dict:
+        raise ItemError("associative list without keys has an element that's a map type")
+    if item.__class__ is list:
+        raise ItemError("not supported: associative list with lists as elements")
+    if item is None:
+        raise ItemError("associative list without keys has an element that's an explicit null")
+    return UNDEFINED if isinstance(item, ForeignValue) else value_element(item)
+
+
+def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
+    """Of absent keys: the default, and for Go's types the zero of members that are always
+    written."""
+    found: dict[str, Any] = {}
+    if item.name:
+        codec = struct_codec(item.name)
+        zero = codec.empty()
+        codec.complete(zero)
+        found = {key: zero[key] for key in keys if zero.get(key) is not None}
+    for key in keys:
+        schema = item.properties.get(key)
+        if schema is not None and schema.default is not ABSENT and schema.default is not None:
+            found[key] = schema.default
+    return found
+
+
+class MergeType:
+    """`codec` reads structs of Go's types, which custom kinds have none of."""
+
+    __slots__ = ("codec", "list", "map", "scalar")
+
+    def __init__(
+        self,
+        scalar: str = "",
+        map_rule: MapRule | None = None,
+        list_rule: ListRule | None = None,
+        *,
+        codec: StructCodec | None = None,
+    ) -> None:
+        self.scalar = scalar
+        self.map = map_rule
+        self.list = list_rule
+        self.codec = codec
+
+
+UNTYPED_ATOMIC: Final = MergeType(UNTYPED)
+"""Of any shape, and owned as a whole."""
+UNTYPED_ATOMIC.map = MapRule({}, UNTYPED_ATOMIC, atomic=True)
+UNTYPED_ATOMIC.list = ListRule(None)
+
+DEDUCED: Final = MergeType(UNTYPED)
+"""Of any shape: maps by their keys, lists as a whole."""
+DEDUCED.map = MapRule({}, DEDUCED, atomic=False)
+DEDUCED.list = ListRule(None)
+
+
+def made_type(schema: Schema, *, keeps_unknown: bool = False) -> MergeType:
+    """The type of a schema, built-in or published; `keeps_unknown` when a schema above it preserves
+    unknown fields."""
+    if schema.ref:
+        return _component_type(schema.ref, schema.map_type)
+    keeps_unknown = keeps_unknown or schema.preserve_unknown
+    if schema.int_or_string or not schema.type:
+        return MergeType(
+            UNTYPED,
+            _map_rule(schema, keeps_unknown=keeps_unknown),
+            _list_rule(schema, keeps_unknown=keeps_unknown),
+        )
+    match schema.type:
+        case "object":
+            return MergeType(map_rule=_map_rule(schema, keeps_unknown=keeps_unknown))
+        case "array":
+            return MergeType(list_rule=_list_rule(schema, keeps_unknown=keeps_unknown))
+        case "integer" | "number":
+            return _NUMERIC
+        case "boolean":
+            return _BOOLEAN
+        case "string" if schema.format in _PLAIN_FORMATS:
+            return _STRING
+    return _UNTYPED
+
+
+_NUMERIC: Final = MergeType(NUMERIC)
+_BOOLEAN: Final = MergeType(BOOLEAN)
+_STRING: Final = MergeType(STRING)
+_UNTYPED: Final = MergeType(UNTYPED)
+
+
+@functools.cache
+def _component_type(name: str, map_type: str) -> MergeType:
+    """Of a built-in component; a mention may say something else about it than it says itself."""
+    if name == schema_model.QUANTITY:
+        return _UNTYPED
+    if name == schema_model.INT_OR_STRING:
+        return DEDUCED
+    if name in schema_model.SCALAR_COMPONENTS:
+        return _UNTYPED
+    if name in schema_model.ANY_COMPONENTS:
+        return DEDUCED
+    if name == schema_model.RAW_EXTENSION:
+        return UNTYPED_ATOMIC
+    if name in schema_model.OPEN_COMPONENTS:
+        return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
+    schema = component(name)
+    atomic = (map_type or schema.map_type) == "atomic"
+    return MergeType(
+        map_rule=MapRule(schema.properties, None, atomic=atomic), codec=struct_codec(name)
+    )
+
+
+def _map_rule(schema: Schema, *, keeps_unknown: bool) -> MapRule:
+    element: MergeType | None = None
+    if schema.additional_properties is not None:
+        element = made_type(schema.additional_properties, keeps_unknown=keeps_unknown)
+    elif schema.open_values or keeps_unknown or not schema.properties:
+        element = DEDUCED
+    atomic = schema.map_type == "atomic"
+    return MapRule(schema.properties, element, atomic=atomic, keeps_unknown=keeps_unknown)
+
+
+def _list_rule(schema: Schema, *, keeps_unknown: bool) -> ListRule:
+    kind = schema.list_type
+    return ListRule(
+        schema.items,
+        atomic=kind not in ("set", "map"),
+        keys=schema.list_map_keys if kind == "map" else (),
+        keeps_unknown=keeps_unknown,
+    )
+
+
+def built_in_type(gvk: GroupVersionKind) -> MergeType | None:
+    """Of a built-in kind; None for kinds that only a CRD can define."""
+    schema = schema_for(gvk)
+    return None if schema is None else _component_type(schema.name, "")
+
+
+# --- Kind types --------------------------------------------------------------
+#
+# How the objects of a kind are merged: the type of a built-in kind, or of one of a definition.
+
+
+class _Same:
+    """A custom kind as a key: it is the same only as itself."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: CustomKind) -> None:
+        self.kind = kind
+
+    def __hash__(self) -> int:
+        return id(self.kind)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.kind is self.kind
+
+
+@functools.lru_cache(maxsize=1024)
+def _custom_type(kind: _Same) -> MergeType:
+    return made_type(published_schema(kind.kind.schema, kind.kind.gvk))
+
+
+def merge_type(kind: GroupVersionKind, custom: Schema | None) -> MergeType | None:
+    """The same by the schema of a custom kind; None for a kind that nobody knows."""
+    if custom is not None:
+        return made_type(published_schema(custom, kind))
+    return built_in_type(kind)
+
+
+def type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
+    """The kind is built in, or `custom` is what its definition says."""
+    if custom is not None:
+        return _custom_type(_Same(custom))
+    found = built_in_type(kind)
+    assert found is not None, f"{kind} has a schema"
+    return found

@@ -1,0 +1,494 @@
+"""What becomes of an object that a mutating policy changes: merged or patched, read, defaulted.
+
+    kinds.merged(live, config, kind)     an apply configuration on top of the object
+    kinds.patched(document, kind)        what a JSON patch has made of it
+
+Both give the object as the next one sees it. Nobody owns what a policy sets. Errors of a policy
+are `MutationRefused`; a `StatusError` is an answer that no failure policy changes. As
+k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,patch/json_patch}.go`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import metadata, status
+from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
+from celadon.kube.errors import KubeError
+from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
+from celadon.kube.fieldmanager.field_sets import with_go_numbers
+from celadon.kube.fieldmanager.merge_types import (
+    BOOLEAN,
+    NUMERIC,
+    STRING,
+    UNTYPED,
+    ItemError,
+    MergeType,
+    type_of,
+)
+from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
+from celadon.kube.go.go_json import Document
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.json_patches import PatchObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry.decode import (
+    built_in_kind,
+    require_kind,
+    require_object,
+    unknown_conversion,
+    with_sound_metadata,
+)
+from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.resources.api_resources import known_resources
+from celadon.kube.schemas.strict_fields import strict_field_errors
+from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
+from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
+from celadon.kube.status import StatusError
+from celadon.records import dataclass
+
+# --- Merged parts ------------------------------------------------------------
+#
+# What a merge puts into an object of Go's types, read into them as it comes.
+#
+# What was there before was read before: it stays, and so do its defaults. So only what a
+# configuration says has to be read, and defaulted only if it has consequences
+# (`default_triggers`), which few configurations have.
+
+
+_CONTAINERS: Final = (dict, list)
+
+
+class MergedParts:
+    """A `Joiner` for one merge into a defaulted object, with the triggers of its kind. Raises
+    DecodeError and Mismatch where a value does not fit; their paths are not those of the object."""
+
+    __slots__ = ("_added", "_is_stirred", "_triggers", "_was")
+
+    def __init__(self, triggers: Mapping[str, Triggers]) -> None:
+        self._triggers = triggers
+        self._is_stirred = False
+        self._added: list[tuple[str, dict[str, Any]]] = []
+        self._was: list[Mapping[str, Any] | Sequence[Any]] = []
+
+    def joined(
+        self,
+        type_: MergeType,
+        live: Mapping[str, Any],
+        made: dict[str, Any],
+        config: Mapping[str, Any],
+    ) -> None:
+        """Reads what was taken over into a struct; a map is read with the struct it is in."""
+        self._was.append(live)
+        codec = type_.codec
+        if codec is None:
+            return
+        triggers, entered = self._triggers.get(codec.name, NO_TRIGGERS), codec.entered
+        for name, given in config.items():
+            value = made[name]
+            inner = entered.get(name, "")
+            if inner and value is not given:
+                continue
+            read = codec.read_field(name, value)
+            if read is DROPPED:
+                del made[name]
+            else:
+                made[name] = read
+                if read.__class__ in _CONTAINERS:
+                    self._take(inner, codec.field_nodes[name], read)
+            if (not read or read is DROPPED) and triggers.of_emptied(made, name):
+                self._is_stirred = True
+        if triggers is not NO_TRIGGERS and triggers.of_set(made, config):
+            self._is_stirred = True
+
+    def added(self, type_: MergeType, item: Any) -> Any:
+        """Reads an item that is a struct; lists of others are read with the struct they are in."""
+        codec = type_.codec
+        if codec is None:
+            return item
+        read = codec.decode(item)
+        self._added.append((codec.name, read))
+        return read
+
+    def passed(self, live: Sequence[Any]) -> None:
+        self._was.append(live)
+
+    def _take(self, component: str, node: Any, value: Any) -> None:
+        """Remembers the structs that were read, of a component or a list of it; deeper ones are
+        not looked for, but taken for a reason to ask the rules."""
+        if component:
+            structs = value if value.__class__ is list else (value,)
+            self._added += [(component, one) for one in structs]
+        else:
+            inner = node.get("items") or node.get("values")
+            self._is_stirred |= isinstance(inner, dict)
+
+    def finish(self, made: dict[str, Any], defaulting: ChangedDefaulting) -> None:
+        """Completes the object, and defaults it if there may be something to do. Changes `made`
+        where it is new."""
+        if not self._is_stirred and not self._added:
+            return
+        run, known = defaulting.run(made), self._triggers
+        if self._is_stirred or any(
+            known.get(component, NO_TRIGGERS).of_new(struct, run)
+            for component, struct in self._added
+        ):
+            defaulting.default(run, self._settled())
+            return
+        for component, struct in self._added:
+            struct_codec(component).complete(struct)
+
+    def _settled(self) -> set[int]:
+        """The identities of all that the object shares with the one before, and of more that is
+        scalar."""
+        found: set[int] = set()
+        for was in self._was:
+            found.update(map(id, was.values() if isinstance(was, Mapping) else was))
+        return found
+
+
+# --- Atomic parts ------------------------------------------------------------
+#
+# The parts of a configuration that are atomic: setting one would drop all that it does not say.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/patch/smd.go`.
+
+
+def atomic_parts(type_: MergeType, value: object, path: str = "") -> Iterator[str]:
+    """Their paths, with the indices of items: `.spec.containers[0].args`. Those inside an atomic
+    part too, but none of the values of a map that are not declared."""
+    rule, list_rule = type_.map, type_.list
+    if rule is not None and value.__class__ is dict:
+        if rule.atomic:
+            yield path
+        members: Any = value
+        for name, one in members.items():
+            child = rule.child(name) if rule.declares(name) else None
+            if child is not None:
+                yield from atomic_parts(child, one, f"{path}.{name}")
+    elif list_rule is not None and value.__class__ is list:
+        if list_rule.atomic:
+            yield path
+        items: Any = value
+        for i, item in enumerate(items):
+            yield from atomic_parts(list_rule.item, item, f"{path}[{i}]")
+
+
+# --- Fitting objects ---------------------------------------------------------
+#
+# Objects that expressions construct, if there is nothing to be said against them.
+#
+# An object that is all texts, integers and booleans, in fields that its kind has and objects
+# whose types are named after their places, becomes a configuration in one walk. Where anything
+# is odd, or only unusual, it is given up (`Unusual`), and the longer way decides, which knows
+# every text that could be due: `native_values` in `admission.mutating`, then
+# `typed.conformity`.
+
+
+_ALLOWED: Final[Mapping[type, frozenset[str]]] = {
+    str: frozenset({STRING, UNTYPED}),
+    int: frozenset({NUMERIC, UNTYPED}),
+    bool: frozenset({BOOLEAN, UNTYPED}),
+}
+_NOTHING: Final = frozenset[str]()
+
+
+class Unusual(KubeError):
+    """An object that has to be looked at more closely."""
+
+
+def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -> dict[str, Any]:
+    """A new configuration of that type, without misfits and without anything atomic; `path` is
+    what the object's own type has to be called. Unusual."""
+    rule = type_.map
+    if rule is None or rule.atomic or value.cel_type.name != path:
+        raise Unusual
+    made = {}
+    for field, one in value.fields.items():
+        child = rule.child(field)
+        if child is None:
+            raise Unusual
+        if child.scalar in _ALLOWED.get(one.__class__, _NOTHING):
+            made[field] = one
+        elif one.__class__ is PatchObject:
+            made[field] = fitting_object(child, one, f"{path}.{field}")
+        elif one.__class__ is list:
+            made[field] = _fitting_items(child, one, f"{path}.{field}")
+        elif one.__class__ is dict:
+            made[field] = _fitting_texts(child, one)
+        else:
+            raise Unusual
+    return made
+
+
+def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[Any]:
+    rule = type_.list
+    if rule is None or rule.atomic:
+        raise Unusual
+    item_type, made = rule.item, []
+    for item in items:
+        if item.__class__ is PatchObject:
+            made.append(fitting_object(item_type, item, path))
+        elif item_type.scalar in _ALLOWED.get(item.__class__, _NOTHING):
+            made.append(item)
+        else:
+            raise Unusual
+    try:
+        elements = set(rule.elements(made))
+    except ItemError:
+        raise Unusual from None
+    if len(elements) != len(made):
+        raise Unusual
+    return made
+
+
+def _fitting_texts(type_: MergeType, members: Mapping[Any, Any]) -> dict[str, Any]:
+    rule = type_.map
+    if rule is None or rule.atomic:
+        raise Unusual
+    for name, one in members.items():
+        child = rule.child(name) if name.__class__ is str else None
+        if child is None or one.__class__ is not str or child.scalar not in _ALLOWED[str]:
+            raise Unusual
+    return dict(members)
+
+
+class MutationRefused(KubeError):
+    """A change that cannot be made: an error of the policy that asked for it."""
+
+
+class Patched(NamedTuple):
+    """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
+    only if it stays like that."""
+
+    made: JsonObject
+    spoiled: StatusError | None = None
+
+
+def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
+    return None
+
+
+class MergePlanner:
+    """Makes plans for merges into objects of one kind. There is one for each set of feature gates;
+    what it has made stays right."""
+
+    __slots__ = ("_defaulting", "_type", "kind")
+
+    def __init__(
+        self, kind: GroupVersionKind, type_: MergeType, defaulting: ChangedDefaulting
+    ) -> None:
+        self.kind = kind
+        self._type = type_
+        self._defaulting = defaulting
+
+    def plan(self, value: PatchObject, every: Mapping[tuple[str, ...], EveryItem]) -> Plan | None:
+        """For a configuration as an expression has constructed it (see `merge_plan`). None if it
+        has to be merged the long way."""
+        try:
+            config = fitting_object(self._type, value)
+        except Unusual:
+            return None
+        return merge_plan(self._type, config, self._defaulting, every)
+
+
+@functools.lru_cache(maxsize=256)
+def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> MergePlanner | None:
+    """For a built-in kind. The rules by which parts are defaulted look at no more than gates."""
+    defaulting = changed_defaulting(kind, DefaultingContext(gates=dict(gates)))
+    return None if defaulting is None else MergePlanner(kind, type_of(kind, None), defaulting)
+
+
+class _MergedKind(NamedTuple):
+    """What is known of a kind. `defaulting` is for built-in kinds of which not all must be read and
+    defaulted again."""
+
+    type: MergeType
+    custom: CustomKind | None
+    defaulting: ChangedDefaulting | None
+    planner: MergePlanner | None
+
+
+@dataclass(frozen=True, slots=True)
+class MutatedKinds:
+    """The kinds of a server, for one request. `custom` are those that definitions define."""
+
+    context: DefaultingContext = field(default_factory=DefaultingContext)
+    custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
+    _merged: dict[GroupVersionKind, _MergedKind] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def _merged_kind(self, kind: GroupVersionKind) -> _MergedKind:
+        """MutationRefused."""
+        found = self._merged.get(kind)
+        if found is None:
+            custom = self.custom(kind)
+            type_ = _type_of(kind, custom)
+            if custom is None:
+                gates = tuple(sorted(self.context.gates.items()))
+                defaulting = changed_defaulting(kind, self.context)
+                found = _MergedKind(type_, None, defaulting, _planner(kind, gates))
+            else:
+                found = _MergedKind(type_, custom, None, None)
+            self._merged[kind] = found
+        return found
+
+    def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
+        """Who makes plans for the kind. None for kinds of definitions, which may change, and others
+        that have to be merged the long way."""
+        try:
+            return self._merged_kind(kind).planner
+        except MutationRefused:
+            return None
+
+    def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
+        """A configuration of the kind as an expression has constructed it. None if it has to be
+        looked at more closely: as if it had values that JSON does not have, or did not fit."""
+        try:
+            return fitting_object(self._merged_kind(kind).type, value)
+        except (Unusual, MutationRefused):
+            return None
+
+    def merged(
+        self,
+        live: JsonObject,
+        config: JsonObject,
+        kind: GroupVersionKind,
+        wanted: GroupVersionKind,
+        *,
+        fits: bool = False,
+    ) -> JsonObject:
+        """The object with a configuration of the same kind in it; values of that may be foreign,
+        unless it is known that it `fits`. `wanted` is the kind of the request. MutationRefused."""
+        known = self._merged_kind(kind)
+        try:
+            if not fits:
+                _refuse_misfits(known.type, config)
+            if known.custom is not None:
+                return self._merged_custom(known.type, known.custom, live, config, kind)
+            made = self._merged_built_in(known, live, config, kind)
+        except ItemError as error:
+            text = f"failed to convert original object to typed object: {error}"
+            raise _not_applied(text) from None
+        except DecodeError as error:
+            text = f"unable to convert unstructured object to {kind}: {error.alone}"
+            raise MutationRefused(text) from None
+        if kind != wanted:
+            _require_version(kind, wanted)
+        return made
+
+    def _merged_custom(
+        self,
+        type_: MergeType,
+        custom: CustomKind,
+        live: JsonObject,
+        config: JsonObject,
+        kind: GroupVersionKind,
+    ) -> JsonObject:
+        """What was decoded into a Go type fits, a custom resource need not. MutationRefused."""
+        errors = misfits(type_, live, duplicates=True)
+        if errors:
+            text = f"failed to convert original object to typed object: {joined(errors)}"
+            raise _not_applied(text)
+        together = merged(type_, live, config)
+        return drafted(custom.prepare(together).value, kind, self.context).form()
+
+    def _merged_built_in(
+        self, known: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
+    ) -> JsonObject:
+        """With defaults. What it shares with the one before has them. DecodeError."""
+        type_, defaulting = known.type, known.defaulting
+        if defaulting is not None:
+            parts = MergedParts(defaulting.triggers)
+            try:
+                made: dict[str, Any] = merged(type_, live, config, parts)
+                if defaulting.rules.are_settled(made, live):
+                    parts.finish(made, defaulting)
+                    return made
+            except (DecodeError, Mismatch):
+                pass  # what does not fit is told of the whole
+        together = with_go_numbers(merged(type_, live, config), kind)
+        return drafted(together, kind, self.context).form()
+
+    def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
+        """The object of a document that a JSON patch has made. MutationRefused, and StatusError
+        (500) for what cannot be read at all."""
+        require_object(document, kind)
+        custom = self.custom(kind)
+        if custom is not None:
+            return self._patched_custom(document, custom, kind)
+        found = built_in_kind(document, kind)
+        codec = codec_for(found)
+        if codec is None:  # options of a connection
+            return Patched(document)
+        try:
+            decode(codec, document)
+            strange = strict_field_errors(Document(document), found)
+            if strange:
+                raise status.internal_error(strict_decoding_error([one.text for one in strange]))
+            _require_version(found, wanted)
+            made = drafted(document, found, self.context).form()
+        except DecodeError as error:
+            raise status.internal_error(str(error)) from None
+        spoiled = None if found == kind else _not_converted(unknown_conversion(found, kind))
+        return Patched(made, spoiled)
+
+    def _patched_custom(
+        self, document: dict[str, Any], custom: CustomKind, kind: GroupVersionKind
+    ) -> Patched:
+        require_kind(document)
+        prepared = with_sound_metadata(custom.prepare(document).value)
+        made = drafted(prepared, kind, self.context).form()
+        found = metadata.gvk(made)
+        if found.api_version == kind.api_version:
+            return Patched(made)
+        why = f'{found} is unstructured and is not suitable for converting to "{kind.api_version}"'
+        return Patched(made, _not_converted(why))
+
+
+def _not_converted(why: str) -> StatusError:
+    return status.internal_error(f"failed to convert object: {why}")
+
+
+def _require_version(found: GroupVersionKind, wanted: GroupVersionKind) -> None:
+    """Objects have to be of the request's version: nothing converts between two versions."""
+    if found.group_version == wanted.group_version:
+        return
+    same = found._replace(group=wanted.group, version=wanted.version)
+    if codec_for(same) is None:
+        raise MutationRefused(
+            f"{found.version}.{found.kind} is not suitable for converting to "
+            f'"{wanted.api_version}" in scheme "{SCHEME}"'
+        )
+    text = f"converting ({found.version}.{found.kind}) to ({same.version}.{same.kind})"
+    raise MutationRefused(f"{text}: unknown conversion")
+
+
+def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
+    """Kinds that only subresources have are not known to those who merge."""
+    if custom is None and known_resources(all_versions=True).by_gvk(kind) is None:
+        text = f"failed to convert patch object to typed object: no corresponding type for {kind}"
+        raise _not_applied(text)
+    return type_of(kind, custom)
+
+
+def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:
+    errors = misfits(type_, config)
+    if errors:
+        raise _not_applied(f"failed to convert patch object to typed object: {joined(errors)}")
+    atomic = list(atomic_parts(type_, config))
+    if atomic:
+        raise _not_applied(
+            "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
+            + ", ".join(atomic)
+        )
+
+
+def _not_applied(why: str) -> MutationRefused:
+    return MutationRefused(f"error applying patch: {why}")

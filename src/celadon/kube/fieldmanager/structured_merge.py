@@ -1,0 +1,542 @@
+"""An applied configuration on top of what there is.
+
+Leaves are those of the configuration where it has them. Lists with keys and sets take the order of
+the configuration for the items that both have; items that only the live object has keep their
+place. As structured-merge-diff `typed/merge.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from celadon.kube.fieldmanager.field_sets import FIELD, FieldSet, step_text
+from celadon.kube.fieldmanager.foreign_values import ForeignValue
+from celadon.kube.fieldmanager.merge_types import (
+    BOOLEAN,
+    DEDUCED,
+    NUMERIC,
+    STRING,
+    UNTYPED,
+    ItemError,
+    ListRule,
+    MapRule,
+    MergeType,
+)
+from celadon.kube.go.go_text import plain_text, quote
+
+
+class Joiner(Protocol):
+    """Whoever has something to do with what a merge puts into an object."""
+
+    def joined(
+        self,
+        type_: MergeType,
+        live: Mapping[str, Any],
+        made: dict[str, Any],
+        config: Mapping[str, Any],
+    ) -> None:
+        """A struct or a map was made of two; `made` may be changed. Members of it that are the very
+        ones of `config` were taken over."""
+
+    def added(self, type_: MergeType, item: Any) -> Any:
+        """What becomes of an item that the live list does not have."""
+
+    def passed(self, live: Sequence[Any]) -> None:
+        """A list was made of this one and another."""
+
+
+def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
+    """A new value, which shares what did not change. ItemError for an item without a key."""
+    live_class, config_class = live.__class__, config.__class__
+    rule = type_.map
+    if rule is not None and live_class is dict and (config_class is dict or config is None):
+        if rule.atomic or not (live or config):
+            return config
+        return _merged_maps(type_, rule, live, config or {}, joiner)
+    list_rule = type_.list
+    if list_rule is not None and live_class is list and (config_class is list or config is None):
+        if list_rule.atomic or not (live or config):
+            return config
+        return _merged_lists(list_rule, live, config or [], joiner)
+    return config
+
+
+def _merged_maps(
+    type_: MergeType,
+    rule: MapRule,
+    live: Mapping[str, Any],
+    config: Mapping[str, Any],
+    joiner: Joiner | None,
+) -> dict[str, Any]:
+    made = dict(live)
+    for name, value in config.items():
+        if name in live:
+            value = merged(rule.child(name) or DEDUCED, live[name], value, joiner)
+        made[name] = value
+    if joiner is not None:
+        joiner.joined(type_, live, made, config)
+    return made
+
+
+def _merged_lists(
+    rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
+) -> list[Any]:
+    """Items that the live list has several times are replaced where the configuration has them.
+    Mostly that has only such as are there already, in this order, or only new ones."""
+    theirs = rule.elements(live)
+    wanted = dict(zip(rule.elements(config), config, strict=True))
+    mine, type_ = list(wanted), rule.item
+    common = [element for element in theirs if element in wanted]
+    if joiner is not None:
+        joiner.passed(live)
+    if common == mine:
+        return [
+            merged(type_, item, wanted[element], joiner) if element in wanted else item
+            for element, item in zip(theirs, live, strict=True)
+        ]
+    if not common:
+        return [*live, *(_added(type_, item, joiner) for item in wanted.values())]
+    present: dict[str, Any] = {}
+    for element, item in zip(theirs, live, strict=True):
+        present[element] = None if element in present else item
+    made = []
+    for at, element in _mixed_order(theirs, mine):
+        if at is not None:
+            made.append(live[at])
+        elif present.get(element) is None:
+            made.append(_added(type_, wanted[element], joiner))
+        else:
+            made.append(merged(type_, present[element], wanted[element], joiner))
+    return made
+
+
+def _added(type_: MergeType, item: Any, joiner: Joiner | None) -> Any:
+    return item if joiner is None else joiner.added(type_, item)
+
+
+def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
+    """The order of two lists put together: elements of the live list (`theirs`) that the other does
+    not have, with their index, and all elements of the other."""
+    wanted, known, merged_already = set(mine), set(theirs), set[str]()
+    shared = [element for element in mine if element in known]
+    at, next_mine, next_shared = 0, 0, 0
+    while at < len(theirs) or next_mine < len(mine):
+        if at < len(theirs):
+            other = theirs[at]
+            if other not in wanted:
+                yield at, other
+                at += 1
+                continue
+            if next_mine < len(mine) and other != mine[next_mine]:
+                expected = shared[next_shared] if next_shared < len(shared) else other
+                if other != expected:  # shared, but its turn comes with the other list's order
+                    at += 1
+                    continue
+            if other in merged_already or (next_mine < len(mine) and other == mine[next_mine]):
+                at += 1
+        if next_mine < len(mine):
+            element = mine[next_mine]
+            yield None, element
+            merged_already.add(element)
+            next_mine += 1
+            if next_shared < len(shared) and shared[next_shared] == element:
+                next_shared += 1
+
+
+# --- Typed sets --------------------------------------------------------------
+#
+# The fields that a value has: those an applied configuration is about, and other views of sets.
+#
+# As structured-merge-diff `typed/{tofieldset,reconcile_schema}.go` and
+# `fieldpath.Set.EnsureNamedFieldsAreMembers`.
+
+
+def applied_set(type_: MergeType, value: object) -> FieldSet:
+    """What is said by a configuration: leaves, items of lists, keys of maps, empty maps; but not
+    the structs and maps on the way. ItemError for an item without a key."""
+    found = FieldSet()
+    _collect(type_, value, found)
+    return found
+
+
+def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
+    """Whether the value is a leaf; if not, what is below it is put into `found`."""
+    if value.__class__ is dict and type_.map is not None:
+        if type_.map.atomic:
+            return True
+        _collect_members(type_.map, value, found)
+        return False
+    if value.__class__ is list and type_.list is not None:
+        if type_.list.atomic:
+            return True
+        _collect_items(type_.list, value, found)
+        return False
+    return True
+
+
+def _collect_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -> None:
+    for name, one in value.items():
+        element = FIELD + name
+        below = FieldSet()
+        is_leaf = _collect(rule.child(name) or DEDUCED, one, below)
+        if is_leaf or one == {} or not rule.declares(name):
+            found.members.add(element)
+        found.put(element, below)
+
+
+def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> None:
+    """Items that are there several times are leaves."""
+    for element, items in grouped(rule, value).items():
+        found.members.add(element)
+        if len(items) == 1:
+            below = FieldSet()
+            _collect(rule.item, items[0], below)
+            found.put(element, below)
+
+
+def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
+    """The items of a list under what identifies them. ItemError for one that nothing does."""
+    found: dict[str, list[Any]] = {}
+    for element, item in zip(rule.elements(value), value, strict=True):
+        found.setdefault(element, []).append(item)
+    return found
+
+
+def subtree(type_: MergeType, value: object) -> FieldSet:
+    """Everything below a value that has come or gone as a whole: the containers on the way too."""
+    found = FieldSet()
+    if not value:
+        return found
+    if value.__class__ is dict:
+        rule = type_.map
+        if rule is not None and not rule.atomic:
+            found.members.update([FIELD + name for name in value])
+            for name, one in value.items():
+                if one.__class__ is dict or one.__class__ is list:
+                    below = subtree(rule.child(name) or DEDUCED, one)
+                    if below.members:
+                        found.children[FIELD + name] = below
+    elif value.__class__ is list and type_.list is not None and not type_.list.atomic:
+        for element, items in grouped(type_.list, value).items():
+            found.members.add(element)
+            if len(items) == 1:
+                found.put(element, subtree(type_.list.item, items[0]))
+    return found
+
+
+def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
+    """The same set with the declared fields on the way to its members, which are otherwise not
+    members themselves."""
+    rule = None if type_ is None else type_.map
+    members, children = set(fields.members), {}
+    for element, below in fields.children.items():
+        name, inner = element[2:], None
+        if element.startswith(FIELD):
+            if rule is not None:
+                inner = rule.child(name)
+                if rule.declares(name):
+                    members.add(element)
+        elif type_ is not None and type_.list is not None:
+            inner = type_.list.item
+        children[element] = with_structs(below, inner)
+    return FieldSet(members, children)
+
+
+def reconciled(fields: FieldSet, type_: MergeType | None) -> FieldSet:
+    """A set that may have been written when the schema was another: who owned something within
+    what is atomic by now owns all of it."""
+    if type_ is None or not fields.children:
+        return fields
+    members, children = set(fields.members), {}
+    for element, below in fields.children.items():
+        inner = _below(type_, element)
+        if inner is not None and _is_atomic(inner):
+            members.add(element)
+        else:
+            children[element] = reconciled(below, inner)
+    return FieldSet(members, children)
+
+
+def _below(type_: MergeType, element: str) -> MergeType | None:
+    if element.startswith(FIELD):
+        return None if type_.map is None else type_.map.child(element[2:])
+    return None if type_.list is None else type_.list.item
+
+
+def _is_atomic(type_: MergeType) -> bool:
+    """Whether a value of the only shape that the type allows is owned as a whole."""
+    if type_.scalar:
+        return False
+    if type_.map is not None:
+        return type_.map.atomic
+    return type_.list is not None and type_.list.atomic
+
+
+# --- Comparisons -------------------------------------------------------------
+#
+# What differs between two states of an object, as sets of fields.
+#
+# A leaf that has another value is modified. What has come is added, and what has gone removed,
+# with everything below it. Lists with keys and sets have no order. An empty or null container
+# is a leaf where the other state has nothing either. As structured-merge-diff
+# `typed/compare.go`.
+
+
+class Comparison:
+    """Three sets; a comparison grows only while it is being made."""
+
+    __slots__ = ("added", "modified", "removed")
+
+    def __init__(self) -> None:
+        self.added = FieldSet()
+        self.modified = FieldSet()
+        self.removed = FieldSet()
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.added) or bool(self.modified) or bool(self.removed)
+
+    def put(self, element: str, below: Comparison) -> None:
+        """Hangs the comparison of a member below this one."""
+        self.added.put(element, below.added)
+        self.modified.put(element, below.modified)
+        self.removed.put(element, below.removed)
+
+
+def compared(type_: MergeType, old: object, new: object) -> Comparison:
+    """From one state to another. ItemError for an item without a key."""
+    found = Comparison()
+    _compare(type_, old, new, found)
+    return found
+
+
+def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
+    """Whether it is a leaf that was modified; if not, the rest is put into `found`."""
+    old_class, new_class = old.__class__, new.__class__
+    map_rule, list_rule = type_.map, type_.list
+    if map_rule is not None and both_are(dict, old, new):
+        if map_rule.atomic or not (old or new):
+            return not same(old, new)
+        # of Go's types equal values are equal in their JSON types too
+        if not (type_.codec and old == new):
+            _compare_maps(map_rule, old or {}, new or {}, found)
+        return False
+    if list_rule is not None and both_are(list, old, new):
+        if list_rule.atomic or not (old or new):
+            return not same(old, new)
+        _compare_lists(list_rule, old or [], new or [], found)
+        return False
+    if old_class is not new_class:  # what was below the one is gone, with what is below the other
+        _merge_into(found.removed, subtree(type_, old))
+        _merge_into(found.added, subtree(type_, new))
+    return not same(old, new)
+
+
+def both_are(wanted: type, old: object, new: object) -> bool:
+    """Whether both are containers of that class, one at least; null is as good as an empty one."""
+    if old.__class__ is wanted:
+        return new.__class__ is wanted or new is None
+    return old is None and new.__class__ is wanted
+
+
+def _merge_into(target: FieldSet, more: FieldSet) -> None:
+    target.members |= more.members
+    target.children.update(more.children)
+
+
+def same(old: Any, new: Any) -> bool:
+    """Whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
+    if old.__class__ is not new.__class__:
+        return _is_number(old) and _is_number(new) and bool(old == new)
+    if old.__class__ is dict:
+        return old.keys() == new.keys() and all(same(old[key], new[key]) for key in old)
+    if old.__class__ is list:
+        return len(old) == len(new) and all(map(same, old, new))
+    return bool(old == new)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and value.__class__ is not bool
+
+
+def _compare_maps(
+    rule: MapRule, old: Mapping[str, Any], new: Mapping[str, Any], found: Comparison
+) -> None:
+    for name, was in old.items():
+        element = FIELD + name
+        if name not in new:
+            found.removed.members.add(element)
+            found.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
+            continue
+        now = new[name]
+        if was is now or (was.__class__ is str and was == now):
+            continue
+        below = Comparison()
+        if _compare(rule.child(name) or DEDUCED, was, now, below):
+            found.modified.members.add(element)
+        found.put(element, below)
+    for name, now in new.items():
+        if name not in old:
+            element = FIELD + name
+            found.added.members.add(element)
+            if now.__class__ is dict or now.__class__ is list:
+                found.added.put(element, subtree(rule.child(name) or DEDUCED, now))
+
+
+def _compare_lists(
+    rule: ListRule, old: Sequence[Any], new: Sequence[Any], found: Comparison
+) -> None:
+    before, after = grouped(rule, old), grouped(rule, new)
+    for element in before | after:
+        _compare_items(rule, element, before.get(element, []), after.get(element, []), found)
+
+
+def _compare_items(
+    rule: ListRule, element: str, old: list[Any], new: list[Any], found: Comparison
+) -> None:
+    """What is there several times is one leaf."""
+    if len(old) > 1 and len(new) > 1:
+        if not same(old, new):
+            found.modified.members.add(element)
+    elif len(old) > 1 or len(new) > 1:
+        if old:
+            _add_item(rule, element, old, found.removed)
+        if new:
+            _add_item(rule, element, new, found.added)
+    elif not old:
+        _add_item(rule, element, new, found.added)
+    elif not new:
+        _add_item(rule, element, old, found.removed)
+    elif old[0] is not new[0]:
+        below = Comparison()
+        if _compare(rule.item, old[0], new[0], below):
+            found.modified.members.add(element)
+        found.put(element, below)
+
+
+def _add_item(rule: ListRule, element: str, items: list[Any], found: FieldSet) -> None:
+    found.members.add(element)
+    if len(items) == 1:
+        found.put(element, subtree(rule.item, items[0]))
+
+
+# --- Conformity --------------------------------------------------------------
+#
+# Where a configuration does not fit its type, in the words of structured-merge-diff.
+#
+# Values are printed as Go prints its own wrapping of them. As structured-merge-diff
+# `typed/{validate,helpers}.go`.
+
+
+_GO_TYPES: Final[Mapping[type, str]] = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+}
+
+
+_UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
+
+
+def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> list[str]:
+    """One text per error, with its path; none for a value that fits. Values may be foreign;
+    `duplicates` allows items that occur twice."""
+    return list(_errors(type_, value, "", duplicates=duplicates))
+
+
+def joined(errors: Sequence[str]) -> str:
+    """Several errors in one text."""
+    return errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
+
+
+def _errors(type_: MergeType, value: Any, path: str, *, duplicates: bool) -> Iterator[str]:
+    """A value of a shape that the type does not have is judged by the first one it has."""
+    if value is None:
+        return
+    shape = value.__class__
+    if shape is dict and type_.map is not None:
+        yield from _member_errors(type_.map, value, path, duplicates=duplicates)
+    elif shape is list and type_.list is not None:
+        yield from _item_errors(type_.list, value, path, duplicates=duplicates)
+    elif type_.scalar and (shape not in _UNLIKE_SCALARS or type_.map is None):
+        yield from _scalar_errors(type_.scalar, value, path)
+    elif type_.map is not None:
+        yield _error(path, f"expected map, got {_shown(value)}")
+    else:
+        yield _error(path, f"expected list, got {_shown(value)}")
+
+
+def _error(path: str, text: str) -> str:
+    return f"{path}: {text}" if path else text
+
+
+def _member_errors(
+    rule: MapRule, value: Mapping[str, Any], path: str, *, duplicates: bool
+) -> Iterator[str]:
+    """After a member that is not allowed nothing more is looked at."""
+    for name, one in value.items():
+        child = rule.child(name)
+        here = path + step_text(FIELD + name)
+        if child is None:
+            yield _error(here, "field not declared in schema")
+            return
+        yield from _errors(child, one, here, duplicates=duplicates)
+
+
+def _item_errors(
+    rule: ListRule, value: Sequence[Any], path: str, *, duplicates: bool
+) -> Iterator[str]:
+    seen: set[str] = set()
+    for i, item in enumerate(value):
+        if rule.atomic:
+            here = f"{path}[{i}]"
+        else:
+            try:
+                element = rule.element(item)
+            except ItemError as error:
+                yield _error(path, f"element {i}: {error}")
+                return
+            if element in seen and not duplicates:
+                yield _error(path, f"duplicate entries for key {step_text(element)}")
+            seen.add(element)
+            here = path + step_text(element)
+        yield from _errors(rule.item, item, here, duplicates=duplicates)
+
+
+def _scalar_errors(wanted: str, value: object, path: str) -> Iterator[str]:
+    shape = float if isinstance(value, float) else value.__class__
+    is_number = shape in (int, float)
+    match wanted:
+        case _ if wanted == NUMERIC and not is_number:
+            found = value.go_type if isinstance(value, ForeignValue) else _GO_TYPES[shape]
+            yield _error(path, f"expected numeric (int or float), got {found}")
+        case _ if wanted == STRING and shape is not str:
+            shown = f"&value.valueUnstructured{{Value:{_go(value)}}}"
+            yield _error(path, f"expected string, got {shown}")
+        case _ if wanted == BOOLEAN and shape is not bool:
+            yield _error(path, f"expected boolean, got {_shown(value)}")
+        case _ if wanted == UNTYPED and shape in _UNLIKE_SCALARS:
+            yield _error(path, f"expected any scalar, got {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """`%v` of the wrapping."""
+    return f"&{{{plain_text(value)}}}"
+
+
+def _go(value: object) -> str:
+    """`%#v`: `map[string]interface {}{"a":1}`."""
+    if isinstance(value, ForeignValue):
+        return value.written
+    if value.__class__ is dict:
+        members = ", ".join(f"{quote(key)}:{_go(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{members}}}"
+    if value.__class__ is list:
+        return f"[]interface {{}}{{{', '.join(map(_go, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return quote(value) if value.__class__ is str else plain_text(value)

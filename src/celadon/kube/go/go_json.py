@@ -1,0 +1,397 @@
+"""Go's JSON scanner, for its complaints: what is wrong with a text, and in which words.
+
+As `encoding/json` `scanner.go`. Bytes, not characters: a byte that is not ASCII is shown as the
+Latin-1 character of its value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, NoReturn
+
+from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+_SPACE: Final = b" \t\r\n"
+_HEX: Final = b"0123456789abcdefABCDEF"
+_DIGITS: Final = b"0123456789"
+_ESCAPES: Final = b'"\\/bfnrt'
+_LITERALS: Final = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
+_PLAIN_TEXT: Final = late_pattern(rb'[^"\\\x00-\x1f]*')
+_END: Final = "unexpected end of JSON input"
+MAX_DEPTH: Final = 10_000
+"""Nesting that Go's decoder accepts."""
+TOO_DEEP: Final = "exceeded max depth"
+"""What Go says of more, and we where a walk over a value has no stack left."""
+
+
+class JsonSyntaxError(MalformedText):
+    """`str()` is the text of Go's error."""
+
+
+def check_syntax(text: str) -> None:
+    """Raises `JsonSyntaxError` for what is not one JSON value."""
+    _Scanner(text.encode("utf-8", "surrogateescape")).scan()
+
+
+def _shown(byte: int) -> str:
+    if byte == ord("'"):
+        return "'\\''"
+    if byte == ord('"'):
+        return "'\"'"
+    named = {7: "\\a", 8: "\\b", 12: "\\f", 10: "\\n", 13: "\\r", 9: "\\t", 11: "\\v", 92: "\\\\"}
+    if byte in named:
+        return f"'{named[byte]}'"
+    if chr(byte).isprintable():
+        return f"'{chr(byte)}'"
+    return f"'\\x{byte:02x}'" if byte < 0x80 else f"'\\u{byte:04x}'"
+
+
+class _Scanner:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def scan(self) -> None:
+        """One value, and nothing but white space around it. A stack, not recursion."""
+        closers: list[int] = []
+        self._value(closers)
+        while True:
+            self._skip_space()
+            if not closers:
+                if self.at < len(self.data):
+                    self._refuse("after top-level value")
+                return
+            byte = self._peek()
+            closer = closers[-1]
+            if byte == closer:
+                closers.pop()
+                self.at += 1
+            elif byte == ord(","):
+                self.at += 1
+                self._skip_space()
+                if closer == ord("}"):
+                    self._key()
+                self._value(closers)
+            else:
+                where = "object key:value pair" if closer == ord("}") else "array element"
+                self._refuse(f"after {where}")
+
+    def _value(self, closers: list[int]) -> None:
+        """A scalar, or the beginning of a container, with as many more as stand first in it."""
+        while True:
+            self._skip_space()
+            byte = self._peek()
+            if byte == ord("{"):
+                self._open(closers, ord("}"))
+                if self._peek() == ord("}"):
+                    return
+                self._key()
+            elif byte == ord("["):
+                self._open(closers, ord("]"))
+                if self._peek() == ord("]"):
+                    return
+            else:
+                self._scalar(byte)
+                return
+
+    def _open(self, closers: list[int], closer: int) -> None:
+        closers.append(closer)
+        if len(closers) > MAX_DEPTH:
+            raise JsonSyntaxError(TOO_DEEP)
+        self.at += 1
+        self._skip_space()
+
+    def _key(self) -> None:
+        if self._peek() != ord('"'):
+            self._refuse("looking for beginning of object key string")
+        self._string()
+        self._skip_space()
+        if self._peek() != ord(":"):
+            self._refuse("after object key")
+        self.at += 1
+
+    def _scalar(self, byte: int) -> None:
+        if byte == ord('"'):
+            self._string()
+        elif byte in _LITERALS:
+            self._literal(_LITERALS[byte])
+        elif byte == ord("-") or byte in _DIGITS:
+            self._number()
+        else:
+            self._refuse("looking for beginning of value")
+
+    def _string(self) -> None:
+        self.at += 1
+        while True:
+            plain = _PLAIN_TEXT.match(self.data, self.at)
+            assert plain is not None
+            self.at = plain.end()
+            byte = self._peek()
+            if byte == ord('"'):
+                self.at += 1
+                return
+            if byte != ord("\\"):
+                self._refuse("in string literal")
+            self.at += 1
+            self._escape()
+
+    def _escape(self) -> None:
+        byte = self._peek()
+        if byte == ord("u"):
+            self.at += 1
+            for _ in range(4):
+                if self._peek() not in _HEX:
+                    self._refuse("in \\u hexadecimal character escape")
+                self.at += 1
+        elif byte in _ESCAPES:
+            self.at += 1
+        else:
+            self._refuse("in string escape code")
+
+    def _literal(self, word: bytes) -> None:
+        for expected in word:
+            if self._peek() != expected:
+                self._refuse(f"in literal {word.decode()} (expecting '{chr(expected)}')")
+            self.at += 1
+
+    def _number(self) -> None:
+        if self._peek() == ord("-"):
+            self.at += 1
+            if self._peek() not in _DIGITS:
+                self._refuse("in numeric literal")
+        if self._peek() == ord("0"):
+            self.at += 1
+        else:
+            self._digits("in numeric literal")
+        if self._next_is(b"."):
+            self.at += 1
+            self._digits("after decimal point in numeric literal")
+        if self._next_is(b"eE"):
+            self.at += 1
+            if self._next_is(b"+-"):
+                self.at += 1
+            self._digits("in exponent of numeric literal")
+
+    def _digits(self, where: str) -> None:
+        if self._peek() not in _DIGITS:
+            self._refuse(where)
+        while self._next_is(_DIGITS):
+            self.at += 1
+
+    def _next_is(self, choices: bytes) -> bool:
+        return self.at < len(self.data) and self.data[self.at] in choices
+
+    def _peek(self) -> int:
+        if self.at >= len(self.data):
+            raise JsonSyntaxError(_END)
+        return self.data[self.at]
+
+    def _skip_space(self) -> None:
+        while self._next_is(_SPACE):
+            self.at += 1
+
+    def _refuse(self, where: str) -> None:
+        raise JsonSyntaxError(f"invalid character {_shown(self._peek())} {where}")
+
+
+# --- Json reader -------------------------------------------------------------
+#
+# JSON as Go reads it: its complaints to the letter, members given twice, where things stand.
+#
+# `read_json` gives the value as `json.loads` would, with what a dict cannot hold on the side:
+# `Document.repeated` has, for each object with a member that occurs more than once, all its
+# members in their order. Typed readers merge such members (Go decodes the second one into what
+# the first one left), which `merge` asks for; untyped ones take the last.
+#
+# A document that is no JSON is a `JsonSyntaxError` with the text of Go's `encoding/json`
+# (`invalid character 'x' looking for beginning of value`). The fast path is Python's own
+# decoder; the text is found by a second reading that follows Go's scanner.
+
+
+Pairs = Sequence[tuple[str, Any]]
+
+
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_USUAL_DEPTH: Final = 32
+"""Levels below which brackets are taken away in pairs, to see how many are left."""
+
+
+class NumberText(float):
+    """A number that is not written as Python prints it; `text` is how it was written."""
+
+    __slots__ = ("text",)
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """`repeated` is keyed by the identity of the objects inside `value`."""
+
+    value: Any
+    repeated: Mapping[int, Pairs] = field(default_factory=dict)
+
+    def members(self, obj: Mapping[str, Any]) -> Pairs:
+        """All members of an object inside the document, repeated ones too, in their order."""
+        return self.repeated.get(id(obj)) or tuple(obj.items())
+
+
+def read_json(text: str, *, merge: bool = False) -> Document:
+    """Raises `JsonSyntaxError`."""
+    if may_nest_deeper(text, MAX_DEPTH):
+        check_syntax(text)
+    try:
+        return Document(_ONCE.decode(text))
+    except _Repeated:
+        return _read_repeated(text, merge=merge)
+    except (ValueError, RecursionError):
+        raise _complaint(text) from None
+
+
+def may_nest_deeper(text: str, levels: int) -> bool:
+    """Whether some value may be nested deeper. Quick, and sure only where it says no: brackets in
+    texts count, too."""
+    if text.count("{") + text.count("[") <= levels:
+        return False
+    brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
+    for _ in range(_USUAL_DEPTH):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return brackets.count(b"{") + brackets.count(b"[") > levels - _USUAL_DEPTH
+
+
+def _read_repeated(text: str, *, merge: bool) -> Document:
+    """Of a document in which some member is given twice, as most have none."""
+    repeated: dict[int, Pairs] = {}
+
+    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            if merge:
+                made = merged_members(pairs)
+            repeated[id(made)] = pairs
+        return made
+
+    try:
+        value = _decoder(make).decode(text)
+    except (ValueError, RecursionError):
+        raise _complaint(text) from None
+    return Document(value, repeated)
+
+
+def _complaint(text: str) -> JsonSyntaxError:
+    """What Go says. Raises it, where Go's scanner finds it."""
+    check_syntax(text)
+    return JsonSyntaxError(TOO_DEEP)
+
+
+def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """An object as a typed reader has it, of members some of which are given twice."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        made[key] = _merged(made.get(key), value)
+    return made
+
+
+def _merged(first: object, second: object) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(first, dict) and isinstance(second, dict):
+        made = dict(first)
+        for key, value in second.items():
+            made[key] = _merged(made.get(key), value)
+        return made
+    return second
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if repr(value) == text:
+        return value
+    made = NumberText(text)
+    made.text = text
+    return made
+
+
+LONGEST_INTEGER: Final = 20
+"""Characters of the longest integers that Go has, signed and unsigned."""
+
+
+def _integer(text: str) -> int | float:
+    """What is longer than any integer is read as a double, as Go does for untyped values."""
+    return int(text) if len(text) <= LONGEST_INTEGER else _number(text)
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+class _Repeated(Exception):
+    """Some member is given twice."""
+
+
+def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _Repeated
+    return made
+
+
+def _decoder(make: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=make,
+        parse_float=_number,
+        parse_int=_integer,
+        parse_constant=_refuse_constant,
+    )
+
+
+_ONCE: Final = _decoder(_members_once)
+"""Made once: that takes as long as reading half a kilobyte."""
+
+
+# --- Untyped numbers ---------------------------------------------------------
+#
+# Numbers where no type says what they are, as in custom resources: read and written as Go does.
+#
+# Read, a number without fraction and exponent is an int64 if it is one, and everything else a
+# double. Written, a double without a fraction has none: 2.0 comes back as 2. As
+# sigs.k8s.io/json and Go's `encoding/json`.
+
+
+MIN_INT64: Final = -(1 << 63)
+MAX_INT64: Final = (1 << 63) - 1
+EXPONENT_FROM: Final = 1e21
+"""Doubles from here on are written with an exponent."""
+
+
+def as_read(value: Any) -> Any:
+    """A JSON value with the numbers that Go has. What was given is not changed."""
+    return _changed(value, _read)
+
+
+def as_written(value: Any) -> Any:
+    """The same value as it is read after it was written. What was given is not changed."""
+    return _changed(value, _written)
+
+
+def _read(number: int | float) -> int | float:
+    if isinstance(number, int):
+        return number if MIN_INT64 <= number <= MAX_INT64 else float(number)
+    return float(number)
+
+
+def _written(number: int | float) -> int | float:
+    if isinstance(number, float) and number.is_integer() and abs(number) < EXPONENT_FROM:
+        return _read(int(number))
+    return number
+
+
+def _changed(value: Any, change: Callable[[int | float], int | float]) -> Any:
+    if isinstance(value, dict):
+        return {key: _changed(one, change) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_changed(one, change) for one in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return change(value)
+    return value

@@ -1,0 +1,465 @@
+"""JSONPath as Kubernetes' clients write it: what a path says, what it selects, how that prints."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, assert_never
+
+from celadon.cel.value_functions import text
+from celadon.kube.errors import MalformedText
+from celadon.kube.go.go_text import json_text
+from celadon.kube.json_types import Json
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+__all__ = ["JSONPathError", "parse_jsonpath", "printed", "selected"]
+
+
+# --- Jsonpath steps ----------------------------------------------------------
+#
+# JSONPath templates, `{.spec.items[0]}`, in the lenient dialect of Kubernetes' clients.
+#
+# `parse_jsonpath` gives what stands between the first braces as a tuple of steps, or says what
+# is wrong; `jsonpath_values` takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`:
+# bare words pass, so does anything after a closing brace.
+
+
+_TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
+_SLICE: Final = late_pattern(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
+_DICT_KEY: Final = late_pattern(r"'([^']*)'")
+_BOOLEANS: Final = {"true": True, "false": False}
+_FILTER: Final = late_pattern(r"([^!<>=]+)([!<>=]+)(.+)")
+_NUMBER: Final = late_pattern(r"[+-]?(\d+\.?\d*|\.\d+)")
+_ESCAPE: Final = late_pattern(
+    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{3})"
+)
+_NAMED_ESCAPES: Final = {
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
+_MAX_DEPTH: Final = 50
+"""Unions and filters inside each other."""
+
+
+class JSONPathError(MalformedText):
+    """`str()` is the text of client-go's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, a number or a boolean; in place of whatever was selected before."""
+
+    value: str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`.name`, or `['name']`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class EveryMember:
+    """`.*`: the members of an object, the elements of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None, too."""
+
+    start: int | None
+    end: int | None = None
+    step: int | None = None
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """`[a,b]`: what each of the alternatives selects."""
+
+    alternatives: tuple[Steps, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`[?(@.a == "b")]`; without an operator, those elements that have `left`."""
+
+    left: Steps
+    operator: str = ""
+    right: Steps = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """`..`: the value and everything in it that has members or elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A bare word: `range` and `end` mean something in templates, others nothing."""
+
+    text: str
+
+
+Step: TypeAlias = Literal | Field | EveryMember | Slice | Union | Filter | Descent | Word
+Steps: TypeAlias = tuple[Step, ...]
+
+
+def parse_jsonpath(template: str) -> Steps:
+    """What the first pair of braces holds; empty if there is none. Raises `JSONPathError`."""
+    return _Parser(template, 0).template()
+
+
+def _shown(char: str) -> str:
+    """Go's `%#U`."""
+    return f"U+{ord(char):04X}" + (f" '{char}'" if char.isprintable() else "")
+
+
+class _Parser:
+    def __init__(self, text: str, depth: int) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = depth
+        self.steps: list[Step] = []
+
+    def template(self) -> Steps:
+        actions: list[Steps] = []
+        while (opening := self.text.find("{", self.at)) >= 0:
+            self.at = opening + 1
+            self.steps = []
+            self._action()
+            actions.append(tuple(self.steps))
+        return actions[0] if actions else ()
+
+    def _action(self) -> None:
+        """What stands between braces, up to and including the closing one."""
+        while not self._skips("}"):
+            if self._skips("[?("):
+                self._filter()
+            elif self._skips(".."):
+                if self.steps and isinstance(self.steps[-1], Descent):
+                    raise JSONPathError("invalid multiple recursive descent")
+                self.steps.append(Descent())
+                if self._next_is(_is_word):
+                    self._field()
+            else:
+                self._part()
+
+    def _part(self) -> None:
+        char = self._peek()
+        if char in {"", "\r", "\n"}:
+            raise JSONPathError("unclosed action")
+        if char in {" ", "@", "$"}:
+            self.at += 1
+        elif char == "[":
+            self._array()
+        elif char in {'"', "'"}:
+            self._quoted(char)
+        elif char == ".":
+            self.at += 1
+            self._field()
+        elif char in {"+", "-"} or char.isdigit():
+            self._number()
+        elif _is_word(char):
+            word = self._word(escapes=False)
+            boolean = _BOOLEANS.get(word)
+            self.steps.append(Word(word) if boolean is None else Literal(boolean))
+        else:
+            raise JSONPathError(f"unrecognized character in action: {_shown(char)}")
+
+    def _field(self) -> None:
+        name = self._word(escapes=True)
+        self.steps.append(EveryMember() if name == "*" else Field(name.replace("\\", "")))
+
+    def _word(self, *, escapes: bool) -> str:
+        start = self.at
+        while (char := self._peek()) and char not in _TERMINATORS:
+            self.at += 2 if escapes and char == "\\" else 1
+        return self.text[start : self.at]
+
+    def _number(self) -> None:
+        start = self.at
+        self.at += 1
+        while self._peek() == "." or self._next_is(str.isdigit):
+            self.at += 1
+        text = self.text[start : self.at]
+        if _NUMBER.fullmatch(text) is None:
+            raise JSONPathError(f"cannot parse number {text}")
+        self.steps.append(Literal(float(text) if "." in text else int(text)))
+
+    def _array(self) -> None:
+        closing = self._find("]", "unterminated array")
+        text = self.text[self.at + 1 : closing]
+        self.at = closing + 1
+        parts = text.split(",")
+        if len(parts) > 1:
+            found = tuple(self._nested(f"[{part.strip(' ')}]") for part in parts)
+            self.steps.append(Union(found))
+            return
+        key = _DICT_KEY.fullmatch(text)
+        if key is not None:
+            self.steps += self._nested(f".{key[1]}")
+            return
+        self.steps.append(_slice(":" if text == "*" else text))
+
+    def _filter(self) -> None:
+        closing = self._end_of_filter()
+        text = self.text[self.at : closing]
+        self.at = closing + 1
+        if self._peek() != "]":
+            raise JSONPathError("unclosed array expect ]")
+        self.at += 1
+        compared = _FILTER.fullmatch(text)
+        if compared is None:
+            self.steps.append(Filter(self._nested(text)))
+            return
+        left = self._nested(compared[1])
+        self.steps.append(Filter(left, compared[2], self._nested(compared[3])))
+
+    def _end_of_filter(self) -> int:
+        quote, closed = "", False
+        for at in range(self.at, len(self.text)):
+            char = self.text[at]
+            if char == "\n":
+                break
+            if char in {'"', "'"}:
+                if not quote:
+                    quote = char
+                elif char == quote and self.text[at - 1] != "\\":
+                    closed = True
+            elif char == ")" and bool(quote) == closed:
+                return at
+        raise JSONPathError("unterminated filter")
+
+    def _quoted(self, quote: str) -> None:
+        start = self.at
+        while True:
+            self.at += 1
+            char = self._peek()
+            if char in {"", "\n"}:
+                raise JSONPathError("unterminated quoted string")
+            if char == quote and self.text[self.at - 1] != "\\":
+                break
+        self.at += 1
+        text = self.text[start : self.at]
+        if "\\" in _ESCAPE.sub("", text):
+            raise JSONPathError(f"unquote string {text} error invalid syntax")
+        self.steps.append(Literal(_ESCAPE.sub(_unescaped, text[1:-1])))
+
+    def _nested(self, text: str) -> Steps:
+        if self.depth >= _MAX_DEPTH:
+            raise JSONPathError("unterminated filter")
+        return _Parser(f"{{{text}}}", self.depth + 1).template()
+
+    def _find(self, char: str, missing: str) -> int:
+        found = self.text.find(char, self.at)
+        line = self.text.find("\n", self.at)
+        if found < 0 or 0 <= line < found:
+            raise JSONPathError(missing)
+        return found
+
+    def _skips(self, prefix: str) -> bool:
+        if self.text.startswith(prefix, self.at):
+            self.at += len(prefix)
+            return True
+        return False
+
+    def _peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def _next_is(self, kind: Callable[[str], bool]) -> bool:
+        return kind(self._peek())
+
+
+def _slice(text: str) -> Slice:
+    found = _SLICE.fullmatch(text)
+    if found is None:
+        raise JSONPathError(f"invalid array index {text}")
+    numbers: list[int | None] = []
+    for group in found.groups():
+        digits = (group or "").removeprefix(":")
+        if digits == "-":
+            raise JSONPathError(f"array index {digits} is not a number")
+        numbers.append(int(digits) if digits else None)
+    start, end, step = numbers
+    return Slice(start, end, step, single=found[2] is None)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[0]
+    if escape[1] in "xuU":
+        return chr(int(escape[2:], 16))
+    if escape[1].isdigit():
+        return chr(int(escape[1:], 8))
+    return _NAMED_ESCAPES.get(escape[1], escape[1])
+
+
+def _is_word(char: str) -> bool:
+    return char == "_" or char.isalpha() or char.isdigit()
+
+
+# --- Jsonpath values ---------------------------------------------------------
+#
+# What a JSONPath selects of a JSON value, and how a value found by one is printed.
+#
+# As k8s.io/client-go `util/jsonpath/jsonpath.go` with missing keys allowed. Where that reports
+# an error (an index beyond the end, a filter on what is no list, a comparison of a text with a
+# number) nothing is selected: None, between the functions of this module.
+
+
+Values: TypeAlias = Sequence[Json]
+
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_EQUALITIES: Final = frozenset({"==", "!="})
+
+
+def selected(steps: Steps, value: Json) -> Values:
+    """The values that the steps lead to, in order."""
+    return _walk(steps, [value]) or ()
+
+
+def printed(value: Json) -> str:
+    """A value as Go prints it: texts as they are, objects and lists as JSON with sorted members."""
+    if value is None:
+        return "<no value>"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return text.go_float(value)
+    return json_text(_sorted(value))
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(one) for one in value]
+    return value
+
+
+def _walk(steps: Steps, values: Values) -> Values | None:
+    found: Values | None = values
+    for step in steps:
+        if found is None:
+            return None
+        found = _stepped(step, found)
+    return found
+
+
+def _stepped(step: Step, values: Values) -> Values | None:
+    match step:
+        case Literal(value):
+            return [value] if isinstance(value, str) else [value for _ in values]
+        case Field(name):
+            return [one[name] for one in values if isinstance(one, Mapping) and name in one]
+        case EveryMember():
+            return [inner for one in values for inner in _members(one)]
+        case Slice():
+            return _sliced(step, values)
+        case Union(alternatives):
+            return _united(alternatives, values)
+        case Filter():
+            return _filtered(step, values)
+        case Descent():
+            return [inner for one in values for inner in _descended(one)]
+        case Word():
+            return None
+        case _:
+            assert_never(step)
+
+
+def _members(value: Json) -> Values:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
+
+
+def _descended(value: Json) -> list[Json]:
+    """The value and, depth first, what is in it; only those that hold something themselves."""
+    members = _members(value)
+    if not members:
+        return []
+    return [value, *(inner for one in members for inner in _descended(one))]
+
+
+def _sliced(step: Slice, values: Values) -> Values | None:
+    found: list[Json] = []
+    for value in values:
+        if value is None:
+            continue
+        if not isinstance(value, list):
+            return None
+        start, end = _bounds(step, len(value))
+        if start == end:
+            return found
+        if not (0 <= start < len(value) and 0 <= end <= len(value) and start < end):
+            return None
+        if step.step is not None and step.step <= 0:
+            return None
+        found += value[start : end : step.step or 1]
+    return found
+
+
+def _bounds(step: Slice, length: int) -> tuple[int, int]:
+    first = step.start or 0
+    end = first + 1 if step.single else step.end
+    if end is None:
+        end = length
+    elif end < 0 or (end == 0 and step.single):
+        end += length
+    return first + length if first < 0 else first, end
+
+
+def _united(alternatives: Sequence[Steps], values: Values) -> Values | None:
+    found: list[Json] = []
+    for steps in alternatives:
+        more = _walk(steps, values)
+        if more is None:
+            return None
+        found += more
+    return found
+
+
+def _filtered(step: Filter, values: Values) -> Values | None:
+    found: list[Json] = []
+    for value in values:
+        if not isinstance(value, list):
+            return None
+        for element in value:
+            passes = _passes(step, element)
+            if passes is None:
+                return None
+            if passes:
+                found.append(element)
+    return found
+
+
+def _passes(step: Filter, element: Json) -> bool | None:
+    left = _walk(step.left, [element])
+    if not step.operator:
+        return bool(left)
+    right = _walk(step.right, [element])
+    if left is None or right is None or len(left) > 1 or len(right) > 1:
+        return None
+    return _compared(left[0], step.operator, right[0]) if left and right else False
+
+
+def _compared(left: Json, sign: str, right: Json) -> bool | None:
+    compare = _COMPARISONS.get(sign)
+    comparable = type(left) is type(right) and isinstance(left, str | int | float)
+    if compare is None or not comparable:
+        return None
+    if isinstance(left, bool) and sign not in _EQUALITIES:
+        return None
+    return compare(left, right)

@@ -1,0 +1,285 @@
+"""What Kubernetes charges for calls, as far as several functions are charged alike.
+
+Facts: k8s.io/apiserver `pkg/cel/library/cost.go`. Kubernetes charges by *function name*, whatever
+the receiver: its rules for `indexOf` or `min` hold for strings and lists alike. A rule that serves
+one library is in that library's module; those for functions of the language, in `language_costs`.
+
+Each rule holds the cost of a call at run time beside its estimate (where the two disagree, they do
+upstream) and what the call costs at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.cel.extend import (
+    Argument,
+    CallEstimate,
+    CostRule,
+    Function,
+    Library,
+    Literal,
+    Opaque,
+    Polynomial,
+    Range,
+    Sized,
+    cost_rules,
+    types,
+)
+from celadon.cel.libraries import standard_costs
+from celadon.cel.value_functions import LIST_CLASSES, value_sizes
+from celadon.kube.library import signatures
+
+#: Traversal plus building a result of the same size.
+TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
+
+#: Values that a walk looks at; at one for each, more are over every limit worth setting.
+_LONGEST_WALK: Final = 4_000_000
+
+
+def _track_first(args: Sequence[Any], result: object) -> int:
+    return cost_rules.traversal(value_sizes.shown_size(args[0]))
+
+
+def _estimate_first(args: Sequence[Sized]) -> CallEstimate:
+    return CallEstimate(args[0].size.divided(cost_rules.TRAVERSAL_DIVISOR))
+
+
+def _estimate_first_same_size(args: Sequence[Sized]) -> CallEstimate:
+    return CallEstimate(args[0].size.divided(cost_rules.TRAVERSAL_DIVISOR), args[0].size)
+
+
+def track_first_twice(args: Sequence[Any], result: object) -> int:
+    return cost_rules.ceil_div(value_sizes.shown_size(args[0]), TWICE_DIVISOR)
+
+
+def _estimate_first_twice(args: Sequence[Sized]) -> CallEstimate:
+    return CallEstimate(args[0].size.divided(TWICE_DIVISOR))
+
+
+def write_first_twice(
+    first: cost_rules.SizeSource, *others: cost_rules.SizeSource
+) -> cost_rules.SizeSource:
+    """The source of `track_first_twice`."""
+    if isinstance(first, int):
+        return cost_rules.ceil_div(first, TWICE_DIVISOR)
+    return f"({first} + {TWICE_DIVISOR - 1}) // {TWICE_DIVISOR}"
+
+
+def bound_first_twice(text: Argument, *others: Argument) -> Polynomial:
+    return text.size * 0.2 + 1
+
+
+def _track_walk(args: Sequence[Any], result: object) -> int:
+    return walk_cost(args[0])
+
+
+def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
+    """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down. What is
+    larger than anything may cost is not walked to its end."""
+    total, stack = 0, [value]
+    steps = 0
+    while stack:
+        steps += 1
+        if steps > _LONGEST_WALK:
+            return cost_rules.MAX_UINT64
+        top = stack.pop()
+        kind = top.__class__
+        if kind is str:
+            total += (
+                len(top) if top.isascii() else _utf8_length(top)
+            ) // cost_rules.TRAVERSAL_DIVISOR
+        elif kind is bytes:
+            total += len(top) // cost_rules.TRAVERSAL_DIVISOR
+        elif kind in LIST_CLASSES:
+            stack += top
+        elif kind is dict or hasattr(top, "items"):
+            for key, element in top.items():
+                stack += (key, element)
+        else:
+            total += 1
+    return total
+
+
+def _utf8_length(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _estimate_walk(args: Sequence[Sized]) -> CallEstimate:
+    receiver = args[0]
+    if not receiver.type.params:  # a string, or something dynamic
+        return _estimate_first(args)
+    cost = cost_rules.ONE
+    if receiver.type.params[0].kind in (types.Kind.STRING, types.Kind.BYTES):
+        cost = cost.plus(receiver.item.divided(cost_rules.TRAVERSAL_DIVISOR))
+    return CallEstimate(receiver.size.times(cost))
+
+
+def _bound_walk(value: Argument, *others: Argument) -> Polynomial:
+    return value.size
+
+
+FIRST: Final = CostRule(
+    _track_first,
+    _estimate_first,
+    bound=standard_costs.bound_first,
+    written=cost_rules.write_first,
+)
+"""Walking over the first argument."""
+
+FIRST_SAME_SIZE: Final = FIRST._replace(estimated=_estimate_first_same_size)
+"""The same, with a result of the argument's size."""
+
+FIRST_TWICE: Final = CostRule(track_first_twice, _estimate_first_twice, bound=bound_first_twice)
+"""Walking over the first argument and building a result of its size."""
+
+WALK: Final = CostRule(_track_walk, _estimate_walk, bound=_bound_walk)
+"""Walking over everything in the first argument."""
+
+
+# --- Language costs ----------------------------------------------------------
+#
+# What Kubernetes charges for functions of the language itself.
+#
+# `charged` makes of one of the language's libraries what Kubernetes has: the same functions,
+# with Kubernetes' costs in their records. Facts: k8s.io/apiserver `pkg/cel/library/cost.go`.
+
+
+#: The longest name of a format, which is what comparing two of them is estimated to walk.
+_FORMAT_NAME_SIZE: Final = 64
+
+
+def _ratio(a: int, b: int) -> int:
+    """a / b rounded up, divided as doubles."""
+    return min(math.ceil(float(a) / float(b)), cost_rules.MAX_UINT64)
+
+
+def _estimate_replace(args: Sequence[Sized]) -> CallEstimate:
+    text, old, new = (arg.size for arg in args[:3])
+    most, kept_most = 0, text.max
+    if old.min == 0:  # an empty text is found around every character
+        most = min(text.max + 1, cost_rules.MAX_UINT64)
+    elif new.max > old.min:
+        most, kept_most = _ratio(text.max, old.min), 0
+    least, kept_least = 0, text.min
+    if old.max == 0:
+        least = min(text.min + 1, cost_rules.MAX_UINT64)
+    elif old.max > new.min:
+        least, kept_least = _ratio(text.min, old.max), 0
+    size = Range(least, most).times(new).plus(Range(kept_least, kept_most))
+    return CallEstimate(text.divided(TWICE_DIVISOR), size)
+
+
+def _estimate_split(args: Sequence[Sized]) -> CallEstimate:
+    text = args[0].size
+    most = text.max
+    if len(args) > 2:
+        limit = args[2].node
+        if isinstance(limit, Literal) and limit.value.__class__ is int:
+            most = limit.value % (cost_rules.MAX_UINT64 + 1)
+    return CallEstimate(text.divided(TWICE_DIVISOR), Range(0, most))
+
+
+def _track_join(args: Sequence[Any], result: object) -> int:
+    return cost_rules.ceil_div(value_sizes.shown_size(result), TWICE_DIVISOR)
+
+
+def _estimate_join(args: Sequence[Sized]) -> CallEstimate:
+    count = args[0].size
+    size = cost_rules.ZERO
+    if args[0].type.params:
+        size = count.times(args[0].item)
+    if len(args) > 1:
+        separators = Range(max(count.min - 1, 0), max(count.max - 1, 0))
+        size = size.plus(args[1].size.times(separators))
+    return CallEstimate(size.divided(cost_rules.TRAVERSAL_DIVISOR), size)
+
+
+def _bound_join(elements: Argument, *separator: Argument) -> Polynomial:
+    size = elements.size
+    for one in separator:
+        size = size + elements.size * one.size
+    return size * 0.2 + 1
+
+
+_NAMED_COMPARISON: Final = Range(1, _FORMAT_NAME_SIZE).divided(cost_rules.TRAVERSAL_DIVISOR)
+
+
+def _track_equals(args: Sequence[Any], result: object) -> int:
+    if isinstance(args[0], Opaque):
+        return 1
+    return standard_costs.COMPARISON.tracked(args, result)
+
+
+def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
+    left, right = args
+    if left.type == right.type:
+        if left.type in _UNIT_COMPARISONS:
+            return CallEstimate(cost_rules.ONE)
+        if left.type == signatures.NAMED_FORMAT:
+            return CallEstimate(_NAMED_COMPARISON)
+        if left.type == signatures.URL:
+            longest = right.size.max if right.is_known else 1
+            return CallEstimate(Range(1, longest).divided(cost_rules.TRAVERSAL_DIVISOR))
+    return standard_costs.COMPARISON.estimated(args)
+
+
+_UNIT_COMPARISONS: Final = frozenset(
+    {
+        signatures.CIDR,
+        signatures.IP,
+        signatures.QUANTITY,
+        signatures.SEMVER,
+        signatures.AUTHORIZER,
+        signatures.PATH_CHECK,
+        signatures.GROUP_CHECK,
+        signatures.RESOURCE_CHECK,
+        signatures.DECISION,
+    }
+)
+
+
+def _bound_equals(left: Argument, right: Argument) -> Polynomial:
+    return standard_costs.bound_comparison(left, right) + 1
+
+
+_REPLACE: Final = CostRule(
+    track_first_twice,
+    _estimate_replace,
+    bound=bound_first_twice,
+    written=write_first_twice,
+)
+_SPLIT: Final = _REPLACE._replace(estimated=_estimate_split)
+_JOIN: Final = CostRule(_track_join, _estimate_join, bound=_bound_join)
+_EQUALS: Final = CostRule(
+    _track_equals,
+    _estimate_equals,
+    bound=_bound_equals,
+    written=standard_costs.write_comparison,
+)
+
+COSTS: Final[Mapping[str, CostRule]] = {
+    "_==_": _EQUALS,
+    "indexOf": WALK,
+    "join": _JOIN,
+    "lastIndexOf": WALK,
+    "lowerAscii": FIRST_SAME_SIZE,
+    "replace": _REPLACE,
+    "split": _SPLIT,
+    "substring": FIRST_SAME_SIZE,
+    "trim": FIRST_SAME_SIZE,
+    "upperAscii": FIRST_SAME_SIZE,
+}
+"""By function name."""
+
+
+def charged(library: Library) -> Library:
+    """The library as Kubernetes charges for it."""
+    return library._replace(functions=tuple(map(_charged, library.functions)))
+
+
+def _charged(function: Function) -> Function:
+    rule = COSTS.get(function.name)
+    return function if rule is None else function.with_each(cost=None)._replace(cost=rule)

@@ -1,0 +1,459 @@
+"""`kubernetes.net.ip`: `ip(string)`, `isIP`, `ip.isCanonical` and the kinds of address.
+
+Upstream: k8s.io/apiserver `pkg/cel/library/ip.go`. Zones and IPv4 addresses in IPv6 clothes are
+refused here, everything else by `netaddr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from celadon.cel.extend import (
+    Argument,
+    CallEstimate,
+    CostRule,
+    EvaluationError,
+    Function,
+    Library,
+    Opaque,
+    Overload,
+    Polynomial,
+    Range,
+    Sized,
+    cost_rules,
+    growth,
+    no_such_overload,
+    types,
+)
+from celadon.cel.libraries import text_forms
+from celadon.cel.value_functions import Remembered, netaddr, value_sizes
+from celadon.kube.go.go_text import quote
+from celadon.kube.library import costs, signatures
+from celadon.kube.library.signatures import function, method
+
+
+class IP(Opaque):
+    """A value of type `net.IP`."""
+
+    __slots__ = ("addr",)
+    cel_type = signatures.IP
+    go_name = "cel.IP"
+    go_content = "netip.Addr"
+
+    def __init__(self, addr: netaddr.Addr) -> None:
+        self.addr = addr
+
+    def equals(self, other: Opaque) -> bool:
+        """The same address."""
+        return isinstance(other, IP) and self.addr == other.addr
+
+    @property
+    def cost_size(self) -> int:
+        """The address in bytes."""
+        return self.addr.bits // 8
+
+    def display(self) -> str:
+        """As `string(...)` writes it."""
+        return str(self.addr)
+
+
+@Remembered
+def parse_ip(text: str) -> IP:
+    """Raises EvaluationError for what is no address, and for the two forms not allowed."""
+    try:
+        addr = netaddr.parse_addr(text)
+    except netaddr.AddrError as error:
+        raise EvaluationError(
+            f"IP Address {quote(text)} parse error during conversion from string: {error}"
+        ) from None
+    if addr.zone:
+        raise EvaluationError(f"IP address {quote(text)} with zone value is not allowed")
+    if addr.is_v4_mapped:
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
+    return IP(addr)
+
+
+@Remembered
+def _is_ip(text: str) -> bool:
+    try:
+        parse_ip(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _is_canonical(text: str) -> bool:
+    return parse_ip(text).display() == text
+
+
+def _family(ip: IP) -> int:
+    return 4 if ip.addr.is_v4 else 6
+
+
+ADDRESS_GROWTH: Final = growth.fixed(16)
+"""Addresses and prefixes count by their bytes, of which IPv6 has most."""
+
+_IP: Final = (signatures.IP,)
+
+_PREDICATES: Final = (
+    method(
+        "isUnspecified",
+        "ip_is_unspecified",
+        _IP,
+        types.BOOL,
+        lambda ip: ip.addr.is_unspecified,
+        "Whether all bits of the address are zero.",
+        ("ip('0.0.0.0').isUnspecified()", "true"),
+    ),
+    method(
+        "isLoopback",
+        "ip_is_loopback",
+        _IP,
+        types.BOOL,
+        lambda ip: ip.addr.is_loopback,
+        "Whether the address is in 127.0.0.0/8 or is ::1.",
+        ("ip('127.0.0.1').isLoopback()", "true"),
+    ),
+    method(
+        "isLinkLocalMulticast",
+        "ip_is_link_local_multicast",
+        _IP,
+        types.BOOL,
+        lambda ip: ip.addr.is_link_local_multicast,
+        "Whether the address is a multicast address of the link: 224.0.0.0/24 or ff02::/16.",
+        ("ip('ff02::1').isLinkLocalMulticast()", "true"),
+    ),
+    method(
+        "isLinkLocalUnicast",
+        "ip_is_link_local_unicast",
+        _IP,
+        types.BOOL,
+        lambda ip: ip.addr.is_link_local_unicast,
+        "Whether the address is in 169.254.0.0/16 or fe80::/10.",
+        ("ip('fe80::1').isLinkLocalUnicast()", "true"),
+    ),
+    method(
+        "isGlobalUnicast",
+        "ip_is_global_unicast",
+        _IP,
+        types.BOOL,
+        lambda ip: ip.addr.is_global_unicast,
+        "Whether the address is none of the special ones; private addresses are global.",
+        ("ip('192.168.0.1').isGlobalUnicast()", "true"),
+    ),
+)
+
+IP_LIBRARY: Final = Library(
+    "net.ip",
+    functions=(
+        function(
+            "ip",
+            "string_to_ip",
+            (types.STRING,),
+            signatures.IP,
+            parse_ip,
+            "The address a text stands for; an error if it is none.",
+            ("string(ip('2001:DB8::1'))", "'2001:db8::1'"),
+            cost=costs.FIRST,
+            growth=ADDRESS_GROWTH,
+        ),
+        function(
+            "isIP",
+            "is_ip",
+            (types.STRING,),
+            types.BOOL,
+            _is_ip,
+            "Whether a text is an address that `ip` takes.",
+            ("isIP('127.0.0.1')", "true"),
+            ("isIP('127.0.0.1/8')", "false"),
+            cost=costs.FIRST,
+        ),
+        function(
+            "ip.isCanonical",
+            "ip_is_canonical",
+            (types.STRING,),
+            types.BOOL,
+            _is_canonical,
+            "Whether an address is written in its canonical form; an error if it is none.",
+            ("ip.isCanonical('2001:db8::abcd')", "true"),
+            ("ip.isCanonical('2001:DB8::ABCD')", "false"),
+            cost=costs.FIRST_TWICE,
+        ),
+        method(
+            "family", "ip_family", _IP, types.INT, _family, "4 or 6.", ("ip('::1').family()", "6")
+        ),
+        *_PREDICATES,
+        function(
+            "string",
+            "ip_to_string",
+            _IP,
+            types.STRING,
+            IP.display,
+            "The canonical form of an address.",
+            ("string(ip('::1'))", "'::1'"),
+            growth=growth.short_text,
+        ).with_each(inline=text_forms.STRING),
+    ),
+    types=(signatures.IP,),
+)
+
+
+# --- Cidr --------------------------------------------------------------------
+#
+# `kubernetes.net.cidr`: `cidr(string)`, `isCIDR` and what lies within a prefix.
+#
+# Upstream: k8s.io/apiserver `pkg/cel/library/cidr.go`. Bits after the prefix may be set;
+# `masked()` clears them. Two texts are odd because upstream's are: a bad prefix is announced
+# twice, and `containsIP` with a text that is no address says only `no such overload`.
+
+
+#: IPv4 and IPv6 addresses in bytes: what an estimate takes for the size of a prefix.
+_ADDRESS_SIZE: Final = Range(4, 16)
+
+_PARSE_ERROR: Final = "network address parse error during conversion from string: "
+
+
+class CIDR(Opaque):
+    """A value of type `net.CIDR`."""
+
+    __slots__ = ("prefix",)
+    cel_type = signatures.CIDR
+    go_name = "cel.CIDR"
+    go_content = "netip.Prefix"
+
+    def __init__(self, prefix: netaddr.Prefix) -> None:
+        self.prefix = prefix
+
+    def equals(self, other: Opaque) -> bool:
+        """The same address and length."""
+        return isinstance(other, CIDR) and self.prefix == other.prefix
+
+    @property
+    def cost_size(self) -> int:
+        """The prefix in bytes, rounded up."""
+        return (self.prefix.length + 7) // 8
+
+    def display(self) -> str:
+        """As `string(...)` writes it."""
+        return str(self.prefix)
+
+
+@Remembered
+def _cidr(text: str) -> CIDR:
+    try:
+        prefix = netaddr.parse_prefix(text)
+    except netaddr.AddrError as error:
+        raise EvaluationError(f"{_PARSE_ERROR}{_PARSE_ERROR}{error}") from None
+    if prefix.addr.is_v4_mapped:
+        raise EvaluationError(
+            f"{_PARSE_ERROR}IPv4-mapped IPv6 address {quote(text)} is not allowed"
+        )
+    return CIDR(prefix)
+
+
+@Remembered
+def _is_cidr(text: str) -> bool:
+    try:
+        _cidr(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _contains_ip(cidr: CIDR, ip: IP) -> bool:
+    return cidr.prefix.contains(ip.addr)
+
+
+def _contains_ip_text(cidr: CIDR, text: str) -> bool:
+    try:
+        ip = parse_ip(text)
+    except EvaluationError:
+        raise no_such_overload() from None
+    return cidr.prefix.contains(ip.addr)
+
+
+def _contains_cidr(cidr: CIDR, other: CIDR) -> bool:
+    return cidr.prefix.covers(other.prefix)
+
+
+def _contains_cidr_text(cidr: CIDR, text: str) -> bool:
+    return cidr.prefix.covers(_cidr(text).prefix)
+
+
+def _address(cidr: CIDR) -> IP:
+    return IP(cidr.prefix.addr)
+
+
+def _masked(cidr: CIDR) -> CIDR:
+    return CIDR(cidr.prefix.masked())
+
+
+def _prefix_length(cidr: CIDR) -> int:
+    return cidr.prefix.length
+
+
+def _track_contains_ip(args: Sequence[Any], result: object) -> int:
+    return cost_rules.traversal(2 * value_sizes.shown_size(args[0]))
+
+
+def _track_contains_cidr(args: Sequence[Any], result: object) -> int:
+    size = value_sizes.shown_size(args[0])
+    return cost_rules.traversal(2 * size) + cost_rules.traversal(size) + 1
+
+
+_IP_ESTIMATE: Final = _ADDRESS_SIZE.plus(_ADDRESS_SIZE).divided(cost_rules.TRAVERSAL_DIVISOR)
+_CIDR_ESTIMATE: Final = _IP_ESTIMATE.plus(_ADDRESS_SIZE.divided(cost_rules.TRAVERSAL_DIVISOR)).plus(
+    cost_rules.ONE
+)
+
+
+def _bound_contains(prefix: Argument, other: Argument) -> Polynomial:
+    """Of either, the argument parsed or not."""
+    return prefix.size * 0.3 + other.size * 0.1 + 4
+
+
+_CONTAINS_IP_COST: Final = CostRule(
+    _track_contains_ip, lambda args: CallEstimate(_IP_ESTIMATE), bound=_bound_contains
+)
+_CONTAINS_CIDR_COST: Final = CostRule(
+    _track_contains_cidr, lambda args: CallEstimate(_CIDR_ESTIMATE), bound=_bound_contains
+)
+
+
+def _and_parse(rule: CostRule) -> CostRule:
+    """The same where the argument is text that is parsed first."""
+
+    def tracked(args: Sequence[Any], result: object) -> int:
+        return rule.tracked(args, result) + cost_rules.traversal(value_sizes.shown_size(args[1]))
+
+    def estimated(args: Sequence[Sized]) -> CallEstimate:
+        parse = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
+        return CallEstimate(rule.estimated(args).cost.plus(parse))
+
+    return CostRule(tracked, estimated, bound=_bound_contains)
+
+
+_CIDR: Final = (signatures.CIDR,)
+
+_CONTAINS: Final = (
+    Function(
+        "containsIP",
+        (
+            Overload(
+                "cidr_contains_ip_string",
+                (signatures.CIDR, types.STRING),
+                types.BOOL,
+                _contains_ip_text,
+                member=True,
+                doc="Whether an address lies within; no address of the other family does.",
+                examples=(("cidr('192.168.0.0/24').containsIP('192.168.0.5')", "true"),),
+                cost=_and_parse(_CONTAINS_IP_COST),
+            ),
+            Overload(
+                "cidr_contains_ip_ip",
+                (signatures.CIDR, signatures.IP),
+                types.BOOL,
+                _contains_ip,
+                member=True,
+                doc="Whether an address lies within; no address of the other family does.",
+                examples=(("cidr('::/0').containsIP(ip('1.2.3.4'))", "false"),),
+            ),
+        ),
+        cost=_CONTAINS_IP_COST,
+    ),
+    Function(
+        "containsCIDR",
+        (
+            Overload(
+                "cidr_contains_cidr_string",
+                (signatures.CIDR, types.STRING),
+                types.BOOL,
+                _contains_cidr_text,
+                member=True,
+                doc="Whether all of another prefix lies within.",
+                examples=(("cidr('192.168.0.0/16').containsCIDR('192.168.1.0/24')", "true"),),
+                cost=_and_parse(_CONTAINS_CIDR_COST),
+            ),
+            Overload(
+                "cidr_contains_cidr",
+                (signatures.CIDR, signatures.CIDR),
+                types.BOOL,
+                _contains_cidr,
+                member=True,
+                doc="Whether all of another prefix lies within.",
+                examples=(("cidr('10.0.0.0/24').containsCIDR(cidr('10.0.0.0/16'))", "false"),),
+            ),
+        ),
+        cost=_CONTAINS_CIDR_COST,
+    ),
+)
+
+CIDR_LIBRARY: Final = Library(
+    "net.cidr",
+    functions=(
+        function(
+            "cidr",
+            "string_to_cidr",
+            (types.STRING,),
+            signatures.CIDR,
+            _cidr,
+            "The prefix a text stands for; an error if it is none.",
+            ("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),
+            cost=costs.FIRST,
+            growth=ADDRESS_GROWTH,
+        ),
+        function(
+            "isCIDR",
+            "is_cidr",
+            (types.STRING,),
+            types.BOOL,
+            _is_cidr,
+            "Whether a text is a prefix that `cidr` takes.",
+            ("isCIDR('192.168.0.0/16')", "true"),
+            ("isCIDR('192.168.0.0/33')", "false"),
+            cost=costs.FIRST,
+        ),
+        *_CONTAINS,
+        method(
+            "ip",
+            "cidr_ip",
+            _CIDR,
+            signatures.IP,
+            _address,
+            "The address before the slash, with all its bits.",
+            ("string(cidr('192.168.0.1/24').ip())", "'192.168.0.1'"),
+            growth=ADDRESS_GROWTH,
+        ).with_each(cost=cost_rules.constant(1)),
+        method(
+            "prefixLength",
+            "cidr_prefix_length",
+            _CIDR,
+            types.INT,
+            _prefix_length,
+            "The number after the slash.",
+            ("cidr('192.168.0.0/16').prefixLength()", "16"),
+        ),
+        method(
+            "masked",
+            "cidr_masked",
+            _CIDR,
+            signatures.CIDR,
+            _masked,
+            "The prefix with the bits after it cleared.",
+            ("string(cidr('192.168.0.1/24').masked())", "'192.168.0.0/24'"),
+            growth=ADDRESS_GROWTH,
+        ),
+        function(
+            "string",
+            "cidr_to_string",
+            _CIDR,
+            types.STRING,
+            CIDR.display,
+            "The prefix as text.",
+            ("string(cidr('::1/128'))", "'::1/128'"),
+            growth=growth.short_text,
+        ).with_each(inline=text_forms.STRING),
+    ),
+    types=(signatures.CIDR,),
+)

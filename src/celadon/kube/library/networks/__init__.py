@@ -1,1 +1,0 @@
-"""The libraries of addresses, prefixes and URLs."""

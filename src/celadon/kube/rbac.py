@@ -1,0 +1,648 @@
+"""Role-based access control: who may do what by Roles, ClusterRoles and their bindings.
+
+Read `policy_rules` (one rule and what it allows), `role_index` (stored objects by the subjects they
+bind), `role_authorizer` (the answers), `bootstrap_roles` (what a new server has), and
+`rule_covering` for whether somebody who grants rights has them. Upstream: k8s.io/kubernetes
+`plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` and k8s.io/component-helpers
+`auth/rbac/validation`.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import product
+from typing import Any, Final
+
+from celadon.kube import metadata
+from celadon.kube.authorization import (
+    MASTERS,
+    Answer,
+    Attributes,
+    Ruling,
+    User,
+    service_account_of,
+    service_account_user,
+)
+from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
+from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
+from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
+from celadon.records import dataclass
+
+__all__ = [
+    "Grant",
+    "PolicyRule",
+    "RbacAuthorizer",
+    "RoleIndex",
+    "RoleRef",
+    "aggregated",
+    "bootstrap_roles",
+    "compacted",
+    "policy_rules",
+    "quoted_list",
+    "role_ref",
+    "role_selectors",
+    "service_account_of",
+    "service_account_user",
+    "uncovered",
+]
+
+
+# --- Bootstrap roles ---------------------------------------------------------
+#
+# The roles and bindings that a new server has, read from `bootstrap_roles.txt`.
+#
+# The file says how it is written. The objects have what upstream's have: one label and one
+# annotation by which a server recognises what it may bring up to date. Aggregated roles come
+# without rules; the controller that collects them writes those.
+
+
+API_VERSION: Final = f"{RBAC_GROUP}/v1"
+CONTROLLER_PREFIX: Final = "system:controller:"
+CONTROLLER_NAMESPACE: Final = "kube-system"
+LABELS: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+ANNOTATIONS: Final = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
+
+VERBS: Final = {
+    "READ": ("get", "list", "watch"),
+    "WRITE": ("create", "delete", "deletecollection", "patch", "update"),
+}
+_SUBJECT_KINDS: Final = {"user": "User", "group": "Group", "account": "ServiceAccount"}
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A heading of the file, and the lines below it."""
+
+    kind: str
+    words: Sequence[str]
+    lines: list[str] = field(default_factory=list)
+
+
+def bootstrap_roles() -> Iterator[dict[str, Any]]:
+    """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings, as one would create them."""
+    text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
+    assert text is not None, "bootstrap_roles.txt belongs to the package"
+    for entry in _entries(text.decode().splitlines()):
+        yield from _objects(entry)
+
+
+def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
+    entry: _Entry | None = None
+    for line in lines:
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith(" "):
+            assert entry is not None, "a line stands below a heading"
+            entry.lines.append(line.strip())
+            continue
+        if entry is not None:
+            yield entry
+        kind, *words = line.split()
+        entry = _Entry(kind, words)
+    if entry is not None:
+        yield entry
+
+
+def _objects(entry: _Entry) -> Iterator[dict[str, Any]]:
+    name, *more = entry.words
+    match entry.kind:
+        case "cluster-role":
+            yield _role("ClusterRole", name, entry.lines, more)
+        case "role":
+            yield _role("Role", name, entry.lines)
+        case "controller":
+            full = CONTROLLER_PREFIX + name
+            yield _role("ClusterRole", full, entry.lines)
+            yield _binding(full, [], [f"account {CONTROLLER_NAMESPACE}/{name}"])
+        case "binding":
+            yield _binding(name, more, entry.lines)
+        case other:
+            raise ValueError(f"a heading that begins with `{other}`")
+
+
+def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, Any]:
+    namespace, slash, own = name.rpartition("/")
+    aggregation = {f"{RBAC_GROUP}/{label}": "true" for label in labels}
+    return {
+        "name": own,
+        **({"namespace": namespace} if slash else {}),
+        "labels": {**LABELS, **aggregation},
+        "annotations": dict(ANNOTATIONS),
+    }
+
+
+def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()) -> dict[str, Any]:
+    collected = [line.split()[1] for line in lines if line.startswith("collects ")]
+    members: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "metadata": _metadata(name, labels),
+    }
+    if collected:
+        selectors = [{"matchLabels": {f"{RBAC_GROUP}/{label}": "true"}} for label in collected]
+        return {
+            **members,
+            "rules": None,
+            "aggregationRule": {"clusterRoleSelectors": selectors},
+        }
+    return {**members, "rules": [_rule(line) for line in lines]}
+
+
+def _rule(line: str) -> dict[str, Any]:
+    verbs, preposition, rest = line.split(" ", 2)
+    expanded = [one for verb in verbs.split(",") for one in VERBS.get(verb, (verb,))]
+    rule: dict[str, Any] = {"verbs": sorted(expanded)}
+    if preposition == "at":
+        return {**rule, "nonResourceURLs": sorted(rest.split())}
+    assert preposition == "on", line
+    groups, _, what = rest.partition(": ")
+    resources, _, names = what.partition(" named ")
+    rule["apiGroups"] = sorted("" if one == "core" else one for one in groups.split(","))
+    rule["resources"] = sorted(resources.split())
+    if names:
+        rule["resourceNames"] = sorted(names.split())
+    return rule
+
+
+def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, Any]:
+    namespace, _, own = name.rpartition("/")
+    members: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+        "metadata": _metadata(name),
+    }
+    subjects = [subject for line in lines for subject in _subjects(line)]
+    if subjects:
+        members["subjects"] = subjects
+    members["roleRef"] = {
+        "apiGroup": RBAC_GROUP,
+        "kind": "Role" if namespace else "ClusterRole",
+        "name": role[0] if role else own,
+    }
+    return members
+
+
+def _subjects(line: str) -> Iterator[dict[str, str]]:
+    word, *names = line.split()
+    kind = _SUBJECT_KINDS[word]
+    for name in names:
+        if kind == "ServiceAccount":
+            namespace, _, account = name.partition("/")
+            yield {"kind": kind, "name": account, "namespace": namespace}
+        else:
+            yield {"kind": kind, "apiGroup": RBAC_GROUP, "name": name}
+
+
+# --- Policy rules ------------------------------------------------------------
+#
+# One rule of a role, and what it allows.
+#
+# A rule is about resources or about other paths. `*` stands for every verb, group, resource
+# (with all subresources) or path; `*/scale` for one subresource of everything; a path may end
+# in `*`. As k8s.io/kubernetes `pkg/apis/rbac/v1/evaluation_helpers.go`.
+
+
+ALL: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRule:
+    """The members of a rule as they are in the API, absent ones empty."""
+
+    verbs: tuple[str, ...] = ()
+    api_groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    resource_names: tuple[str, ...] = ()
+    non_resource_urls: tuple[str, ...] = ()
+
+    def allows(self, asked: Attributes) -> bool:
+        """Whether this rule alone is enough."""
+        if asked.verb not in self.verbs and ALL not in self.verbs:
+            return False
+        if not asked.resource_request:
+            return any(covers_url(one, asked.path) for one in self.non_resource_urls)
+        if asked.group not in self.api_groups and ALL not in self.api_groups:
+            return False
+        if not self._has_resource(asked):
+            return False
+        return not self.resource_names or asked.name in self.resource_names
+
+    def _has_resource(self, asked: Attributes) -> bool:
+        resources = self.resources
+        if ALL in resources or full_resource(asked) in resources:
+            return True
+        return bool(asked.subresource) and f"{ALL}/{asked.subresource}" in resources
+
+    def __str__(self) -> str:
+        """`{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, as refusals name it."""
+        members = (
+            ("APIGroups", self.api_groups),
+            ("Resources", self.resources),
+            ("NonResourceURLs", self.non_resource_urls),
+            ("ResourceNames", self.resource_names),
+            ("Verbs", self.verbs),
+        )
+        shown = (f"{name}:{quoted_list(values)}" for name, values in members if values)
+        return f"{{{', '.join(shown)}}}"
+
+    def to_json(self) -> dict[str, Any]:
+        """In the order of the API; what is empty is left out, except verbs."""
+        members = {
+            "apiGroups": self.api_groups,
+            "resources": self.resources,
+            "resourceNames": self.resource_names,
+            "nonResourceURLs": self.non_resource_urls,
+        }
+        shown = {name: list(values) for name, values in members.items() if values}
+        return {"verbs": list(self.verbs), **shown}
+
+
+def policy_rules(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
+    """The rules of a Role or ClusterRole."""
+    return tuple(_policy_rules_rule(one) for one in role.get("rules") or ())
+
+
+def _policy_rules_rule(given: Mapping[str, Any]) -> PolicyRule:
+    fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
+    return PolicyRule(*(tuple(given.get(field) or ()) for field in fields))
+
+
+def full_resource(asked: Attributes) -> str:
+    """The resource with its subresource: `pods/exec`."""
+    if not asked.subresource:
+        return asked.resource
+    return f"{asked.resource}/{asked.subresource}"
+
+
+def covers_url(pattern: str, path: str) -> bool:
+    """Whether a path, or a pattern of paths, lies within a pattern."""
+    if pattern in {ALL, path}:
+        return True
+    return pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL))
+
+
+def quoted_list(texts: Iterable[str]) -> str:
+    """Go's `%q` of strings: `["a" "b"]`."""
+    return f"[{' '.join(map(quote, texts))}]"
+
+
+# --- Role index --------------------------------------------------------------
+#
+# Roles and bindings by the subjects they bind.
+#
+# `RoleIndex` takes objects as they are stored, one at a time, and says which grants a user has
+# in a namespace. It looks at the bindings that name the user or one of the groups, not at all
+# of them, and remembers the grants of who asked until something changes.
+#
+# Bindings are looked at in the order of their names; upstream's order is that of its cache,
+# which only shows in the reason when several bindings allow.
+
+
+Key = tuple[str, str]
+"""Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""
+
+Who = tuple[str, str]
+"""The kind of a subject, and the name of the user or group that it is."""
+
+
+CLUSTER_WIDE: Final = ""
+
+LONGEST_REMEMBERED: Final = 8192
+"""Characters of all names of a user. Reviews can make up users with more, and then nothing is."""
+
+REMEMBERED_USERS: Final = 4096
+"""Grants that are kept; beyond it, all are forgotten. A choice of ours."""
+
+_ROLES: Final = frozenset({"Role", "ClusterRole"})
+_BINDINGS: Final = frozenset({"RoleBinding", "ClusterRoleBinding"})
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRef:
+    """Which role a binding grants: a Role of its own namespace, or a ClusterRole."""
+
+    kind: str
+    name: str
+    group: str = RBAC_GROUP
+
+    @property
+    def error(self) -> str:
+        """What an authorizer says when there is no such role."""
+        if self.kind not in _ROLES:
+            return f"unsupported role reference kind: {quote(self.kind)}"
+        return f"{self.kind.lower()}.{RBAC_GROUP} {quote(self.name)} not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A binding that applies to a user; the role's rules are None when there is no such role.
+
+    `source` is how reasons name it: `RoleBinding "b/ns" of Role "r" to User "alice"`.
+    """
+
+    source: str
+    role: RoleRef
+    rules: tuple[PolicyRule, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    who: Who
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    title: str
+    role: RoleRef
+    subjects: tuple[_Subject, ...]
+
+
+class RoleIndex:
+    """With `aggregating`, a ClusterRole with an aggregation rule has the rules of the roles it
+    selects, as a controller would write them; otherwise those that are stored."""
+
+    def __init__(self, objects: Iterable[JsonObject] = (), *, aggregating: bool = False) -> None:
+        self._aggregating = aggregating
+        self._roles: dict[Key, JsonObject] = {}
+        self._rules: dict[Key, tuple[PolicyRule, ...]] = {}
+        self._bindings: dict[Key, _Binding] = {}
+        self._bound: dict[tuple[str, Who], set[str]] = {}
+        self._remembered: dict[tuple[str, tuple[str, ...], str], tuple[Grant, ...]] = {}
+        for obj in objects:
+            self.put(obj)
+
+    def put(self, obj: JsonObject) -> None:
+        """Add an object or replace the one of its name; other kinds are ignored."""
+        kind = obj.get("kind")
+        key = _key(obj)
+        if kind in _ROLES:
+            self._roles[key] = obj
+        elif kind in _BINDINGS:
+            self._unbind(key)
+            self._bind(key, obj)
+        self._forget()
+
+    def remove(self, obj: JsonObject) -> None:
+        """Only kind, namespace and name matter."""
+        kind = obj.get("kind")
+        if kind in _ROLES:
+            self._roles.pop(_key(obj), None)
+        elif kind in _BINDINGS:
+            self._unbind(_key(obj))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rules.clear()
+        self._remembered.clear()
+
+    def _bind(self, key: Key, obj: JsonObject) -> None:
+        binding = _role_index_binding(key, obj)
+        self._bindings[key] = binding
+        for subject in binding.subjects:
+            self._bound.setdefault((key[0], subject.who), set()).add(key[1])
+
+    def _unbind(self, key: Key) -> None:
+        binding = self._bindings.pop(key, None)
+        if binding is None:
+            return
+        for subject in binding.subjects:
+            names = self._bound[key[0], subject.who]
+            names.discard(key[1])
+            if not names:
+                del self._bound[key[0], subject.who]
+
+    def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
+        """Those of the whole cluster, then those in the namespace, if one is given."""
+        asked = (user.name, user.groups, namespace)
+        found = self._remembered.get(asked)
+        if found is None:
+            found = tuple(self._find(user, namespace))
+            if sum(map(len, (user.name, namespace, *user.groups))) <= LONGEST_REMEMBERED:
+                if len(self._remembered) >= REMEMBERED_USERS:
+                    self._remembered.clear()
+                self._remembered[asked] = found
+        return found
+
+    def _find(self, user: User, namespace: str) -> Iterator[Grant]:
+        identities = _identities(user)
+        for where in dict.fromkeys((CLUSTER_WIDE, namespace)):
+            names: set[str] = set()
+            for who in identities:
+                names |= self._bound.get((where, who), set())
+            for name in sorted(names):
+                yield self._grant(self._bindings[where, name], identities, where)
+
+    def _grant(self, binding: _Binding, identities: Mapping[Who, None], where: str) -> Grant:
+        subject = next(one for one in binding.subjects if one.who in identities)
+        role = binding.role
+        source = f"{binding.title} of {role.kind} {quote(role.name)} to {subject.description}"
+        return Grant(source, role, self.rules_of(role, where))
+
+    def rules_of(self, role: RoleRef, namespace: str) -> tuple[PolicyRule, ...] | None:
+        """What a reference in a binding of this namespace grants; None when there is no role."""
+        if role.kind not in _ROLES or (role.kind == "Role" and not namespace):
+            return None
+        key = (namespace if role.kind == "Role" else CLUSTER_WIDE, role.name)
+        rules = self._rules.get(key)
+        if rules is None and key in self._roles:
+            rules = self._rules[key] = self._collect(key, frozenset())
+        return rules
+
+    def _collect(self, key: Key, seen: frozenset[Key]) -> tuple[PolicyRule, ...]:
+        role = self._roles[key]
+        selectors = role_selectors(role)
+        if not selectors or not self._aggregating:
+            return policy_rules(role)
+        collected: list[PolicyRule] = []
+        for other in sorted(self._roles):
+            if other[0] or other == key or other in seen:
+                continue
+            labels = metadata.labels(self._roles[other])
+            if any(one.matches(labels) for one in selectors):
+                collected += self._collect(other, seen | {key})
+        return tuple(collected)
+
+
+def _key(obj: JsonObject) -> Key:
+    namespaced = obj.get("kind") in {"Role", "RoleBinding"}
+    return (metadata.namespace(obj) if namespaced else CLUSTER_WIDE, metadata.name(obj))
+
+
+def role_ref(binding: JsonObject) -> RoleRef:
+    """The role that a RoleBinding or ClusterRoleBinding refers to."""
+    ref = binding.get("roleRef") or {}
+    kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
+    return RoleRef(kind, name, str(ref.get("apiGroup") or ""))
+
+
+def _role_index_binding(key: Key, obj: JsonObject) -> _Binding:
+    where, name = key
+    title = (
+        f"RoleBinding {quote(f'{name}/{where}')}" if where else f"ClusterRoleBinding {quote(name)}"
+    )
+    subjects = (_subject(one, where) for one in obj.get("subjects") or ())
+    return _Binding(title, role_ref(obj), tuple(one for one in subjects if one is not None))
+
+
+def _subject(given: JsonObject, where: str) -> _Subject | None:
+    """None for what can be nobody."""
+    kind, name = str(given.get("kind") or ""), str(given.get("name") or "")
+    if kind in {"User", "Group"}:
+        return _Subject((kind, name), f"{kind} {quote(name)}")
+    space = given.get("namespace") or where
+    if kind != "ServiceAccount" or not space:
+        return None
+    account = f"{SERVICE_ACCOUNT_PREFIX}{space}:{name}"
+    return _Subject((kind, account), f"{kind} {quote(f'{name}/{space}')}")
+
+
+def _identities(user: User) -> dict[Who, None]:
+    groups = (("Group", group) for group in user.groups)
+    return dict.fromkeys([("User", user.name), ("ServiceAccount", user.name), *groups])
+
+
+def role_selectors(role: JsonObject) -> tuple[LabelSelector, ...]:
+    """Of a role's aggregation rule; none for a role that says its rules itself. A bad selector
+    chooses nothing."""
+    given = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
+    return tuple([_selector(one) for one in given])
+
+
+def _selector(given: JsonObject) -> LabelSelector:
+    try:
+        return label_selector(given)
+    except SelectorError:
+        return NOTHING
+
+
+# --- Role authorizer ---------------------------------------------------------
+#
+# The authorizer that answers from roles and bindings.
+#
+# Its words are those of k8s.io/kubernetes `plugin/pkg/auth/authorizer/rbac`. Members of
+# `system:masters` may do everything.
+
+
+class RbacAuthorizer:
+    """Over an index, or over the manifests given (others than roles and bindings are ignored, and
+    aggregated roles have the rules that a controller would give them)."""
+
+    def __init__(self, objects: Iterable[Mapping[str, Any]] | RoleIndex = ()) -> None:
+        if not isinstance(objects, RoleIndex):
+            objects = RoleIndex(objects, aggregating=True)
+        self.index = objects
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        """RBAC never denies: what it does not allow it has no opinion about."""
+        if MASTERS in attributes.user.groups:
+            return Ruling.ALLOW, "", None
+        errors: list[str] = []
+        namespace = attributes.namespace if attributes.resource_request else ""
+        for grant in self.index.grants(attributes.user, namespace):
+            if grant.rules is None:
+                errors.append(grant.role.error)
+                continue
+            for rule in grant.rules:
+                if rule.allows(attributes):
+                    return Ruling.ALLOW, f"RBAC: allowed by {grant.source}", None
+        reason = f"RBAC: {aggregated(errors)}" if errors else ""
+        return Ruling.NO_OPINION, reason, None
+
+    def rules_for(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[RoleRef]]:
+        """All that a user may do there, as rules, and the roles that could not be found."""
+        grants = self.index.grants(user, namespace)
+        rules = [rule for grant in grants for rule in grant.rules or ()]
+        return rules, [grant.role for grant in grants if grant.rules is None]
+
+
+def aggregated(errors: Iterable[str]) -> str:
+    """Several errors as one text: each once, in brackets if they are several. As
+    k8s.io/apimachinery `pkg/util/errors`."""
+    once = list(dict.fromkeys(errors))
+    return once[0] if len(once) == 1 else f"[{', '.join(once)}]"
+
+
+# --- Rule covering -----------------------------------------------------------
+#
+# Whether somebody who grants rights has them.
+#
+# Rules are broken down to single permissions; each must lie within one rule of the owner. As
+# k8s.io/component-helpers `auth/rbac/validation/policy_comparator.go` and k8s.io/kubernetes
+# `pkg/registry/rbac/validation/policy_compact.go`.
+
+
+def uncovered(owned: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The single permissions in `wanted` that no owned rule includes, in their order."""
+    return [
+        single
+        for rule in wanted
+        for single in single_permissions(rule)
+        if not any(_covers(owner, single) for owner in owned)
+    ]
+
+
+def single_permissions(rule: PolicyRule) -> Iterator[PolicyRule]:
+    """One verb on one resource (with one name, if names are listed) or path each."""
+    one_each: list[tuple[str, ...]] = [(name,) for name in rule.resource_names]
+    names = one_each or [()]
+    for group, resource, verb, name in product(rule.api_groups, rule.resources, rule.verbs, names):
+        yield PolicyRule((verb,), (group,), (resource,), name)
+    for url, verb in product(rule.non_resource_urls, rule.verbs):
+        yield PolicyRule((verb,), non_resource_urls=(url,))
+
+
+def _covers(owner: PolicyRule, single: PolicyRule) -> bool:
+    return (
+        _has(owner.verbs, single.verbs)
+        and _has(owner.api_groups, single.api_groups)
+        and all(_has_resource(owner.resources, one) for one in single.resources)
+        and all(
+            any(covers_url(own, url) for own in owner.non_resource_urls)
+            for url in single.non_resource_urls
+        )
+        and _has_names(owner.resource_names, single.resource_names)
+    )
+
+
+def _has(owned: Collection[str], wanted: Iterable[str]) -> bool:
+    return ALL in owned or all(one in owned for one in wanted)
+
+
+def _has_resource(owned: Collection[str], wanted: str) -> bool:
+    if ALL in owned or wanted in owned:
+        return True
+    _, slash, subresource = wanted.partition("/")
+    return bool(slash) and f"{ALL}/{subresource}" in owned
+
+
+def _has_names(owned: Collection[str], wanted: Collection[str]) -> bool:
+    """Who may touch only some names does not hold the right to touch any."""
+    if not wanted:
+        return not owned
+    return not owned or all(one in owned for one in wanted)
+
+
+def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """With the verbs of rules for the same single resource (and name) brought together."""
+    others: list[PolicyRule] = []
+    simple: dict[PolicyRule, PolicyRule] = {}
+    for rule in rules:
+        if not _is_simple(rule):
+            others.append(rule)
+            continue
+        key = replace(rule, verbs=())
+        known = simple.get(key)
+        simple[key] = rule if known is None else replace(rule, verbs=known.verbs + rule.verbs)
+    return [*others, *simple.values()]
+
+
+def _is_simple(rule: PolicyRule) -> bool:
+    return (
+        len(rule.api_groups) == len(rule.resources) == 1
+        and len(rule.resource_names) <= 1
+        and not rule.non_resource_urls
+    )

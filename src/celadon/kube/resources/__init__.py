@@ -1,0 +1,62 @@
+"""The resources a server knows (scope, verbs, kinds, subresources, printer columns), and objects
+indexed by them."""
+
+from celadon.kube.resources.api_resources import (
+    ESTABLISHED,
+    ApiGroup,
+    Catalog,
+    Lookups,
+    ObjectIndex,
+    Resource,
+    Subresource,
+    api_groups,
+    custom_resources,
+    guess_resource,
+    guessed_resource,
+    is_established,
+    known_resources,
+)
+from celadon.kube.resources.deprecated_kinds import DEPRECATED
+from celadon.kube.resources.plugin_facts import (
+    DEFAULT_PLUGINS,
+    PLUGIN_ORDER,
+    PLUGINS,
+    UnusablePlugins,
+    enabled_plugins,
+)
+from celadon.kube.resources.printer_columns import UNKNOWN as UNKNOWN_AGE
+from celadon.kube.resources.printer_columns import (
+    Column,
+    columns_of,
+    every_description,
+    human_duration,
+    scale_columns,
+)
+
+__all__ = [
+    "DEFAULT_PLUGINS",
+    "DEPRECATED",
+    "ESTABLISHED",
+    "PLUGINS",
+    "PLUGIN_ORDER",
+    "UNKNOWN_AGE",
+    "ApiGroup",
+    "Catalog",
+    "Column",
+    "Lookups",
+    "ObjectIndex",
+    "Resource",
+    "Subresource",
+    "UnusablePlugins",
+    "api_groups",
+    "columns_of",
+    "custom_resources",
+    "enabled_plugins",
+    "every_description",
+    "guess_resource",
+    "guessed_resource",
+    "human_duration",
+    "is_established",
+    "known_resources",
+    "scale_columns",
+]

@@ -1,0 +1,421 @@
+"""The table of resources a server knows: scope, verbs, kinds, subresources, equivalents.
+
+`Catalog` is frozen: `known_resources()` gives the built-in ones, `with_crds` a larger one with what
+CustomResourceDefinitions add. Two resources are equivalent when they store the same objects; this
+is what `matchPolicy: Equivalent` goes by.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final, Protocol
+
+from celadon.kube import metadata
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import (
+    GroupVersion,
+    GroupVersionKind,
+    GroupVersionResource,
+    parse_api_version,
+)
+from celadon.kube.schemas import schema_packs
+from celadon.records import dataclass
+
+CUSTOM_VERBS: Final = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+"""The verbs of every custom resource, in the order of discovery."""
+
+SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
+
+
+ESTABLISHED: Final = "Established"
+"""The condition of a CustomResourceDefinition whose resources are served."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """`gvk` is the kind that admission sees: for `connect` ones that of the options."""
+
+    name: str
+    gvk: GroupVersionKind
+    verbs: tuple[str, ...]
+    connect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource in one version.
+
+    `by_default` says whether a server offers it without being told to. `served` is false only for
+    the unserved versions of a CRD, which still take part in equivalence. `list_kind`, `categories`
+    and `storage_version_hash` are for discovery (`APIResource` of meta/v1) and lists; admission
+    does not ask for them.
+    """
+
+    gvr: GroupVersionResource
+    gvk: GroupVersionKind
+    namespaced: bool
+    verbs: tuple[str, ...]
+    singular: str
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    by_default: bool = True
+    served: bool = True
+    custom: bool = False
+    storage_version: str = ""
+    storage_version_hash: str = ""
+    equivalents: tuple[GroupVersion, ...] = ()
+    subresources: tuple[Subresource, ...] = ()
+    field_labels: tuple[str, ...] = ()
+    """The fields that a field selector may name."""
+
+    def subresource(self, name: str) -> Subresource | None:
+        """By its name (`status`); None when there is none."""
+        return next((found for found in self.subresources if found.name == name), None)
+
+    def kind_of(self, subresource: str) -> GroupVersionKind | None:
+        """The kind that admission sees for the resource itself (`""`) or one below it."""
+        if not subresource:
+            return self.gvk
+        found = self.subresource(subresource)
+        return None if found is None else found.gvk
+
+
+@dataclass(frozen=True, slots=True)
+class ApiGroup:
+    """A group as discovery shows it: its versions in that order, and the `preferred` one."""
+
+    name: str
+    versions: tuple[str, ...]
+    preferred: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Resources in the order in which a server registers them."""
+
+    resources: tuple[Resource, ...]
+    _by_gvr: Mapping[GroupVersionResource, Resource] = field(init=False, repr=False, compare=False)
+    _by_gvk: Mapping[GroupVersionKind, Resource] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_gvr = {resource.gvr: resource for resource in self.resources}
+        by_gvk: dict[GroupVersionKind, Resource] = {}
+        for resource in self.resources:
+            by_gvk.setdefault(resource.gvk, resource)
+        object.__setattr__(self, "_by_gvr", by_gvr)
+        object.__setattr__(self, "_by_gvk", by_gvk)
+
+    def __iter__(self) -> Iterator[Resource]:
+        return iter(self.resources)
+
+    def by_gvr(self, gvr: GroupVersionResource) -> Resource | None:
+        """None when nobody serves it."""
+        return self._by_gvr.get(gvr)
+
+    def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:
+        """The resource whose objects are of this kind; not found by kinds of subresources."""
+        return self._by_gvk.get(gvk)
+
+    def kind_of(self, gvr: GroupVersionResource, subresource: str = "") -> GroupVersionKind | None:
+        """The kind that admission sees there; None when there is no such endpoint."""
+        resource = self._by_gvr.get(gvr)
+        return None if resource is None else resource.kind_of(subresource)
+
+    def equivalents(
+        self, gvr: GroupVersionResource, subresource: str = ""
+    ) -> tuple[tuple[GroupVersionResource, GroupVersionKind], ...]:
+        """The other endpoints that show the same objects, with the kind of each."""
+        resource = self._by_gvr.get(gvr)
+        if resource is None:
+            return ()
+        found = []
+        for group, version in resource.equivalents:
+            other = self._by_gvr.get(GroupVersionResource(group, version, gvr.resource))
+            kind = None if other is None else other.kind_of(subresource)
+            if other is not None and kind is not None:
+                found.append((other.gvr, kind))
+        return tuple(found)
+
+    def with_crds(self, definitions: Iterable[Mapping[str, Any]]) -> Catalog:
+        """With the resources that these CustomResourceDefinition objects define."""
+        added = [resource for crd in definitions for resource in custom_resources(crd)]
+        replaced = {resource.gvr for resource in added}
+        kept = (resource for resource in self.resources if resource.gvr not in replaced)
+        return Catalog((*kept, *added))
+
+
+def _names(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(entry.get(key) or ())
+
+
+def _subresource(parent: GroupVersion, entry: Mapping[str, Any]) -> Subresource:
+    named = entry.get("groupVersion")
+    group, version = parse_api_version(named) if named else parent
+    kind = GroupVersionKind(group, version, entry["kind"])
+    return Subresource(
+        entry["name"], kind, _names(entry, "verbs"), connect=entry.get("connect", False)
+    )
+
+
+def _resource(entry: Mapping[str, Any]) -> Resource:
+    group_version = GroupVersion(entry["group"], entry["version"])
+    return Resource(
+        gvr=GroupVersionResource(*group_version, entry["resource"]),
+        gvk=GroupVersionKind(*group_version, entry["kind"]),
+        namespaced=entry["namespaced"],
+        verbs=_names(entry, "verbs"),
+        singular=entry["singular"],
+        list_kind=f"{entry['kind']}List",
+        short_names=_names(entry, "shortNames"),
+        categories=_names(entry, "categories"),
+        by_default=entry["default"],
+        storage_version=entry.get("storageVersion", ""),
+        storage_version_hash=entry.get("storageVersionHash", ""),
+        equivalents=tuple(map(parse_api_version, entry.get("equivalent", ()))),
+        subresources=tuple(
+            _subresource(group_version, one) for one in entry.get("subresources", ())
+        ),
+        field_labels=_names(entry, "fieldSelectors"),
+    )
+
+
+@functools.cache
+def known_resources(*, all_versions: bool = False) -> Catalog:
+    """The built-in resources: those served by default, or those of every version."""
+    every = map(_resource, schema_packs.load("resources")["resources"])
+    return Catalog(tuple(one for one in every if all_versions or one.by_default))
+
+
+@functools.cache
+def api_groups() -> tuple[ApiGroup, ...]:
+    """The named groups in the order of discovery; the core group is not among them."""
+    return tuple(
+        ApiGroup(
+            entry["name"],
+            tuple(entry["versions"]),
+            entry["preferred"],
+        )
+        for entry in schema_packs.load("resources")["groups"]
+    )
+
+
+def _custom_subresources(
+    gvk: GroupVersionKind, version: Mapping[str, Any]
+) -> tuple[Subresource, ...]:
+    offered = version.get("subresources") or {}
+    verbs = ("get", "patch", "update")
+    found = []
+    if offered.get("status") is not None:
+        found.append(Subresource("status", gvk, verbs))
+    if offered.get("scale") is not None:
+        found.append(Subresource("scale", SCALE, verbs))
+    return tuple(found)
+
+
+def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
+    """One resource per version of a CustomResourceDefinition, in the order of `spec.versions`."""
+    spec = definition["spec"]
+    names, group = spec["names"], spec["group"]
+    namespaced = spec.get("scope") == "Namespaced"
+    versions = spec.get("versions") or ()
+    storage = next((one["name"] for one in versions if one.get("storage")), "")
+    base = Resource(
+        gvr=GroupVersionResource(group, "", names["plural"]),
+        gvk=GroupVersionKind(group, "", names["kind"]),
+        namespaced=namespaced,
+        verbs=CUSTOM_VERBS,
+        singular=names.get("singular") or names["kind"].lower(),
+        list_kind=names.get("listKind") or f"{names['kind']}List",
+        short_names=_names(names, "shortNames"),
+        categories=_names(names, "categories"),
+        custom=True,
+        storage_version=storage,
+    )
+    return tuple(_custom_version(base, version, versions) for version in versions)
+
+
+def is_established(definition: Mapping[str, Any]) -> bool:
+    """Whether a definition's resources are served."""
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
+
+
+def _custom_version(
+    base: Resource, version: Mapping[str, Any], versions: Iterable[Mapping[str, Any]]
+) -> Resource:
+    name, group = version["name"], base.gvr.group
+    gvk = base.gvk._replace(version=name)
+    selectable = version.get("selectableFields") or ()
+    standard = ("metadata.name", "metadata.namespace") if base.namespaced else ("metadata.name",)
+    return replace(
+        base,
+        gvr=base.gvr._replace(version=name),
+        gvk=gvk,
+        served=bool(version.get("served")),
+        equivalents=tuple(
+            GroupVersion(group, other["name"]) for other in versions if other["name"] != name
+        ),
+        subresources=_custom_subresources(gvk, version),
+        field_labels=(*standard, *(one["jsonPath"].removeprefix(".") for one in selectable)),
+    )
+
+
+def guessed_resource(gvk: GroupVersionKind) -> Resource:
+    """A resource for a kind nobody has defined: a custom one, with objects in namespaces."""
+    return Resource(
+        gvr=guess_resource(gvk),
+        gvk=gvk,
+        namespaced=True,
+        verbs=CUSTOM_VERBS,
+        singular=gvk.kind.lower(),
+        list_kind=f"{gvk.kind}List",
+        custom=True,
+        storage_version=gvk.version,
+    )
+
+
+def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
+    """The usual plural of a kind nobody has defined, as upstream's `UnsafeGuessKindToResource`."""
+    singular = gvk.kind.lower()
+    if singular.endswith("endpoints"):
+        plural = singular
+    elif singular.endswith("s"):
+        plural = f"{singular}es"
+    elif singular.endswith("y"):
+        plural = f"{singular[:-1]}ies"
+    else:
+        plural = f"{singular}s" if singular else ""
+    return GroupVersionResource(gvk.group, gvk.version, plural)
+
+
+# --- Lookups -----------------------------------------------------------------
+#
+# What may be looked up of a cluster while something is decided about a request.
+#
+# `Lookups` is what admission plugins, validation and policies read from: whoever asks them
+# brings one, over its store, its cache or a handful of files. `ObjectIndex` is one made of
+# plain objects. Nothing that is read through it may be changed.
+
+
+Space = tuple[str, str, str]
+"""Group, resource and namespace; the namespace is empty for what is cluster-scoped."""
+
+DEFAULT_NAMESPACE: Final = "default"
+"""Where an object is that does not say, if its kind lives in namespaces."""
+
+NAMESPACES: Final[Space] = ("", "namespaces", "")
+
+
+class Lookups(Protocol):
+    """Read-only, and the same for the length of one request."""
+
+    def namespace(self, name: str) -> JsonObject | None:
+        """The Namespace object; None when it does not exist."""
+        ...
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        """One object; `namespace` is empty for a cluster-scoped resource."""
+        ...
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        """The objects of a namespace, or all cluster-scoped ones, by name."""
+        ...
+
+
+class ObjectIndex:
+    """Objects by resource, namespace and name. Those of kinds that the catalogue does not know are
+    left out; versions are as given."""
+
+    __slots__ = ("_catalog", "_spaces")
+
+    def __init__(self, objects: Iterable[JsonObject] = (), catalog: Catalog | None = None) -> None:
+        self._catalog = catalog
+        self._spaces: dict[Space, dict[str, JsonObject]] = {}
+        for obj in objects:
+            space = self.space_of(obj)
+            if space is not None:
+                self._spaces.setdefault(space, {})[metadata.name(obj)] = obj
+
+    @property
+    def catalog(self) -> Catalog:
+        return known_resources() if self._catalog is None else self._catalog
+
+    def space_of(self, obj: JsonObject) -> Space | None:
+        """Where an object belongs; None when there is no resource for its kind."""
+        kind = metadata.gvk(obj)
+        found = self.catalog.by_gvk(kind)
+        if found is None:
+            return None
+        own = (metadata.namespace(obj) or DEFAULT_NAMESPACE) if found.namespaced else ""
+        return kind.group, found.gvr.resource, own
+
+    def changed(
+        self, added: Iterable[JsonObject], removed: Iterable[JsonObject] = ()
+    ) -> ObjectIndex:
+        """Another index with and without these; the catalogue stays. What did not change is
+        shared."""
+        made = ObjectIndex((), self._catalog)
+        made._spaces = dict(self._spaces)
+        for obj, stays in (*((one, False) for one in removed), *((one, True) for one in added)):
+            space = self.space_of(obj)
+            if space is None:
+                continue
+            members = dict(made._spaces.get(space, {}))
+            members.pop(metadata.name(obj), None)
+            if stays:
+                members[metadata.name(obj)] = obj
+            made._spaces[space] = members
+        return made
+
+    @property
+    def objects(self) -> Sequence[JsonObject]:
+        return tuple(obj for members in self._spaces.values() for obj in members.values())
+
+    def namespace(self, name: str) -> JsonObject | None:
+        return self._spaces.get(NAMESPACES, {}).get(name)
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        space = (resource.group, resource.resource, namespace)
+        return self._spaces.get(space, {}).get(name)
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        members = self._spaces.get((resource.group, resource.resource, namespace))
+        return [members[name] for name in sorted(members)] if members else ()
+
+
+# --- Scale paths -------------------------------------------------------------
+#
+# Where a kind keeps the counts that its `scale` shows.
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where the counts are, as names of members; no `selector` when there is none."""
+
+    wanted: tuple[str, ...] = ("spec", "replicas")
+    counted: tuple[str, ...] = ("status", "replicas")
+    selector: tuple[str, ...] = ()
+
+
+def scale_paths(given: object) -> ScalePaths | None:
+    """From `subresources.scale` of a version of a CustomResourceDefinition, if it has one."""
+    if not isinstance(given, dict):
+        return None
+    fields = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
+    return ScalePaths(*(_scale_paths_names(given.get(field)) for field in fields))
+
+
+def _scale_paths_names(path: object) -> tuple[str, ...]:
+    return tuple(path.removeprefix(".").split(".")) if isinstance(path, str) and path else ()

@@ -1,0 +1,330 @@
+"""The schemas of built-in kinds, made from the entries of a schema pack when first asked for.
+
+`component(name)` gives a type under its OpenAPI name (`io.k8s.api.core.v1.Pod`), `schema_for(gvk)`
+the type of a kind. The facts come from the OpenAPI documents of Kubernetes 1.36, without their
+texts; `schema_packing` describes the entries.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import pkgutil
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.schema_model import (
+    ABSENT,
+    ANY_COMPONENTS,
+    INT_OR_STRING,
+    MICRO_TIME,
+    OPEN_COMPONENTS,
+    QUANTITY,
+    TIME,
+    Schema,
+)
+
+# --- Packs -------------------------------------------------------------------
+#
+# The data packs that ship with this room: compressed JSON beside the code, read when first
+# needed.
+#
+# This is the one place of `kube` that reads files, and it reads only what belongs to the
+# package itself, through the loader that also found the code. `make packs` builds them from the
+# sources in `data/` at the root of the repository. What `load` returns is shared: nobody may
+# change it.
+
+
+@functools.cache
+def load(name: str) -> Any:
+    """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
+    `rules`. Raises FileNotFoundError for others."""
+    packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
+    if packed is None:
+        raise ImportError(f"the data pack {name} of celadon.kube cannot be read")
+    return json.loads(zlib.decompress(packed))
+
+
+# --- Schema packing ----------------------------------------------------------
+#
+# From OpenAPI v3 documents to the compact form of a schema pack, which `schema` reads.
+#
+# A pack maps the OpenAPI name of a type to what there is to know of it: `fields`, `required`,
+# `gvk`, `map`. A field is a scalar's letter, or an object with `ref`, `items`, `values`,
+# `fields` (of an object without a name) or `scalar` (type and format), and with what `KEPT`
+# names. Texts, limits and patterns are left out. The same documents give the same pack.
+
+
+REFERENCE_PREFIX: Final = "#/components/schemas/"
+"""What a reference from schema to schema begins with."""
+MAX_DEPTH: Final = 100
+"""Levels of nesting that are kept of one type; anything may be below them."""
+
+_LETTERS: Final = {
+    ("string", ""): "s",
+    ("string", "byte"): "y",
+    ("integer", "int32"): "i",
+    ("integer", "int64"): "l",
+    ("number", "double"): "d",
+    ("boolean", ""): "b",
+}
+KEPT: Final = {
+    "enum": "enum",
+    "nullable": "nullable",
+    "x-kubernetes-list-type": "list",
+    "x-kubernetes-list-map-keys": "keys",
+    "x-kubernetes-map-type": "map",
+    "x-kubernetes-patch-merge-key": "mergeKey",
+    "x-kubernetes-patch-strategy": "patch",
+    "x-kubernetes-preserve-unknown-fields": "open",
+}
+_ZERO_MARKERS: Final[tuple[Any, ...]] = ({}, "", 0, False)
+
+
+def pack(documents: Iterable[Any], encodings: Mapping[str, Any]) -> dict[str, Any]:
+    """The types of all documents. `encodings` has for some names what more their pack entry says
+    (how Go writes the type)."""
+    found: dict[str, Any] = {}
+    for document in documents:
+        components = _member(_member(document, "components"), "schemas")
+        for name, schema in components.items():
+            if isinstance(schema, dict):
+                found[name] = packed_component(schema, encodings.get(name, {}))
+    return completed(found)
+
+
+def encodings_of(packed: Mapping[str, Any]) -> dict[str, Any]:
+    """What a pack says about the encoding of its types: the second argument of `pack`."""
+    structure = {"fields", "required", "gvk", "map", "complete"}
+    return {
+        name: {key: value for key, value in entry.items() if key not in structure}
+        for name, entry in packed.items()
+    }
+
+
+def packed_component(schema: Mapping[str, Any], encoding: Mapping[str, Any]) -> dict[str, Any]:
+    """One type with a name."""
+    made: dict[str, Any] = {}
+    if "properties" in schema:
+        fields = _member(schema, "properties").items()
+        made["fields"] = {name: node(field) for name, field in fields}
+    if "required" in schema:
+        made["required"] = schema["required"]
+    kinds = schema.get("x-kubernetes-group-version-kind", ())
+    if len(kinds) == 1:
+        made["gvk"] = [kinds[0]["group"], kinds[0]["version"], kinds[0]["kind"]]
+    if "x-kubernetes-map-type" in schema:
+        made["map"] = schema["x-kubernetes-map-type"]
+    return {**made, **encoding}
+
+
+def node(schema: object, depth: int = 0) -> Any:
+    """A field: a scalar's letter, or an object with what else there is to know about it."""
+    if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        return {}
+    made = _shape(schema, depth)
+    for key, short in KEPT.items():
+        if schema.get(key):
+            made[short] = schema[key]
+    default = schema.get("default")
+    if default is not None and default not in _ZERO_MARKERS:
+        made["default"] = default
+    return made["type"] if list(made) == ["type"] else made
+
+
+def _shape(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    parts = schema.get("allOf")
+    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
+    reference = schema.get("$ref") or first.get("$ref")
+    if isinstance(reference, str):
+        return {"ref": reference.removeprefix(REFERENCE_PREFIX)}
+    if schema.get("x-kubernetes-int-or-string"):
+        return {"scalar": ["", "int-or-string"]}
+    type_, format_ = schema.get("type", ""), schema.get("format", "")
+    if type_ == "array":
+        return {"items": node(schema.get("items"), depth + 1)}
+    if type_ != "object":
+        letter = _LETTERS.get((type_, format_))
+        return {"type": letter} if letter else {"scalar": [type_, format_]}
+    if isinstance(schema.get("additionalProperties"), dict):
+        return {"values": node(schema["additionalProperties"], depth + 1)}
+    fields = _member(schema, "properties").items()
+    made: dict[str, Any] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
+    if schema.get("required"):
+        made["required"] = schema["required"]
+    return made
+
+
+def _member(value: object, key: str) -> dict[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def completed(components: Mapping[str, Any]) -> dict[str, Any]:
+    """The types sorted by name, with what follows from them all: `complete` says that encoding
+    must look for fields that are always written, in a type or further below."""
+    marked = {
+        name
+        for name, made in components.items()
+        if any(zero != {} for zero in made.get("always", {}).values())
+    }
+    grown = True
+    while grown:
+        above = {
+            name
+            for name, made in components.items()
+            if name not in marked and any(map(marked.__contains__, _references(made)))
+        }
+        marked |= above
+        grown = bool(above)
+    return {
+        name: {**made, "complete": True} if name in marked else made
+        for name, made in sorted(components.items())
+    }
+
+
+def _references(made: Mapping[str, Any]) -> list[str]:
+    """The components that the fields of one hold, directly, in lists or in maps."""
+    found = []
+    for field in made.get("fields", {}).values():
+        while isinstance(field, dict) and ("items" in field or "values" in field):
+            field = field.get("items") or field.get("values")
+        if isinstance(field, dict) and "ref" in field:
+            found.append(field["ref"])
+    return found
+
+
+_NODE_TYPES: Final = {
+    "s": ("string", ""),
+    "y": ("string", "byte"),
+    "i": ("integer", "int32"),
+    "l": ("integer", "int64"),
+    "d": ("number", "double"),
+    "b": ("boolean", ""),
+}
+_SCALARS: Final = {
+    letter: Schema(type=type_, format=format_) for letter, (type_, format_) in _NODE_TYPES.items()
+}
+_INT_OR_STRING_FORMAT: Final = "int-or-string"
+_SCALAR_COMPONENTS: Final = {
+    QUANTITY: Schema(name=QUANTITY, type="string", format="quantity"),
+    INT_OR_STRING: Schema(name=INT_OR_STRING, int_or_string=True),
+    TIME: Schema(name=TIME, type="string", format="date-time"),
+    MICRO_TIME: Schema(name=MICRO_TIME, type="string", format="date-time"),
+}
+
+
+def _field(node: Any) -> Schema:
+    if isinstance(node, str):
+        return _SCALARS[node]
+    letter = node.get("type")
+    type_, format_ = _NODE_TYPES[letter] if letter else node.get("scalar", ("", ""))
+    if "items" in node:
+        type_ = "array"
+    elif "values" in node or "fields" in node:
+        type_ = "object"
+    return Schema(
+        ref=node.get("ref", ""),
+        type=type_,
+        format="" if format_ == _INT_OR_STRING_FORMAT else format_,
+        int_or_string=format_ == _INT_OR_STRING_FORMAT,
+        properties=_fields(node),
+        required=tuple(node.get("required", ())),
+        items=_field(node["items"]) if "items" in node else None,
+        additional_properties=_field(node["values"]) if "values" in node else None,
+        enum=tuple(node.get("enum", ())),
+        default=node.get("default", ABSENT),
+        list_type=node.get("list", ""),
+        list_map_keys=tuple(node.get("keys", ())),
+        map_type=node.get("map", ""),
+        merge_key=node.get("mergeKey", ""),
+        patch_strategy=node.get("patch", ""),
+        preserve_unknown=bool(node.get("open")),
+        nullable=bool(node.get("nullable")),
+    )
+
+
+def _fields(entry: Any) -> dict[str, Schema]:
+    return {key: _field(node) for key, node in entry.get("fields", {}).items()}
+
+
+class SchemaPack:
+    """Types under their OpenAPI names, made from the entries of a pack when first asked for."""
+
+    __slots__ = ("_entries", "_made", "_names")
+
+    def __init__(self, entries: Mapping[str, Any]) -> None:
+        self._entries = entries
+        self._made: dict[str, Schema] = {}
+        self._names = {
+            GroupVersionKind(*entry["gvk"]): name
+            for name, entry in entries.items()
+            if "gvk" in entry
+        }
+
+    @property
+    def kinds(self) -> Mapping[GroupVersionKind, str]:
+        """The kinds, and the names of their types."""
+        return self._names
+
+    def encodings(self) -> dict[str, Any]:
+        """What it says about how Go writes its types, for a pack made of other documents."""
+        return encodings_of(self._entries)
+
+    def component(self, name: str) -> Schema:
+        """The type of that OpenAPI name; KeyError when there is none."""
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = _component(name, self._entries)
+        return found
+
+    def resolve(self, schema: Schema) -> Schema:
+        """The component that a mention means; anything else is itself."""
+        return self.component(schema.ref) if schema.ref else schema
+
+
+def _component(name: str, entries: Mapping[str, Any]) -> Schema:
+    if name in _SCALAR_COMPONENTS:
+        return _SCALAR_COMPONENTS[name]
+    if name in ANY_COMPONENTS:
+        return Schema(name=name, preserve_unknown=True)
+    entry = entries[name]
+    gvk = entry.get("gvk")
+    return Schema(
+        name=name,
+        type="object",
+        properties=_fields(entry),
+        required=tuple(entry.get("required", ())),
+        map_type=entry.get("map", ""),
+        preserve_unknown=name in OPEN_COMPONENTS,
+        gvk=GroupVersionKind(*gvk) if gvk else None,
+    )
+
+
+@functools.cache
+def built_in() -> SchemaPack:
+    """The types of Kubernetes 1.36."""
+    return SchemaPack(load("schemas"))
+
+
+def component(name: str) -> Schema:
+    """The built-in type of that OpenAPI name; KeyError when there is none."""
+    return built_in().component(name)
+
+
+def component_name(gvk: GroupVersionKind) -> str | None:
+    """The OpenAPI name of a built-in kind's type."""
+    return built_in().kinds.get(gvk)
+
+
+def schema_for(gvk: GroupVersionKind) -> Schema | None:
+    """The type of a built-in kind; None for kinds that only a CRD can define."""
+    name = component_name(gvk)
+    return None if name is None else component(name)
+
+
+def resolved(schema: Schema) -> Schema:
+    """The built-in component that a mention means; anything else is itself."""
+    return component(schema.ref) if schema.ref else schema

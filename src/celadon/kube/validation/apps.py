@@ -1,0 +1,387 @@
+"""The controllers that keep pods running."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import parse_int
+from celadon.kube.json_types import JsonObject
+from celadon.kube.selectors import LabelSelector
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    NEGATIVE,
+    SPEC,
+    Errors,
+    dns_label,
+    each,
+    items,
+    not_negative,
+    supported,
+)
+from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
+from celadon.kube.validation.pods.volumes import claim_spec
+from celadon.kube.validation.text_rules import (
+    is_empty,
+    printed_selector,
+    same_selector,
+    selector,
+    understood,
+)
+from celadon.kube.well_known_values import ROLLBACK_TO
+
+# --- Rollouts ----------------------------------------------------------------
+#
+# How a controller replaces its pods: strategies with numbers or percentages.
+
+
+DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
+DAEMON_SET_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
+OVER_100: Final = "must not be greater than 100%"
+
+_LARGEST: Final = 2**63 - 1
+
+IntOrPercent = int | str
+
+
+def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
+    """An integer that is not negative, or `25%`."""
+    if isinstance(value, str):
+        yield from each(path, value, text_rules.percent(value))
+    elif value < 0:
+        yield fieldpath.invalid(path, value, NEGATIVE)
+
+
+def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
+    """Only percentages are looked at."""
+    if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
+        yield fieldpath.invalid(path, value, OVER_100)
+
+
+def amount(value: IntOrPercent) -> int:
+    """The number, with or without a percent sign; 0 for what is none, and the largest there is for
+    percentages that are too large."""
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 19:
+        return int(digits)
+    is_percent = not text_rules.percent(value)
+    try:
+        return parse_int(digits if is_percent else value)
+    except ValueError:
+        return _LARGEST if is_percent else 0
+
+
+def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
+    at = path.child("rollingUpdate")
+    if kind == "Recreate":
+        if rolling is not None:
+            detail = "may not be specified when strategy `type` is 'Recreate'"
+            yield fieldpath.forbidden(at, detail)
+    elif kind != "RollingUpdate":
+        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
+        yield fieldpath.not_supported(path, shown, DEPLOYMENT_STRATEGIES)
+    elif rolling is None:
+        yield fieldpath.required(at, "this should be defaulted and never be nil")
+    else:
+        unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+        yield from int_or_percent(at.child("maxUnavailable"), unavailable)
+        yield from int_or_percent(at.child("maxSurge"), surge)
+        if amount(unavailable) == 0 and amount(surge) == 0:
+            detail = "may not be 0 when `maxSurge` is 0"
+            yield fieldpath.invalid(at.child("maxUnavailable"), unavailable, detail)
+        yield from at_most_100_percent(at.child("maxUnavailable"), unavailable)
+
+
+def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
+    at = path.child("rollingUpdate")
+    if kind == "OnDelete":
+        return
+    if kind != "RollingUpdate":
+        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
+        yield fieldpath.not_supported(path, shown, DAEMON_SET_STRATEGIES)
+    elif rolling is None:
+        yield fieldpath.required(at)
+    else:
+        numbers = {field: rolling.get(field, 0) for field in ("maxUnavailable", "maxSurge")}
+        for field, value in numbers.items():
+            yield from int_or_percent(at.child(field), value)
+        for field, value in numbers.items():
+            yield from at_most_100_percent(at.child(field), value)
+        unavailable, surge = map(amount, numbers.values())
+        if unavailable and surge:
+            detail = "may not be set when maxUnavailable is non-zero"
+            yield fieldpath.invalid(at.child("maxSurge"), numbers["maxSurge"], detail)
+        elif not unavailable and not surge:
+            detail = "cannot be 0 when maxSurge is 0"
+            yield fieldpath.required(at.child("maxUnavailable"), detail)
+
+
+def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
+    at = path.child("rollingUpdate")
+    if not kind:
+        yield fieldpath.required(path)
+    elif kind == "OnDelete":
+        if rolling is not None:
+            shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
+            detail = "only allowed for updateStrategy 'RollingUpdate'"
+            yield fieldpath.invalid(at, shown["RollingUpdate"], detail)
+    elif kind != "RollingUpdate":
+        shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
+        yield fieldpath.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
+    elif rolling is not None:
+        yield from not_negative(rolling, at, "partition")
+        unavailable = rolling.get("maxUnavailable")
+        if unavailable is not None:
+            where = at.child("maxUnavailable")
+            yield from int_or_percent(where, unavailable)
+            if amount(unavailable) == 0:
+                yield fieldpath.invalid(where, unavailable, "cannot be 0")
+            yield from at_most_100_percent(where, unavailable)
+
+
+def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names; `absent` are the fields, with what
+    each shows that was not given."""
+    shown: dict[str, Any] = {"Type": NamedText(kind), "RollingUpdate": None}
+    if rolling is not None:
+        shown["RollingUpdate"] = {
+            name: rolling.get(name[0].lower() + name[1:], zero) for name, zero in absent.items()
+        }
+    return shown
+
+
+MISMATCH: Final = "`selector` does not match template `labels`"
+POD_MANAGEMENT: Final = ("OrderedReady", "Parallel")
+RETENTION_POLICIES: Final = ("Retain", "Delete")
+CHANGEABLE: Final = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+"""What an update of a StatefulSet may change, in the order in which the refusal names them."""
+
+
+def _strict_selector(spec: JsonObject, kind: str) -> Errors:
+    given = spec.get("selector")
+    at = SPEC.child("selector")
+    if given is None:
+        yield fieldpath.required(at)
+        return
+    yield from selector(at, given)
+    if is_empty(given):
+        why = f"empty selector is invalid for {kind}"
+        yield fieldpath.invalid(at, printed_selector(given), why)
+
+
+def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
+    """The template's labels must be such that its pods are selected."""
+    given = (template.get("metadata") or {}).get("labels")
+    if not chosen.matches(given or {}):
+        yield from _mismatch(path, given)
+
+
+def _mismatch(path: FieldPath, given: JsonObject | None) -> Errors:
+    shown = None if given is None else dict(sorted(given.items()))
+    yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
+
+
+def _replicated(spec: JsonObject, unclear: str) -> Errors:
+    """The template of a Deployment or ReplicaSet."""
+    at, template = SPEC.child("template"), spec.get("template") or {}
+    chosen = understood(spec.get("selector"))
+    if chosen is None:
+        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), unclear)
+        return
+    if not chosen.is_everything:
+        yield from matches_template(at, template, chosen)
+    yield from pod_template(at, template)
+    yield from restart_always(at, template, "ReplicaSet")
+
+
+def deployment(obj: JsonObject) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from not_negative(spec, SPEC, "replicas")
+    yield from _strict_selector(spec, "deployment")
+    yield from _replicated(spec, "invalid label selector")
+    yield from deployment_strategy(SPEC.child("strategy"), spec.get("strategy") or {})
+    yield from not_negative(spec, SPEC, "minReadySeconds", "revisionHistoryLimit")
+    notes = (obj.get("metadata") or {}).get("annotations")
+    if notes:
+        yield from _rollback(notes.get(ROLLBACK_TO))
+    deadline = spec.get("progressDeadlineSeconds")
+    if deadline is not None:
+        yield from not_negative(spec, SPEC, "progressDeadlineSeconds")
+        if deadline <= spec.get("minReadySeconds", 0):
+            at = SPEC.child("progressDeadlineSeconds")
+            yield fieldpath.invalid(at, deadline, "must be greater than minReadySeconds")
+
+
+def _rollback(revision: str | None) -> Errors:
+    """The annotation that was a field of older versions; what is no number is refused earlier."""
+    if revision is not None and revision.startswith("-"):
+        yield fieldpath.invalid(SPEC.child("rollback", "version"), int(revision), NEGATIVE)
+
+
+def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
+    yield from deployment(obj)
+    yield from _same_selector(obj, old)
+
+
+def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
+    new, before = ((one.get("spec") or {}).get("selector") for one in (obj, old))
+    return same_selector(SPEC.child("selector"), new, before)
+
+
+def replica_set(obj: JsonObject) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
+    yield from _strict_selector(spec, "deployment")
+    yield from _replicated(spec, "invalid label selector")
+
+
+def replica_set_update(obj: JsonObject, old: JsonObject) -> Errors:
+    yield from replica_set(obj)
+    yield from _same_selector(obj, old)
+
+
+def daemon_set(obj: JsonObject) -> Errors:
+    spec = obj.get("spec") or {}
+    given, at = spec.get("selector"), SPEC.child("selector")
+    template, where = spec.get("template") or {}, SPEC.child("template")
+    yield from selector(at, given)
+    chosen = understood(given)
+    if chosen is not None:
+        yield from matches_template(where, template, chosen)
+    if given is not None and is_empty(given):
+        why = "empty selector is invalid for daemonset"
+        yield fieldpath.invalid(at, printed_selector(given), why)
+    yield from pod_template(where, template)
+    yield from restart_always(where, template, "DaemonSet")
+    yield from not_negative(spec, SPEC, "minReadySeconds")
+    yield from daemon_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
+    yield from not_negative(spec, SPEC, "revisionHistoryLimit")
+
+
+def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
+    yield from _same_selector(obj, old)
+    yield from daemon_set(obj)
+
+
+def stateful_set(obj: JsonObject) -> Errors:
+    """All that is asked of a new one."""
+    spec = obj.get("spec") or {}
+    yield from _stateful_head(spec)
+    for at, claim in items(spec, "volumeClaimTemplates", SPEC):
+        yield from claim_spec(at.child("spec"), claim.get("spec") or {})
+    yield from _stateful_numbers(spec)
+    if spec.get("serviceName"):
+        yield from dns_label(SPEC.child("serviceName"), spec["serviceName"])
+    yield from _stateful_pods(spec, template_too=True)
+
+
+def _stateful_head(spec: JsonObject) -> Errors:
+    management = spec.get("podManagementPolicy") or ""
+    if not management:
+        yield fieldpath.required(SPEC.child("podManagementPolicy"))
+    elif management not in POD_MANAGEMENT:
+        at = SPEC.child("podManagementPolicy")
+        yield fieldpath.invalid(at, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
+    yield from stateful_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
+    retention = spec.get("persistentVolumeClaimRetentionPolicy")
+    for field in ("whenDeleted", "whenScaled"):
+        if retention is None:
+            break
+        at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
+        yield from supported(at, retention.get(field) or "", RETENTION_POLICIES)
+
+
+def _stateful_numbers(spec: JsonObject) -> Errors:
+    yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
+    start = (spec.get("ordinals") or {}).get("start", 0)
+    yield from not_negative({"ordinals.start": start}, SPEC, "ordinals.start")
+
+
+def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
+    """The selector and what it has to select; `template_too` is whether the template itself is
+    looked at."""
+    yield from _strict_selector(spec, "statefulset")
+    at, template = SPEC.child("template"), spec.get("template") or {}
+    chosen = understood(spec.get("selector"))
+    if chosen is None:
+        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), "")
+    else:
+        if not chosen.is_everything:
+            yield from matches_template(at, template, chosen)
+        overwritten = _as_for_pods(spec, template)
+        if template_too:
+            yield from pod_template(at, overwritten)
+        # Upstream looks at the template's metadata a second time, and a first time if it passes
+        # over the template.
+        yield from template_metadata(at, overwritten)
+    yield from restart_always(at, template, "StatefulSet")
+
+
+def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
+    """The template as its pods get it: their names are the controller's business, and each claim is
+    a volume, in place of any of the same name."""
+    claims = {
+        (claim.get("metadata") or {}).get("name") or "": None
+        for claim in spec.get("volumeClaimTemplates") or ()
+    }
+    pods = dict(template.get("spec") or {})
+    named = [pods.pop(field, None) for field in ("subdomain", "hostname")]
+    if not claims:
+        return {**template, "spec": pods} if any(named) else template
+    given = [one for one in pods.get("volumes") or () if one.get("name") not in claims]
+    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    return {**template, "spec": {**pods, "volumes": [*made, *given]}}
+
+
+def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Claims and the service's name cannot change, so that bad ones of old may stay; so may a bad
+    template, as long as it was bad before."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _stateful_head(spec)
+    yield from _stateful_numbers(spec)
+    was_bad = any(True for _ in _stateful_pods(before, template_too=True))
+    yield from _stateful_pods(spec, template_too=not was_bad)
+    if _fixed_part(spec) != _fixed_part(before):
+        named = ", ".join(f"'{field}'" for field in CHANGEABLE[:-1])
+        detail = (
+            f"updates to statefulset spec for fields other than {named} and '{CHANGEABLE[-1]}' "
+            "are forbidden"
+        )
+        yield fieldpath.forbidden(SPEC, detail)
+
+
+def _fixed_part(spec: JsonObject) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key not in CHANGEABLE}
+
+
+def replication_controller(obj: JsonObject) -> Errors:
+    spec = obj.get("spec") or {}
+    at, template = SPEC.child("template"), spec.get("template")
+    yield from not_negative(spec, SPEC, "minReadySeconds")
+    if not spec.get("selector"):
+        yield fieldpath.required(SPEC.child("selector"))
+    yield from not_negative(spec, SPEC, "replicas")
+    if template is None:
+        yield fieldpath.required(at)
+        return
+    chosen: JsonObject = spec.get("selector") or {}
+    given = (template.get("metadata") or {}).get("labels")
+    if any((given or {}).get(key) != value for key, value in chosen.items()):
+        # Unlike those of selectors, these labels need not be possible ones.
+        yield from _mismatch(at, given)
+    yield from pod_template(at, template)
+    yield from restart_always(at, template, "ReplicationController")

@@ -1,0 +1,229 @@
+"""HorizontalPodAutoscalers, in their old and their new version."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import parse_amounts
+from celadon.kube.validation.field_checks import (
+    NEGATIVE,
+    SPEC,
+    Errors,
+    dns_label,
+    items,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.pods.resource_lists import container_resource_name
+
+METRICS: Final = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+"""The kinds of metrics and the fields that describe them, in the order of validation."""
+
+TARGETS: Final = ("Utilization", "Value", "AverageValue")
+PRESENT: Final = "must populate information for the given metric source"
+EITHER: Final = "must set either a target raw value or a target utilization"
+NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
+
+
+def autoscaler(obj: JsonObject) -> Errors:
+    yield from _autoscaler(obj, _Tolerated())
+
+
+class _Tolerated(NamedTuple):
+    """What is not complained about, since the stored object was like this: the lowest number of
+    replicas, the version of the target, and versions of objects that metrics are about."""
+
+    lowest: int = 1
+    target: bool = False
+    objects: bool = False
+
+
+def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What was wrong before may stay, where upstream came to ask for more."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
+    bad = any(
+        one.get("type") == "Object" and _version_fault(one["object"].get("describedObject") or {})
+        for one in before.get("metrics") or ()
+        if one.get("object") is not None
+    )
+    tolerated = _Tolerated(
+        lowest=0 if before.get("minReplicas") == 0 else 1,
+        target=all(target.get(field) == was.get(field) for field in ("apiVersion", "kind")),
+        objects=bad,
+    )
+    yield from _autoscaler(obj, tolerated)
+
+
+def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
+    spec, lowest = obj.get("spec") or {}, tolerated.lowest
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < lowest:
+        detail = f"must be greater than or equal to {lowest}"
+        yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
+    at = SPEC.child("maxReplicas")
+    if most == 0:
+        yield fieldpath.required(at, "must be set and greater than 0")
+    elif most < 0:
+        yield fieldpath.invalid(at, most, "must be greater than or equal to 1")
+    if least is not None and most < least:
+        detail = "must be greater than or equal to `minReplicas`"
+        yield fieldpath.invalid(at, most, detail)
+    target, at = spec.get("scaleTargetRef") or {}, SPEC.child("scaleTargetRef")
+    yield from _reference(at, target)
+    if not tolerated.target:
+        # Of the core group, these alone can be scaled.
+        needs_group = target.get("kind") != "ReplicationController"
+        yield from _version(at, target, needs_group=needs_group)
+    percentage = spec.get("targetCPUUtilizationPercentage")
+    if percentage is not None and percentage < 1:
+        at = SPEC.child("metrics").index(0).child("resource", "target", "averageUtilization")
+        yield fieldpath.invalid(at, percentage, "must be greater than 0")
+    yield from _metrics(spec, least, lax=tolerated.objects)
+    behavior = spec.get("behavior") or {}
+    for direction in ("scaleUp", "scaleDown"):
+        if behavior.get(direction) is not None:
+            yield from _rules(SPEC.child("behavior", direction), behavior[direction])
+
+
+def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Errors:
+    """The `apiVersion` of a reference."""
+    version = reference.get("apiVersion") or ""
+    fault = _version_fault(reference)
+    if not fault and needs_group and not version.rpartition("/")[0]:
+        fault = "apiVersion must specify API group"
+    if fault:
+        yield fieldpath.invalid(path.child("apiVersion"), version, fault)
+
+
+def _version_fault(reference: JsonObject) -> str:
+    version = reference.get("apiVersion") or ""
+    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
+
+
+def _reference(path: FieldPath, reference: JsonObject) -> Errors:
+    yield from broken_rules("autoscaling.v2.CrossVersionObjectReference", reference, path)
+
+
+def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
+    """`lax`: the versions of objects that metrics are about may be anything."""
+    for at, metric in items(spec, "metrics", SPEC):
+        yield from _metric(at, metric, lax=lax)
+    scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
+    if least == 0 and not scalable:
+        detail = (
+            "must specify at least one Object or External metric to support scaling to zero "
+            "replicas"
+        )
+        yield fieldpath.forbidden(SPEC.child("metrics"), detail)
+
+
+def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
+    kind = metric.get("type") or ""
+    if not kind:
+        yield fieldpath.required(path.child("type"), "must specify a metric source type")
+    yield from supported(path.child("type"), kind, sorted(METRICS))
+    given = [field for field in METRICS.values() if metric.get(field) is not None]
+    if given:
+        yield from _source(path.child(given[0]), metric[given[0]], given[0], lax=lax)
+    expected = METRICS.get(kind)
+    if expected is None:
+        yield from supported(path.child("type"), kind, sorted(METRICS))
+    elif expected not in given:
+        yield fieldpath.required(path.child(expected), PRESENT)
+    if len(given) != 1:
+        for field in sorted(set(given) - {expected}):
+            yield fieldpath.forbidden(
+                path.child(field), "must populate the given metric source only"
+            )
+
+
+def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Errors:
+    target, at = source.get("target") or {}, path.child("target")
+    if field == "object":
+        described, where = source.get("describedObject") or {}, path.child("describedObject")
+        yield from _reference(where, described)
+        if not lax:
+            yield from _version(where, described, needs_group=False)
+    if field in {"object", "external", "pods"}:
+        yield from _identifier(path.child("metric"), source.get("metric") or {})
+        yield from _target(at, target)
+        yield from _value_target(at, target, field)
+        return
+    name = source.get("name") or ""
+    if not name:
+        yield fieldpath.required(path.child("name"), "must specify a resource name")
+    if field == "containerResource":
+        if name:
+            yield from container_resource_name(path.child("name"), name)
+        if source.get("container"):
+            yield from dns_label(path.child("container"), source["container"])
+        else:
+            yield fieldpath.required(path.child("container"), "must specify a container")
+    yield from _target(at, target)
+    utilization, value = target.get("averageUtilization"), target.get("averageValue")
+    if utilization is None and value is None:
+        yield fieldpath.required(at.child("averageUtilization"), EITHER)
+    if utilization is not None and value is not None:
+        yield fieldpath.forbidden(at.child("averageValue"), NOT_BOTH)
+
+
+def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
+    value, average = target.get("value"), target.get("averageValue")
+    at = path.child("averageValue")
+    if field == "pods":
+        if average is None:
+            yield fieldpath.required(at, "must specify a positive target averageValue")
+        return
+    if value is None and average is None:
+        detail = (
+            "must set either a target value or averageValue"
+            if field == "object"
+            else "must set either a target value for metric or a per-pod target"
+        )
+        yield fieldpath.required(at, detail)
+    if field == "external" and value is not None and average is not None:
+        detail = "may not set both a target value for metric and a per-pod target"
+        yield fieldpath.forbidden(path.child("value"), detail)
+
+
+def _identifier(path: FieldPath, given: JsonObject) -> Errors:
+    name = given.get("name") or ""
+    if name:
+        yield from required_name(path.child("name"), name, name_rules.path_segment_name)
+    else:
+        yield fieldpath.required(path.child("name"), "must specify a metric name")
+
+
+def _target(path: FieldPath, target: JsonObject) -> Errors:
+    kind = target.get("type") or ""
+    if not kind:
+        yield fieldpath.required(path.child("type"), "must specify a metric target type")
+    if kind not in TARGETS:
+        detail = "must be either Utilization, Value, or AverageValue"
+        yield fieldpath.invalid(path.child("type"), NamedText(kind), detail)
+    for field in ("value", "averageValue"):
+        text = target.get(field)
+        if text is not None and parse_amounts(text).sign <= 0:
+            yield fieldpath.invalid(path.child(field), text, "must be positive")
+    utilization = target.get("averageUtilization")
+    if utilization is not None and utilization < 1:
+        at = path.child("averageUtilization")
+        yield fieldpath.invalid(at, utilization, "must be greater than 0")
+
+
+def _rules(path: FieldPath, rules: JsonObject) -> Errors:
+    yield from broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
+    tolerance = rules.get("tolerance")
+    if tolerance is not None and parse_amounts(tolerance).sign < 0:
+        yield fieldpath.invalid(path.child("tolerance"), str(parse_amounts(tolerance)), NEGATIVE)

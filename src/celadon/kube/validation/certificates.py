@@ -1,0 +1,352 @@
+"""Requests for certificates: what is asked, of which signer, for which uses, for how long.
+
+As k8s.io/kubernetes `pkg/apis/certificates/validation`. What cannot be said without cryptography is
+not looked at: whether the signature in a request is the requestor's.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections import defaultdict
+from typing import Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation.field_checks import (
+    HIDDEN_VALUE,
+    IMMUTABLE,
+    SPEC,
+    Errors,
+    Messages,
+    dns_subdomain,
+    items,
+    required_choice,
+)
+from celadon.kube.validation.field_rules import changed_fields
+from celadon.kube.validation.object_meta import Naming
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.pod_specs import signing_conditions_diff
+from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.kube.x509 import Authority, authority_of, pem_blocks
+from celadon.patterns import late_pattern
+
+USAGES: Final = (
+    *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
+    *("data encipherment", "decipher only", "digital signature", "email protection"),
+    *("encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement"),
+    *("key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime"),
+    *("server auth", "signing", "timestamping"),
+)
+"""What a key may be used for, sorted."""
+LEGACY_SIGNER: Final = "kubernetes.io/legacy-unknown"
+SHORTEST: Final = 600
+"""The shortest time that may be asked for, in seconds."""
+LONGEST_DOMAIN: Final = 253
+LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
+"""A domain, a slash, and a label and a subdomain with a dot between them."""
+
+DECISIONS: Final = ("Approved", "Denied")
+FINAL_CONDITIONS: Final = (*DECISIONS, "Failed")
+"""Conditions that hold, and do not go away."""
+_STATUS: Final = FieldPath("status")
+_CONDITIONS: Final = _STATUS.child("conditions")
+_CERTIFICATE: Final = _STATUS.child("certificate")
+
+_BLOCK: Final = late_pattern(
+    r"(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n(.*?)\n?-----END \1-----", re.DOTALL
+)
+
+
+def certificate_signing_request(obj: JsonObject) -> Errors:
+    """What is wrong with a CertificateSigningRequest, besides its metadata."""
+    spec = obj.get("spec") or {}
+    request = spec.get("request") or ""
+    if _kind_of_block(request) != "CERTIFICATE REQUEST":
+        why = "PEM block type must be CERTIFICATE REQUEST"
+        yield fieldpath.invalid(SPEC.child("request"), spec.get("request"), why)
+    yield from _usages(spec)
+    at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
+    if signer == LEGACY_SIGNER:
+        why = "the legacy signerName is not allowed via this API version"
+        yield fieldpath.invalid(at, signer, why)
+    else:
+        yield from signer_name(at, signer)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < SHORTEST:
+        why = f"may not specify a duration less than {SHORTEST} seconds (10 minutes)"
+        yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
+
+
+def request_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write to the status: a certificate comes, approval and denial do not."""
+    yield from _reported(obj, old)
+    yield from _settled(obj, old)
+    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    if was and new != was:
+        why = "updates may not modify existing certificate content"
+        yield fieldpath.forbidden(_CERTIFICATE, why)
+
+
+def request_approval(obj: JsonObject, old: JsonObject) -> Errors:
+    """Of a write to the approval: the other way round."""
+    yield from _reported(obj, old)
+    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    if new != was:
+        yield fieldpath.forbidden(_CERTIFICATE, "updates may not set certificate content")
+
+
+def _reported(obj: JsonObject, old: JsonObject) -> Errors:
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    yield from _conditions(status, before)
+    text = status.get("certificate") or ""
+    if text and text != before.get("certificate"):
+        fault = _certificate_fault(base64.b64decode(text))
+        if fault:
+            yield fieldpath.invalid(_CERTIFICATE, "<certificate data>", fault)
+    for kind in FINAL_CONDITIONS:
+        if len(_of_type(status, kind)) < len(_of_type(before, kind)):
+            why = f"updates may not remove a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+
+
+def _of_type(status: JsonObject, kind: str) -> list[JsonObject]:
+    return [one for one in status.get("conditions") or () if one.get("type") == kind]
+
+
+def _conditions(status: JsonObject, before: JsonObject) -> Errors:
+    """What was wrong already may stay."""
+    old = [one.get("type") or "" for one in before.get("conditions") or ()]
+    both, twice = set(DECISIONS) <= set(old), len(set(old)) < len(old)
+    seen: list[str] = []
+    for at, condition in items(status, "conditions", _STATUS):
+        kind, state = condition.get("type") or "", condition.get("status") or ""
+        if not kind and "" not in old:
+            yield fieldpath.required(at.child("type"))
+        choices = ("True",) if kind in FINAL_CONDITIONS else CONDITION_STATUSES
+        yield from required_choice(at.child("status"), state, choices)
+        if kind in DECISIONS and not both and set(DECISIONS) - {kind} <= set(seen):
+            why = "Approved and Denied conditions are mutually exclusive"
+            yield fieldpath.invalid(_CONDITIONS, NamedText(kind), why)
+        if kind in seen and not twice:
+            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+        seen.append(kind)
+
+
+def _settled(obj: JsonObject, old: JsonObject) -> Errors:
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    for kind in DECISIONS:
+        new, was = _of_type(status, kind), _of_type(before, kind)
+        if len(new) > len(was):
+            why = f"updates may not add a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+        elif len(new) == len(was) and new != was:
+            difference = signing_conditions_diff(was, new)
+            why = f"updates may not modify a condition of type {quote(kind)}\n{difference}"
+            yield fieldpath.forbidden(_CONDITIONS, why)
+
+
+def _certificate_fault(text: bytes) -> str:
+    """Why a text is no row of certificates; empty if it is."""
+    blocks = list(pem_blocks(text))
+    for block in blocks:
+        if block.kind != "CERTIFICATE":
+            return f"only CERTIFICATE PEM blocks are allowed, found {quote(block.kind)}"
+        if block.has_headers:
+            return "no PEM block headers are permitted"
+        if authority_of(block.content) is Authority.NO_CERTIFICATE:
+            return "x509: malformed certificate"
+    return "" if blocks else "must contain at least one CERTIFICATE PEM block"
+
+
+def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The spec is what it was, whatever was sent."""
+    yield from ()
+
+
+def _kind_of_block(request: str) -> str | None:
+    """What the first block of a PEM file is; None if there is none."""
+    try:
+        text = base64.b64decode(request, validate=True).decode("latin-1")
+    except (binascii.Error, ValueError):
+        return None
+    for block in _BLOCK.finditer(text):
+        lines = [line for line in block[2].splitlines() if ":" not in line]
+        try:
+            base64.b64decode("".join("".join(lines).split()), validate=True)
+        except (binascii.Error, ValueError):
+            continue
+        return block[1]
+    return None
+
+
+def _usages(spec: JsonObject) -> Errors:
+    given = spec.get("usages") or ()
+    if not given:
+        yield fieldpath.required(SPEC.child("usages"))
+    for at, usage in items(spec, "usages", SPEC):
+        if usage not in USAGES:
+            yield fieldpath.not_supported(at, NamedText(usage), USAGES)
+    seen = set[str]()
+    for at, usage in items(spec, "usages", SPEC):
+        if usage in seen:
+            yield fieldpath.duplicate(at, NamedText(usage))
+        seen.add(usage)
+
+
+def signer_name(path: FieldPath, name: str) -> Errors:
+    """A domain and a path: `example.com/signer`."""
+    if not name:
+        yield fieldpath.required(path)
+        return
+    segments = name.split("/")
+    if len(segments) != 2:
+        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        yield fieldpath.invalid(path, name, why)
+        return
+    domain, rest = segments
+    if len(domain.encode()) > LONGEST_DOMAIN:
+        yield fieldpath.too_long(path, LONGEST_DOMAIN)
+    labels = domain.split(".")
+    yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
+    if len(labels) < 2:
+        why = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, domain, why)
+    yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
+    if len(name.encode()) > LONGEST_SIGNER:
+        yield fieldpath.too_long(path, LONGEST_SIGNER)
+
+
+def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
+    """What is wrong with the first label with which anything is."""
+    for label in labels:
+        complaints = rule(label)
+        for why in complaints:
+            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
+        if complaints:
+            return
+
+
+# --- Trust bundles -----------------------------------------------------------
+#
+# ClusterTrustBundles, and the certificates that pods ask for.
+#
+# As k8s.io/kubernetes `pkg/apis/certificates/validation`. Of a certificate it is read whether
+# it is one, and of an authority; whether a pod has the key it names is not looked at.
+
+
+BUNDLE_BYTES: Final = 1024 * 1024
+UID_BYTES: Final = 128
+SHORTEST_BUNDLE: Final = 3600
+LONGEST: Final = 91 * 24 * 3600
+LONGEST_OF_KUBERNETES: Final = 24 * 3600
+"""How long a certificate may be asked for, in seconds."""
+_BUNDLE: Final = SPEC.child("trustBundle")
+_FAULTS: Final = {
+    Authority.NO_CERTIFICATE: "does not parse as X.509",
+    Authority.NONE: "does not have the CA bit set",
+}
+
+
+def bundle_naming(obj: JsonObject) -> Naming:
+    """Who signs stands at the beginning of the name."""
+    signer = (obj.get("spec") or {}).get("signerName") or ""
+    return Naming(lambda name: bundle_name(name, signer), namespaced=False)
+
+
+def bundle_name(name: str, signer: str) -> list[str]:
+    """Of a ClusterTrustBundle; `signer` empty: of none in particular."""
+    if not signer:
+        if ":" in name:
+            return ['ClusterTrustBundle without signer name must not have ":" in its name']
+        return name_rules.dns1123_subdomain(name)
+    prefix = f"{signer.replace('/', ':')}:"
+    if not name.startswith(prefix):
+        return [f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"]
+    return name_rules.dns1123_subdomain(name.removeprefix(prefix))
+
+
+def trust_bundle(obj: JsonObject) -> Errors:
+    """What is wrong with a ClusterTrustBundle, besides its metadata."""
+    spec = obj.get("spec") or {}
+    yield from _signer(spec)
+    yield from _anchors(spec.get("trustBundle") or "")
+
+
+def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The signer stays; certificates that stay are not read again."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _signer(spec)
+    if spec.get("trustBundle") != before.get("trustBundle"):
+        yield from _anchors(spec.get("trustBundle") or "")
+    yield from changed_fields("certificates.v1beta1.ClusterTrustBundleSpec", spec, before, SPEC)
+
+
+def _signer(spec: JsonObject) -> Errors:
+    if spec.get("signerName"):
+        yield from signer_name(SPEC.child("signerName"), spec["signerName"])
+
+
+def _anchors(text: str) -> Errors:
+    if len(text.encode()) > BUNDLE_BYTES:
+        yield fieldpath.too_long(_BUNDLE, BUNDLE_BYTES)
+        return
+    faults: list[str] = []
+    places: defaultdict[bytes, list[int]] = defaultdict(list)
+    for index, block in enumerate(pem_blocks(text.encode())):
+        if block.kind != "CERTIFICATE":
+            faults.append(f"entry {index} has bad block type: {block.kind}")
+        elif block.has_headers:
+            faults.append(f"entry {index} has PEM block headers")
+        else:
+            fault = _FAULTS.get(authority_of(block.content))
+            faults += [f"entry {index} {fault}"] if fault else []
+            places[block.content].append(index)
+    if not faults and not places:
+        faults.append("at least one trust anchor must be provided")
+    elif not faults:
+        for found in places.values():
+            if len(found) > 1:
+                listed = " ".join(map(str, found))
+                faults.append(f"duplicate trust anchor (indices [{listed}])")
+    for fault in faults:
+        yield fieldpath.invalid(_BUNDLE, HIDDEN_VALUE, fault)
+
+
+def certificate_request(obj: JsonObject) -> Errors:
+    """What is wrong with a PodCertificateRequest, besides its metadata."""
+    spec = obj.get("spec") or {}
+    signer = spec.get("signerName") or ""
+    yield from signer_name(SPEC.child("signerName"), signer)
+    for what in ("pod", "serviceAccount", "node"):
+        yield from dns_subdomain(SPEC.child(f"{what}Name"), spec.get(f"{what}Name") or "")
+        yield from _uid(SPEC.child(f"{what}UID"), spec.get(f"{what}UID") or "")
+    seconds, at = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
+    if seconds is None:
+        yield fieldpath.required(at, "must be set")
+        return
+    domain = signer.partition("/")[0]
+    own = f".{domain}".endswith(".kubernetes.io")
+    longest = LONGEST_OF_KUBERNETES if own else LONGEST
+    if not SHORTEST_BUNDLE <= seconds <= longest:
+        why = f"must be in the range [{SHORTEST_BUNDLE}, {longest}]"
+        yield fieldpath.invalid(at, seconds, why)
+
+
+def _uid(path: FieldPath, uid: str) -> Errors:
+    if not uid:
+        yield fieldpath.required(path, "must be set")
+    if len(uid.encode()) > UID_BYTES:
+        yield fieldpath.too_long(path, UID_BYTES)
+
+
+def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is asked for stays."""
+    if obj.get("spec") != old.get("spec"):
+        shown = internal_value(
+            obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
+        )
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

@@ -1,1 +1,0 @@
-"""What rules a namespace or the cluster: quotas, roles, nodes, configuration, certificates."""

@@ -1,0 +1,400 @@
+"""What rules a namespace or the cluster: namespaces, budgets, priorities, limits and quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.go.go_url import URLError
+from celadon.kube.go.go_url import parse as parse_url
+from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import Quantity, parse_amounts
+from celadon.kube.validation.apps import at_most_100_percent, int_or_percent
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    SPEC,
+    Errors,
+    entries,
+    items,
+    qualified_name,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.object_meta import standard_finalizer
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.resource_lists import (
+    ONE,
+    container_resource_name,
+    is_of_quota,
+    may_overcommit,
+    quantity_value,
+    quota_resource_name,
+    resource_name,
+)
+from celadon.kube.validation.text_rules import printed_selector, selector
+from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
+
+HIGHEST_USER_PRIORITY: Final = 1_000_000_000
+SYSTEM_PREFIX: Final = "system-"
+EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
+_REQUEST: Final = "defaultRequest"
+LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
+SCOPES: Final = frozenset(
+    {
+        "Terminating",
+        "NotTerminating",
+        "BestEffort",
+        "NotBestEffort",
+        "PriorityClass",
+        "CrossNamespacePodAffinity",
+        "VolumeAttributesClass",
+    }
+)
+CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_POD_RESOURCES: Final = frozenset(
+    {"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+)
+COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        (
+            *("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass"),
+            "CrossNamespacePodAffinity",
+        ),
+        _POD_RESOURCES,
+    ),
+    "BestEffort": frozenset({"pods"}),
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}
+"""Which of the standard resources can be limited within a scope."""
+UNFIT: Final = "unsupported scope applied to resource"
+EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
+
+
+def namespace(obj: JsonObject) -> Errors:
+    """What is wrong with a Namespace, besides its metadata."""
+    at = SPEC.child("finalizers")
+    for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
+        yield from qualified_name(at, finalizer)
+        yield from standard_finalizer(at, finalizer)
+
+
+def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
+    """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
+    for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
+        yield from qualified_name(at, finalizer)
+        yield from standard_finalizer(at, finalizer)
+
+
+def disruption_budget(obj: JsonObject) -> Errors:
+    """What is wrong with a PodDisruptionBudget, besides its metadata."""
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        detail = "minAvailable and maxUnavailable cannot be both set"
+        yield fieldpath.invalid(SPEC, _printed_budget(spec), detail)
+    for field in ("minAvailable", "maxUnavailable"):
+        if spec.get(field) is not None:
+            yield from int_or_percent(SPEC.child(field), spec[field])
+            yield from at_most_100_percent(SPEC.child(field), spec[field])
+    yield from selector(SPEC.child("selector"), spec.get("selector"))
+    eviction = spec.get("unhealthyPodEvictionPolicy")
+    if eviction is not None:
+        at = SPEC.child("unhealthyPodEvictionPolicy")
+        yield from supported(at, eviction, EVICTION_POLICIES)
+
+
+def _printed_budget(spec: JsonObject) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names."""
+    chosen = spec.get("selector")
+    return {
+        "MinAvailable": spec.get("minAvailable"),
+        "Selector": None if chosen is None else printed_selector(chosen),
+        "MaxUnavailable": spec.get("maxUnavailable"),
+        "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
+    }
+
+
+def priority_class(obj: JsonObject) -> Errors:
+    """What is wrong with a PriorityClass, besides its metadata."""
+    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
+    if name.startswith(SYSTEM_PREFIX):
+        fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
+        if fault:
+            detail = (
+                "priority class names with 'system-' prefix are reserved for system use only. "
+                f"error: {fault}"
+            )
+            yield fieldpath.forbidden(METADATA.child("name"), detail)
+    elif value > HIGHEST_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        yield fieldpath.forbidden(FieldPath("value"), detail)
+    policy = obj.get("preemptionPolicy")
+    if policy is not None:
+        yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
+
+
+def _system_fault(name: str, value: int, *, is_default: bool) -> str:
+    """Why this is not one of the classes that a server makes itself; empty if it is."""
+    if name not in SYSTEM_PRIORITIES:
+        return f"{name} is not a known system priority class"
+    if SYSTEM_PRIORITIES[name] != value:
+        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
+
+
+def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Neither the value nor the preemption policy may change."""
+    if (obj.get("value") or 0) != (old.get("value") or 0):
+        yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
+    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        at, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
+        yield fieldpath.invalid(at, policy, "field is immutable")
+
+
+def resource_quota(obj: JsonObject) -> Errors:
+    """What is wrong with a ResourceQuota, besides its metadata."""
+    spec = obj.get("spec") or {}
+    for name, text in entries(spec, "hard"):
+        at = SPEC.child("hard").key(name)
+        yield from quota_resource_name(at, name)
+        yield from quantity_value(at, name, text)
+    scopes, at = list(spec.get("scopes") or ()), SPEC.child("scopes")
+    for scope in scopes:
+        if scope not in SCOPES:
+            yield fieldpath.invalid(at, scopes, "unsupported scope")
+        for _ in _unfit(spec, scope):
+            yield fieldpath.invalid(at, scopes, UNFIT)
+    yield from _conflicting(at, spec, scopes)
+    selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
+    if selector is None:
+        return
+    chosen = selector.get("matchExpressions") or ()
+    for one in chosen:
+        yield from _scope(where, one, list(_unfit(spec, one.get("scopeName") or "")), selector)
+    yield from _conflicting(where, spec, [one.get("scopeName") or "" for one in chosen])
+
+
+def _conflicting(path: FieldPath, spec: JsonObject, scopes: Sequence[str]) -> Errors:
+    """Upstream shows the `scopes` of the spec, wherever the conflicting ones stand."""
+    for pair in CONFLICTING:
+        if set(pair) <= set(scopes):
+            yield fieldpath.invalid(path, spec.get("scopes"), "conflicting scopes")
+
+
+def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
+    """The resources that are limited, and that a scope has nothing to do with."""
+    fitting = COUNTED_IN.get(scope)
+    for name, _ in entries(spec, "hard"):
+        if fitting is not None and is_of_quota(name) and name not in fitting:
+            yield name
+
+
+def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
+    scope, operator = one.get("scopeName") or "", one.get("operator") or ""
+    values, at = one.get("values") or [], path.child("operator")
+    if scope not in SCOPES:
+        yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
+    for _ in unfit:
+        yield fieldpath.invalid(path, internal_value(selector, "core.v1.ScopeSelector"), UNFIT)
+    if scope in EXISTS_ONLY and operator != "Exists":
+        detail = (
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+            "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+            "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+        )
+        yield fieldpath.invalid(at, NamedText(operator), detail)
+    if operator in {"In", "NotIn"}:
+        if not values:
+            detail = (
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            )
+            yield fieldpath.required(path.child("values"), detail)
+    elif operator not in {"Exists", "DoesNotExist"}:
+        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+    elif values:
+        detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+        yield fieldpath.invalid(path.child("values"), values, detail)
+
+
+def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The scopes may not change."""
+    yield from resource_quota(obj)
+    new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
+    if set(new) != set(before):
+        yield fieldpath.invalid(SPEC.child("scopes"), new or None, "field is immutable")
+
+
+def limit_range(obj: JsonObject) -> Errors:
+    """What is wrong with a LimitRange, besides its metadata."""
+    types: set[str] = set()
+    for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
+        kind = limit.get("type") or ""
+        found = list(qualified_name(at.child("type"), kind))
+        yield from found
+        if not found and "/" not in kind and kind not in LIMIT_TYPES:
+            detail = "must be a standard limit type or fully qualified"
+            yield fieldpath.invalid(at.child("type"), NamedText(kind), detail)
+        if kind in types:
+            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+        types.add(kind)
+        yield from _limit_fields(at, limit, kind)
+        yield from _limit_amounts(at, limit, kind)
+
+
+def _limit_fields(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
+    name_rule = container_resource_name if kind in {"Container", "Pod"} else resource_name
+    for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+        at = path.child(field)
+        if field == "maxLimitRequestRatio":
+            yield from _storage_limits(path, limit, kind)
+        if field.startswith("default") and kind == "Pod":
+            if limit.get(field):
+                yield fieldpath.forbidden(at, "may not be specified when `type` is 'Pod'")
+            continue
+        for name, _ in entries(limit, field):
+            yield from name_rule(at.key(name), name)
+
+
+def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
+    named = any("storage" in (limit.get(one) or {}) for one in ("min", "max"))
+    if kind == "PersistentVolumeClaim" and not named:
+        detail = "either minimum or maximum storage value is required, but neither was provided"
+        yield fieldpath.required(path.child("limits"), detail)
+
+
+class Order(NamedTuple):
+    """What may not be greater than what; `blamed` is the field complained about, `shown` whose
+    value is printed there."""
+
+    low: str
+    high: str
+    blamed: str
+    shown: str
+    names: str
+
+
+ORDERS: Final = (
+    Order("min", "max", "min", "min", "min value|max value"),
+    Order("min", _REQUEST, _REQUEST, _REQUEST, "min value|default request value"),
+    Order(_REQUEST, "max", _REQUEST, _REQUEST, "default request value|max value"),
+    Order(_REQUEST, "default", _REQUEST, _REQUEST, "default request value|default limit value"),
+    Order("min", "default", "default", "min", "min value|default value"),
+    Order("default", "max", "default", "max", "default value|max value"),
+)
+
+
+def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
+    fields = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+    given = {field: dict(entries(limit, field)) for field in fields}
+    if kind == "Pod":
+        given["default"] = given["defaultRequest"] = {}
+    for name in sorted({name for amounts in given.values() for name in amounts}):
+        amounts = {field: parse_amounts(one[name]) for field, one in given.items() if name in one}
+        yield from _ordered(path, name, amounts)
+        ratio = amounts.get("maxLimitRequestRatio")
+        if ratio is not None:
+            yield from _ratio(path.child("maxLimitRequestRatio").key(name), ratio, amounts)
+        default, request = amounts.get("default"), amounts.get("defaultRequest")
+        if may_overcommit(name) or default is None or request is None:
+            continue
+        if default.compare(request) != 0:
+            detail = (
+                f"default value {default} must equal to defaultRequest value {request} in {name}"
+            )
+            yield fieldpath.invalid(path.child("defaultRequest").key(name), str(request), detail)
+
+
+def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors:
+    for order in ORDERS:
+        low, high = amounts.get(order.low), amounts.get(order.high)
+        if low is not None and high is not None and low.compare(high) > 0:
+            smaller, _, larger = order.names.partition("|")
+            detail = f"{smaller} {low} is greater than {larger} {high}"
+            shown = str(amounts[order.shown])
+            yield fieldpath.invalid(path.child(order.blamed).key(name), shown, detail)
+
+
+def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:
+    if ratio.compare(ONE) < 0:
+        yield fieldpath.invalid(path, str(ratio), f"ratio {ratio} is less than 1")
+    if "min" in amounts and "max" in amounts and amounts["min"].sign:
+        limit = float(amounts["max"].as_decimal()) / float(amounts["min"].as_decimal())
+        if float(ratio.as_decimal()) > limit:
+            detail = f"ratio {ratio} is greater than max/min = {limit:f}"
+            yield fieldpath.invalid(path, str(ratio), detail)
+
+
+# --- Webhook locations -------------------------------------------------------
+#
+# Where a webhook is: a URL or a service.
+#
+# As k8s.io/apiserver `pkg/util/webhook/validation.go`. The host form, the name of the type of
+# error for an unreadable URL and the swapped names of a service are upstream's.
+
+
+_FORM: Final = "; desired format: https://host[/path]"
+_DEFAULT_PORT: Final = 443
+
+
+def webhook_url_errors(text: str, path: FieldPath) -> list[FieldError]:
+    """What is wrong with the URL of a webhook."""
+    try:
+        url = parse_url(text)
+    except URLError as error:
+        return [fieldpath.required(path, f"url must be a valid URL: {error}{_FORM}")]
+    errors = []
+    if url.scheme != "https":
+        detail = f"'https' is the only allowed URL scheme{_FORM}"
+        errors.append(fieldpath.invalid(path, url.scheme, detail))
+    if not url.host:
+        errors.append(fieldpath.invalid(path, "", f"host must be specified{_FORM}"))
+    if url.user is not None:
+        written = url.user.written().decode("ascii")
+        detail = "user information is not permitted in the URL"
+        errors.append(fieldpath.invalid(path, written, detail))
+    if url.fragment:
+        shown = url.fragment.decode("utf-8", "replace")
+        errors.append(fieldpath.invalid(path, shown, "fragments are not permitted in the URL"))
+    if url.raw_query:
+        shown = url.raw_query.decode("utf-8", "replace")
+        detail = "query parameters are not permitted in the URL"
+        errors.append(fieldpath.invalid(path, shown, detail))
+    return errors
+
+
+def webhook_service_errors(service: JsonObject, path: FieldPath) -> list[FieldError]:
+    """What is wrong with the service that a webhook is behind. Upstream hands name and namespace
+    over in the wrong order."""
+    errors = []
+    if not service.get("namespace"):
+        errors.append(fieldpath.required(path.child("name")))
+    if not service.get("name"):
+        errors.append(fieldpath.required(path.child("namespace")))
+    port = service.get("port")
+    port = _DEFAULT_PORT if port is None else port
+    errors += [
+        fieldpath.invalid(path.child("port"), port, f"port is not valid: {message}")
+        for message in name_rules.port_number(port)
+    ]
+    if service.get("path") is not None:
+        errors += _service_path(service["path"], path.child("path"))
+    return errors
+
+
+def _service_path(text: str, path: FieldPath) -> list[FieldError]:
+    if text in {"", "/"}:
+        return []
+    errors = []
+    if not text.startswith("/"):
+        errors.append(fieldpath.invalid(path, text, "must start with a '/'"))
+    for i, segment in enumerate(text[1:].removesuffix("/").split("/")):
+        if not segment:
+            errors.append(fieldpath.invalid(path, text, f"segment[{i}] may not be empty"))
+            continue
+        errors += [
+            fieldpath.invalid(path, text, f"segment[{i}]: {message}")
+            for message in name_rules.dns1123_subdomain(segment)
+        ]
+    return errors

@@ -1,0 +1,475 @@
+"""Nodes: their taints, what they have, and the ranges of their pods' addresses.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`. Taints are complained about below `metadata`, where
+they stood as an annotation once.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
+from celadon.kube.go.go_json import JsonSyntaxError, check_syntax
+from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    METADATA,
+    NOT_POSITIVE,
+    SPEC,
+    Errors,
+    each,
+    entries,
+    items,
+    qualified_name,
+    required_choice,
+)
+from celadon.kube.validation.field_rules import changed_fields
+from celadon.kube.validation.object_meta import (
+    Naming,
+    standard_finalizers,
+    validate_object_meta,
+    validate_object_meta_update,
+)
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.resource_lists import quantity_value
+from celadon.kube.validation.pods.scheduling import EFFECTS
+from celadon.kube.validation.text_rules import label_name, older_range
+from celadon.kube.well_known_values import TLS_SECRET
+from celadon.patterns import late_pattern
+
+_STATUS: Final = FieldPath("status")
+_RANGES: Final = SPEC.child("podCIDRs")
+_ONE_SOURCE: Final = "exactly one reference subfield must be non-nil"
+RANGES_STAY: Final = 'node updates may not change podCIDR except from "" to valid'
+MAX_FEATURE_BYTES: Final = 253
+_FEATURE: Final = late_pattern("[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+PROVIDER_STAYS: Final = 'node updates may not change providerID except from "" to valid'
+
+
+def node(obj: JsonObject) -> Errors:
+    """What is wrong with a new Node, besides its metadata."""
+    spec = obj.get("spec") or {}
+    status = obj.get("status") or {}
+    yield from _taints(spec)
+    yield from _amounts(obj)
+    swap = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
+    if swap is not None and swap <= 0:
+        yield fieldpath.invalid(METADATA.child("nodeSwapStatus", "capacity"), swap, NOT_POSITIVE)
+    yield from _features(status)
+    yield from _ranges(spec.get("podCIDRs") or [])
+
+
+def node_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """All that is wrong with a changed Node."""
+    yield from node(obj)
+    yield from node_changes(obj, old)
+
+
+def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """What may not change, also by way of the status."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _amounts(obj)
+    yield from _features(obj.get("status") or {})
+    yield from _addresses(obj.get("status") or {})
+    yield from _kept_ranges(spec.get("podCIDRs") or [], before.get("podCIDRs") or [])
+    provider = before.get("providerID")
+    if provider and spec.get("providerID") != provider:
+        yield fieldpath.forbidden(SPEC.child("providerID"), PROVIDER_STAYS)
+    if spec.get("configSource") is not None:
+        at = SPEC.child("configSource")
+        yield from _config_source(at, spec["configSource"], in_status=False)
+    config = (obj.get("status") or {}).get("config") or {}
+    for field in ("assigned", "active", "lastKnownGood"):
+        if config.get(field) is not None:
+            at = _STATUS.child("config", field)
+            yield from _config_source(at, config[field], in_status=True)
+    yield from _taints(spec)
+    if (spec.get("externalID") or "") != (before.get("externalID") or ""):
+        yield fieldpath.forbidden(SPEC.child("externalID"), "may not be updated")
+
+
+def _taints(spec: JsonObject) -> Errors:
+    seen: set[tuple[str, str]] = set()
+    for at, taint in items(spec, "taints", METADATA):
+        key, value = taint.get("key") or "", taint.get("value") or ""
+        effect = taint.get("effect") or ""
+        yield from label_name(at.child("key"), key)
+        messages = name_rules.label_value(value)
+        if messages:
+            yield fieldpath.invalid(at.child("value"), value, ";".join(messages))
+        yield from required_choice(at.child("effect"), effect, EFFECTS)
+        if (key, effect) in seen:
+            why = "taints must be unique by key and effect pair"
+            shown = internal_value(taint, "core.v1.Taint")
+            yield FieldError(ErrorType.DUPLICATE, at, shown, why)
+        seen.add((key, effect))
+
+
+def _amounts(obj: JsonObject) -> Errors:
+    for field in ("capacity", "allocatable"):
+        for name, text in entries(obj.get("status") or {}, field):
+            yield from quantity_value(_STATUS.child(field, name), name, text)
+
+
+def _features(status: JsonObject) -> Errors:
+    """The features that a kubelet declares: sorted, each once."""
+    last = None
+    for at, name in items(status, "declaredFeatures", _STATUS):
+        if last is not None and name == last:
+            yield fieldpath.duplicate(at, name)
+        elif last is not None and name < last:
+            yield fieldpath.invalid(at, name, "list must be sorted alphabetically")
+        why = _feature_fault(name)
+        if why:
+            yield fieldpath.invalid(at, name, f"invalid feature name {quote(name)}: {why}")
+        last = name
+
+
+def _feature_fault(name: str) -> str:
+    if len(name.encode()) > MAX_FEATURE_BYTES:
+        return f"must be no more than {MAX_FEATURE_BYTES} characters"
+    if _FEATURE.fullmatch(name) is None:
+        return (
+            "must start with an UpperCamelCase segment, with subsequent segments separated by '/' "
+            "(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters "
+            "and slashes"
+        )
+    return ""
+
+
+def _addresses(status: JsonObject) -> Errors:
+    seen: list[dict[str, Any]] = []
+    for at, address in items(status, "addresses", _STATUS):
+        shown = {field: address.get(field.lower()) or "" for field in ("Type", "Address")}
+        if shown in seen:
+            yield fieldpath.duplicate(at, shown)
+        seen.append(shown)
+
+
+def _ranges(ranges: Sequence[str]) -> Errors:
+    for index, one in enumerate(ranges):
+        yield from older_range(_RANGES.index(index), one)
+    if len(ranges) < 2:
+        return
+    found = [text_rules.network(one) for one in ranges]
+    bad = next((index for index, network in enumerate(found) if network is None), None)
+    if bad is not None:
+        why = "invalid PodCIDRs. failed to check with dual stack with error:"
+        which = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+        yield fieldpath.internal(_RANGES, f"{why}{which}")
+    families = {network.addr.is_v4 for network in found if network is not None}
+    if bad is not None or len(families) < 2 or len(ranges) > 2:
+        why = "may specify no more than one CIDR for each IP family"
+        yield fieldpath.invalid(_RANGES, ranges, why)
+    seen = set[str]()
+    for index, one in enumerate(ranges):
+        if one in seen:
+            yield fieldpath.duplicate(_RANGES.index(index), one)
+        seen.add(one)
+
+
+def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:
+    if before and len(new) != len(before):
+        yield fieldpath.forbidden(_RANGES, RANGES_STAY)
+    elif before:
+        for one, was in zip(new, before, strict=True):
+            if one != was:
+                yield fieldpath.forbidden(_RANGES, RANGES_STAY)
+
+
+def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> Errors:
+    """Where a kubelet took its configuration from, when it still could."""
+    found = source.get("configMap")
+    if found is None:
+        yield fieldpath.invalid(path, {"ConfigMap": None}, _ONE_SOURCE)
+        return
+    at = path.child("configMap")
+    for field in ("uid", "resourceVersion"):
+        given = bool(found.get(field))
+        if in_status and not given:
+            yield fieldpath.required(at.child(field), f"{field} must be set in status")
+        elif given and not in_status:
+            yield fieldpath.forbidden(at.child(field), f"{field} must not be set in spec")
+    rules = {
+        "namespace": name_rules.dns1123_label,
+        "name": name_rules.dns1123_subdomain,
+        "kubeletConfigKey": text_rules.config_key,
+    }
+    for field, rule in rules.items():
+        value = found.get(field) or ""
+        if value:
+            yield from each(at.child(field), value, rule(value))
+        else:
+            yield fieldpath.required(at.child(field), f"{field} must be set")
+
+
+# --- Config data -------------------------------------------------------------
+#
+# ConfigMaps and Secrets.
+
+
+MAX_BYTES: Final = 1024 * 1024
+"""All values of one object together."""
+
+FIXED: Final = "field is immutable when `immutable` is set"
+ACCOUNT: Final = "kubernetes.io/service-account.name"
+REDACTED: Final = "<secret contents redacted>"
+JSON_STARTS: Final = {"[": "array", '"': "string", "tf": "bool", "-0123456789": "number"}
+"""What a JSON value is that begins so, where an object is wanted."""
+
+_DATA: Final = FieldPath("data")
+_BINARY: Final = FieldPath("binaryData")
+
+
+def _decoded(value: str) -> bytes:
+    try:
+        return base64.b64decode(value)
+    except binascii.Error:
+        return b""
+
+
+def config_map(obj: JsonObject) -> Errors:
+    """What is wrong with a ConfigMap, besides its metadata."""
+    total = 0
+    binary = obj.get("binaryData") or {}
+    for key, value in entries(obj, "data"):
+        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        if key in binary:
+            yield fieldpath.invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
+        total += len(value.encode("utf-8", "surrogatepass"))
+    for key, value in entries(obj, "binaryData"):
+        yield from each(_BINARY.key(key), key, text_rules.config_key(key))
+        total += len(_decoded(value))
+    if total > MAX_BYTES:
+        yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
+
+
+def config_map_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """An immutable one may not change, nor become mutable."""
+    yield from _frozen(obj, old, "data", "binaryData")
+    yield from config_map(obj)
+
+
+def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
+    if not old.get("immutable"):
+        return
+    if not obj.get("immutable"):
+        yield fieldpath.forbidden(FieldPath("immutable"), FIXED)
+    for field in fields:
+        if (obj.get(field) or {}) != (old.get(field) or {}):
+            yield fieldpath.forbidden(FieldPath(field), FIXED)
+
+
+def secret(obj: JsonObject) -> Errors:
+    """What is wrong with a Secret, besides its metadata."""
+    total = 0
+    for key, value in entries(obj, "data"):
+        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        total += len(_decoded(value))
+    if total > MAX_BYTES:
+        yield fieldpath.too_long(_DATA, MAX_BYTES)
+    yield from _typed(obj)
+
+
+def _typed(obj: JsonObject) -> Errors:
+    kind, data = obj.get("type") or "", obj.get("data") or {}
+    if kind == "kubernetes.io/service-account-token":
+        notes = (obj.get("metadata") or {}).get("annotations") or {}
+        if not notes.get(ACCOUNT):
+            yield fieldpath.required(FieldPath("metadata", "annotations").key(ACCOUNT))
+    elif kind in DOCKER_KEYS:
+        yield from _docker(data, DOCKER_KEYS[kind])
+    elif kind == "kubernetes.io/basic-auth":
+        if "username" not in data and "password" not in data:
+            yield from (fieldpath.required(_DATA.key(key)) for key in ("username", "password"))
+    elif kind == "kubernetes.io/ssh-auth":
+        if not data.get("ssh-privatekey"):
+            yield fieldpath.required(_DATA.key("ssh-privatekey"))
+    elif kind == TLS_SECRET:
+        missing = [key for key in ("tls.crt", "tls.key") if key not in data]
+        yield from (fieldpath.required(_DATA.key(key)) for key in missing)
+
+
+DOCKER_KEYS: Final = {
+    "kubernetes.io/dockercfg": ".dockercfg",
+    "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
+}
+
+
+def _docker(data: JsonObject, key: str) -> Errors:
+    at = _DATA.key(key)
+    if key not in data:
+        yield fieldpath.required(at)
+        return
+    try:
+        yield from _json_object(at, _decoded(data[key]).decode("utf-8", "surrogateescape"))
+    except JsonSyntaxError as error:
+        yield fieldpath.invalid(at, REDACTED, str(error))
+
+
+def _json_object(path: FieldPath, text: str) -> Errors:
+    check_syntax(text)
+    found = next((name for start, name in JSON_STARTS.items() if text.strip()[:1] in start), "")
+    if found:
+        detail = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        yield fieldpath.invalid(path, REDACTED, detail)
+
+
+def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """An immutable one may not change, nor become mutable; the type never."""
+    yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
+    yield from _frozen(obj, old, "data")
+    yield from secret(obj)
+
+
+# --- Events ------------------------------------------------------------------
+#
+# Events: of the core group, and of their own, which has names of its own for most fields.
+#
+# As k8s.io/kubernetes `pkg/apis/core/validation/events.go`: inside there is one kind of Event,
+# and both are complained about by the names it has there.
+
+
+MAX_WORD: Final = 128
+MAX_MESSAGE: Final = 1024
+TYPES: Final = ("Normal", "Warning")
+CORE_NAMES: Final = {
+    "regarding": "involvedObject",
+    "note": "message",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+    "deprecatedSource": "source",
+}
+"""Fields of `events.k8s.io` and what they are called in the core group, and inside."""
+_NAMING: Final = Naming()
+_ROOT: Final = FieldPath()
+_UNSET: Final = "needs to be unset"
+
+
+def core_event(obj: JsonObject) -> Errors:
+    """Of the core group, with the old rules for events without a time of their own."""
+    return _event(obj, "reportingComponent", obj.get("reportingComponent") or "")
+
+
+def _event(obj: JsonObject, reporter_field: str, reporter: str) -> Errors:
+    own = (obj.get("metadata") or {}).get("namespace") or ""
+    involved = (obj.get("involvedObject") or {}).get("namespace") or ""
+    if obj.get("eventTime"):
+        fits = bool(involved) or own in {"default", "kube-system"}
+    elif involved:
+        fits = involved == own
+    else:
+        fits = own in {"", "default"}
+    if not fits:
+        at = FieldPath("involvedObject", "namespace")
+        yield fieldpath.invalid(at, involved, "does not match event.namespace")
+    if obj.get("eventTime"):
+        yield from _timed_event(obj, _ROOT.child(reporter_field), reporter)
+
+
+def _timed_event(obj: JsonObject, reporter_path: FieldPath, reporter: str) -> Errors:
+    if not reporter:
+        yield fieldpath.required(reporter_path)
+    yield from qualified_name(reporter_path, reporter)
+    for field in ("reportingInstance", "action", "reason"):
+        value = obj.get(field) or ""
+        if not value:
+            yield fieldpath.required(_ROOT.child(field))
+        if len(value.encode()) > MAX_WORD:
+            detail = f"can have at most {MAX_WORD} characters"
+            yield fieldpath.invalid(_ROOT.child(field), "", detail)
+    if len((obj.get("message") or "").encode()) > MAX_MESSAGE:
+        detail = f"can have at most {MAX_MESSAGE} characters"
+        yield fieldpath.invalid(_ROOT.child("message"), "", detail)
+
+
+def _inside(obj: JsonObject) -> dict[str, Any]:
+    """An Event of `events.k8s.io` by the names of the core group."""
+    return {CORE_NAMES.get(field, field): value for field, value in obj.items()}
+
+
+def event(obj: JsonObject) -> Errors:
+    """What is wrong with a new Event of `events.k8s.io`, its metadata included."""
+    inside = _inside(obj)
+    yield from _event(inside, "reportingController", obj.get("reportingController") or "")
+    yield from validate_object_meta(obj.get("metadata") or {}, _NAMING)
+    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
+    yield from _series(inside)
+    if not inside.get("eventTime"):
+        yield fieldpath.required(_ROOT.child("eventTime"))
+    kind = inside.get("type") or ""
+    if kind not in TYPES:
+        yield fieldpath.invalid(_ROOT.child("type"), "", f"has invalid value: {kind}")
+    for field in ("firstTimestamp", "lastTimestamp", "count"):
+        if inside.get(field):
+            yield fieldpath.invalid(_ROOT.child(field), "", _UNSET)
+    source = inside.get("source") or {}
+    if source.get("component") or source.get("host"):
+        yield fieldpath.invalid(_ROOT.child("source"), "", _UNSET)
+
+
+def _series(inside: JsonObject) -> Errors:
+    series = inside.get("series")
+    if series is None:
+        return
+    if (series.get("count") or 0) < 2:
+        yield fieldpath.invalid(FieldPath("series.count"), "", "should be at least 2")
+    if not series.get("lastObservedTime"):
+        yield fieldpath.required(FieldPath("series.lastObservedTime"))
+
+
+def event_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """All that may change is the series."""
+    inside, before = _inside(obj), _inside(old)
+    yield from _event(inside, "reportingController", obj.get("reportingController") or "")
+    yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
+    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
+    if inside.get("series") != before.get("series"):
+        yield from _series(inside)
+    for field in LASTING:
+        zero = ZEROS.get(field, "")
+        new, was = (one.get(field) or zero for one in (inside, before))
+        if new != was:
+            shown = _printed_reference(new) if isinstance(new, dict) else new
+            yield fieldpath.invalid(_ROOT.child(field), shown, IMMUTABLE)
+
+
+LASTING: Final = (
+    *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count"),
+    *("reason", "type", "eventTime", "action", "related", "reportingController"),
+    "reportingInstance",
+)
+"""What may not change, in upstream's order: a reason is looked at twice."""
+ZEROS: Final[Mapping[str, Any]] = {
+    "involvedObject": {},
+    "source": {},
+    "firstTimestamp": None,
+    "lastTimestamp": None,
+    "count": 0,
+    "eventTime": None,
+    "related": None,
+}
+"""What such a field is when it is not there, where that is no empty text."""
+
+
+def _printed_reference(given: JsonObject) -> dict[str, Any]:
+    """As Go prints the structs, whose fields have no JSON names."""
+    if "component" in given or "host" in given:
+        return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}
+    names = {
+        "Kind": "kind",
+        "Namespace": "namespace",
+        "Name": "name",
+        "UID": "uid",
+        "APIVersion": "apiVersion",
+        "ResourceVersion": "resourceVersion",
+        "FieldPath": "fieldPath",
+    }
+    return {shown: given.get(field) or "" for shown, field in names.items()}

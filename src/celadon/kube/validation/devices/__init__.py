@@ -1,1 +1,0 @@
-"""Validation of `resource.k8s.io`: devices, who offers them, and who wants them."""

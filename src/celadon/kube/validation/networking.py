@@ -1,0 +1,562 @@
+"""Ingresses, their classes, and NetworkPolicies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    NO_ERRORS,
+    RELAXED_SERVICE_NAMES,
+    SPEC,
+    STRICT_ADDRESSES,
+    Errors,
+    at_most,
+    dns_label,
+    dns_subdomain,
+    each,
+    holding,
+    items,
+    only_with,
+    port_number,
+    qualified_name,
+    required_choice,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.field_rules import changed_fields
+from celadon.kube.validation.pods.containers import PROTOCOLS
+from celadon.kube.validation.text_rules import (
+    canonical_address,
+    labels,
+    older_address,
+    older_range,
+    selector,
+)
+from celadon.kube.well_known_values import INGRESS_CLASS
+
+PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
+BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
+BAD_ENDS: Final = ("/..", "/.")
+SCOPES: Final = ("Cluster", "Namespace")
+MAX_CONTROLLER_BYTES: Final = 250
+POLICY_TYPES: Final = ("Ingress", "Egress")
+DIRECTIONS: Final = (("ingress", "from"), ("egress", "to"))
+"""The rules of a NetworkPolicy, and where they name their peers."""
+POLICY_PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
+NO_ADDRESS: Final = "must be a DNS name, not an IP address"
+
+
+class Kept(NamedTuple):
+    """What an Ingress had before rules were there that forbid it."""
+
+    secret_names: bool = False
+    wildcard_rules: bool = False
+    service_names: bool = False
+
+
+NOTHING_KEPT: Final = Kept()
+
+
+def ingress(obj: JsonObject) -> Errors:
+    """What is wrong with an Ingress, besides its metadata."""
+    yield from _ingress(obj, NOTHING_KEPT)
+    notes = (obj.get("metadata") or {}).get("annotations") or {}
+    chosen = (obj.get("spec") or {}).get("ingressClassName")
+    if INGRESS_CLASS in notes and chosen is not None and notes[INGRESS_CLASS] != chosen:
+        at = FieldPath("annotations").child(INGRESS_CLASS)
+        detail = "must match `ingressClassName` when both are specified"
+        yield fieldpath.invalid(at, notes[INGRESS_CLASS], detail)
+
+
+def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What was taken before the rules became what they are may stay, and more of its sort come."""
+    spec = old.get("spec") or {}
+    secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
+    rules = spec.get("rules") or ()
+    backends = [spec.get("defaultBackend") or {}]
+    for rule in rules:
+        backends += (
+            one.get("backend") or {} for one in (rule.get("http") or {}).get("paths") or ()
+        )
+    names = [one["service"].get("name") or "" for one in backends if one.get("service")]
+    kept = Kept(
+        secret_names=any(one and name_rules.dns1123_subdomain(one) for one in secrets),
+        wildcard_rules=any("*" in (one.get("host") or "") and _is_wrong(one) for one in rules),
+        service_names=any(map(_is_relaxed_only, names)),
+    )
+    return _ingress(obj, kept)
+
+
+def _is_wrong(rule: JsonObject) -> bool:
+    return bool(holding(_rule_value(FieldPath(), rule, NOTHING_KEPT), frozenset()))
+
+
+def _is_relaxed_only(name: str) -> bool:
+    return not name_rules.dns1123_label(name) and bool(name_rules.dns1035_label(name))
+
+
+def _ingress(obj: JsonObject, kept: Kept) -> Errors:
+    spec = obj.get("spec") or {}
+    backend = spec.get("defaultBackend")
+    if not spec.get("rules") and backend is None:
+        detail = "either `defaultBackend` or `rules` must be specified"
+        yield fieldpath.invalid(SPEC, spec.get("rules"), detail)
+    if backend is not None:
+        yield from _backend(SPEC.child("defaultBackend"), backend, kept)
+    for at, rule in items(spec, "rules", SPEC):
+        yield from _rule(at, rule, kept)
+    for at, tls in items(spec, "tls", SPEC):
+        for where, host in items(tls, "hosts", at):
+            yield from _host(where, host)
+        if tls.get("secretName") and not kept.secret_names:
+            yield from dns_subdomain(at.child("secretName"), tls["secretName"])
+    if spec.get("ingressClassName") is not None:
+        name = spec["ingressClassName"]
+        yield from dns_subdomain(SPEC.child("ingressClassName"), name)
+
+
+def _host(path: FieldPath, host: str) -> Errors:
+    if "*" in host:
+        return each(path, host, text_rules.wildcard_subdomain(host))
+    return dns_subdomain(path, host)
+
+
+def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+    host = rule.get("host") or ""
+    if host:
+        if text_rules.address(host) is not None:
+            yield fieldpath.invalid(path.child("host"), host, NO_ADDRESS)
+        yield from _host(path.child("host"), host)
+    if not kept.wildcard_rules or "*" not in host:
+        yield from _rule_value(path, rule, kept)
+
+
+def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+    http, at = rule.get("http"), path.child("http")
+    if http is None:
+        return
+    if not http.get("paths"):
+        yield fieldpath.required(at.child("paths"))
+    for where, one in items(http, "paths", at):
+        yield from _path(where, one, kept)
+
+
+def _path(path: FieldPath, given: JsonObject, kept: Kept) -> Errors:
+    kind, value = given.get("pathType"), given.get("path") or ""
+    at = path.child("path")
+    if kind is None:
+        yield fieldpath.required(path.child("pathType"), "pathType must be specified")
+        return
+    if kind not in PATH_TYPES:
+        yield from supported(path.child("pathType"), kind, PATH_TYPES)
+    elif not value.startswith("/") and (value or kind != "ImplementationSpecific"):
+        yield fieldpath.invalid(at, value, "must be an absolute path")
+    if kind in {"Exact", "Prefix"}:
+        for sequence in BAD_SEQUENCES:
+            if sequence in value:
+                yield fieldpath.invalid(at, value, f"must not contain '{sequence}'")
+        for end in BAD_ENDS:
+            if value.endswith(end):
+                yield fieldpath.invalid(at, value, f"cannot end with '{end}'")
+    yield from _backend(path.child("backend"), given.get("backend") or {}, kept)
+
+
+def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
+    resource, service = backend.get("resource"), backend.get("service")
+    if resource is not None and service is not None:
+        yield fieldpath.invalid(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from _reference(path.child("resource"), resource)
+    elif service is None:
+        yield fieldpath.invalid(path, "", "resource or service backend is required")
+    else:
+        at = path.child("service")
+        name = service.get("name") or ""
+        yield from _service_name(at.child("name"), name, kept)
+        yield from _service_port(path, at.child("port"), service.get("port") or {})
+
+
+def _service_name(path: FieldPath, name: str, kept: Kept) -> Errors:
+    if not name:
+        return iter((fieldpath.required(path),))
+    if kept.service_names:
+        return dns_label(path, name)
+    gate, otherwise = RELAXED_SERVICE_NAMES, each(path, name, name_rules.dns1035_label(name))
+    return itertools.chain(only_with(gate, dns_label(path, name)), only_with(f"!{gate}", otherwise))
+
+
+def _service_port(path: FieldPath, at: FieldPath, port: JsonObject) -> Errors:
+    name, number = port.get("name") or "", port.get("number") or 0
+    if name and number:
+        yield fieldpath.invalid(path, "", "cannot set both port name & port number")
+    elif name:
+        yield from each(at.child("name"), name, text_rules.port_name(name))
+    elif number:
+        yield from port_number(at.child("number"), number)
+    else:
+        yield fieldpath.required(path, "port name or number is required")
+
+
+def _reference(path: FieldPath, reference: JsonObject) -> Errors:
+    if reference.get("apiGroup") is not None:
+        yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
+    for field in ("kind", "name"):
+        value = reference.get(field) or ""
+        yield from required_name(path.child(field), value, name_rules.path_segment_name)
+
+
+def ingress_class(obj: JsonObject) -> Errors:
+    """What is wrong with an IngressClass, besides its metadata."""
+    spec = obj.get("spec") or {}
+    controller, at = spec.get("controller") or "", SPEC.child("controller")
+    if not controller:
+        yield fieldpath.required(at)
+    else:
+        if len(controller.encode()) > MAX_CONTROLLER_BYTES:
+            yield fieldpath.too_long(at, MAX_CONTROLLER_BYTES)
+        yield from domain_prefixed_path(at, controller)
+    if spec.get("parameters") is not None:
+        yield from _parameters(SPEC.child("parameters"), spec["parameters"])
+
+
+def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
+    """`example.com/name`: a domain, a slash, a path."""
+    host, slash, rest = value.partition("/")
+    if not (host and slash and rest):
+        detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+        yield fieldpath.invalid(path, value, detail)
+        return
+    yield from each(path, host, name_rules.dns1123_subdomain(host))
+    yield from each(path, rest, text_rules.http_path(rest))
+
+
+def _parameters(path: FieldPath, given: JsonObject) -> Errors:
+    yield from _reference(path, given)
+    scope, namespace, at = given.get("scope"), given.get("namespace"), path.child("namespace")
+    if scope is None:
+        yield fieldpath.required(path.child("scope"))
+    elif scope not in SCOPES:
+        yield fieldpath.not_supported(path.child("scope"), scope, SCOPES)
+    elif scope == "Namespace":
+        if namespace is None:
+            yield fieldpath.required(at, "`parameters.scope` is set to 'Namespace'")
+        else:
+            yield from dns_label(at, namespace)
+    elif namespace is not None:
+        yield fieldpath.forbidden(at, "`parameters.scope` is set to 'Cluster'")
+
+
+def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    new, before = (one.get("spec") or {} for one in (obj, old))
+    yield from changed_fields("networking.v1.IngressClassSpec", new, before, SPEC)
+    yield from ingress_class(obj)
+
+
+def network_policy(obj: JsonObject) -> Errors:
+    """What is wrong with a NetworkPolicy, besides its metadata."""
+    return _policy(obj, frozenset())
+
+
+def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Ranges that were there before may stay however they are written."""
+    blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
+    return _policy(
+        obj, {text for one in blocks for text in (one.get("cidr"), *(one.get("except") or ()))}
+    )
+
+
+def _peers(obj: JsonObject) -> Iterator[JsonObject]:
+    for direction, peers in DIRECTIONS:
+        for rule in (obj.get("spec") or {}).get(direction) or ():
+            yield from rule.get(peers) or ()
+
+
+def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
+    spec = obj.get("spec") or {}
+    yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
+    for direction, peers in DIRECTIONS:
+        for at, rule in items(spec, direction, SPEC):
+            for where, port in items(rule, "ports", at):
+                yield from _policy_port(where, port)
+            for where, peer in items(rule, peers, at):
+                yield from _peer(where, peer, known)
+    types = spec.get("policyTypes") or []
+    if len(types) > len(POLICY_TYPES):
+        detail = "may not specify more than two policyTypes"
+        yield fieldpath.invalid(SPEC.child("policyTypes"), types, detail)
+        return
+    for at, one in items(spec, "policyTypes", SPEC):
+        yield from supported(at, one, POLICY_TYPES)
+
+
+def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
+    protocol, port, end = given.get("protocol"), given.get("port"), given.get("endPort")
+    if protocol is not None:
+        yield from supported(path.child("protocol"), protocol, POLICY_PROTOCOLS)
+    at = path.child("endPort")
+    if isinstance(port, int):
+        yield from port_number(path.child("port"), port)
+        if end is not None:
+            if end < port:
+                # The smaller one is wrong, and upstream shows the other.
+                yield fieldpath.invalid(at, port, "must be greater than or equal to `port`")
+            yield from port_number(at, end)
+        return
+    if end is not None:
+        why = "is not specified" if port is None else "is non-numeric"
+        yield fieldpath.invalid(at, end, f"may not be specified when `port` {why}")
+    if port is not None:
+        yield from each(path.child("port"), port, text_rules.port_name(port))
+
+
+def _peer(path: FieldPath, peer: JsonObject, known: Collection[str]) -> Errors:
+    kinds = ("podSelector", "namespaceSelector", "ipBlock")
+    given = [kind for kind in kinds if peer.get(kind) is not None]
+    for kind in given:
+        if kind == "ipBlock":
+            yield from _block(path.child(kind), peer[kind], known)
+        else:
+            yield from selector(path.child(kind), peer[kind])
+    if not given:
+        yield fieldpath.required(path, "must specify a peer")
+    elif len(given) > 1 and "ipBlock" in given:
+        yield fieldpath.forbidden(path, "may not specify both ipBlock and another peer")
+
+
+def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors:
+    whole = block.get("cidr") or ""
+    if not whole:
+        yield fieldpath.required(path.child("cidr"))
+        return
+    yield from older_range(path.child("cidr"), whole, known)
+    outer = text_rules.network(whole)
+    if outer is None:
+        return
+    for at, one in items(block, "except", path):
+        yield from older_range(at, one, known)
+        inner = text_rules.network(one)
+        if inner is None:
+            continue
+        within = outer.masked().contains(inner.masked().addr)
+        if not within or outer.length >= inner.length:
+            yield fieldpath.invalid(at, one, "must be a strict subset of `cidr`")
+
+
+# --- Endpoints objects -------------------------------------------------------
+#
+# Endpoints, and what they share with Services and EndpointSlices: names of ports, addresses.
+#
+# As k8s.io/kubernetes `pkg/apis/core/validation`.
+
+
+def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one: subsets that stay are not looked at again."""
+    if (obj.get("subsets") or []) == (old.get("subsets") or []):
+        return NO_ERRORS
+    return endpoints(obj)
+
+
+def endpoints(obj: JsonObject) -> Errors:
+    """What is wrong with an Endpoints, besides its metadata."""
+    path = FieldPath()
+    for at, subset in items(obj, "subsets", path):
+        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+            detail = "must specify `addresses` or `notReadyAddresses`"
+            yield fieldpath.required(at, detail)
+        for field in ("addresses", "notReadyAddresses"):
+            for where, address in items(subset, field, at):
+                yield from _endpoint(where, address)
+        several = len(subset.get("ports") or ()) > 1
+        for where, port in items(subset, "ports", at):
+            yield from port_name(where, port, required=several)
+            yield from port_number(where.child("port"), port.get("port", 0))
+            yield from required_choice(where.child("protocol"), port.get("protocol"), PROTOCOLS)
+            if port.get("appProtocol") is not None:
+                yield from qualified_name(where.child("appProtocol"), port["appProtocol"])
+
+
+def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
+    value = address.get("ip") or ""
+    yield from older_address(path.child("ip"), value)
+    if address.get("hostname"):
+        yield from dns_label(path.child("hostname"), address["hostname"])
+    node = address.get("nodeName")
+    if node is not None:
+        yield from each(path.child("nodeName"), node, name_rules.dns1123_subdomain(node))
+    yield from each(path.child("ip"), value, special_address(value))
+
+
+def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
+    """Of a port of a Service or an Endpoints; `required` where there are several."""
+    name = port.get("name") or ""
+    if name:
+        yield from dns_label(path.child("name"), name)
+    elif required:
+        yield fieldpath.required(path.child("name"))
+
+
+def special_address(value: str) -> list[str]:
+    """What is said about addresses that lead nowhere from elsewhere."""
+    found = text_rules.address(value)
+    if found is None:
+        return ["must be a valid IP address"]
+    address = found.unmapped()
+    messages = []
+    if address.is_unspecified:
+        messages.append(f"may not be unspecified ({value})")
+    if address.is_loopback:
+        messages.append("may not be in the loopback range (127.0.0.0/8, ::1/128)")
+    if address.is_link_local_unicast:
+        messages.append("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
+    if address.is_link_local_multicast:
+        messages.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
+    return messages
+
+
+# --- Endpoint slices ---------------------------------------------------------
+#
+# EndpointSlices: addresses of one type, and the ports that all of them have.
+#
+# As k8s.io/kubernetes `pkg/apis/discovery/validation`.
+
+
+ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
+MAX_ENDPOINTS: Final = 1000
+MAX_ADDRESSES: Final = 100
+MAX_PORTS: Final = 20_000
+MAX_TOPOLOGY: Final = 16
+MAX_HINTS: Final = 8
+_ROOT: Final = FieldPath()
+_TYPE: Final = FieldPath("addressType")
+
+
+def endpoint_slice(obj: JsonObject) -> Errors:
+    """What is wrong with an EndpointSlice, besides its metadata."""
+    kind = obj.get("addressType") or ""
+    yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
+    yield from _ports(obj)
+    yield from _endpoints(obj, kind)
+
+
+def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The type of its addresses stays; endpoints that stay are not looked at again."""
+    kind = obj.get("addressType") or ""
+    yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
+    yield from _ports(obj)
+    if (obj.get("endpoints") or []) != (old.get("endpoints") or []):
+        yield from _endpoints(obj, kind)
+    if kind != (old.get("addressType") or ""):
+        yield fieldpath.invalid(_TYPE, NamedText(kind), IMMUTABLE)
+
+
+def _endpoints(obj: JsonObject, kind: str) -> Errors:
+    if len(obj.get("endpoints") or ()) > MAX_ENDPOINTS:
+        yield from at_most(_ROOT.child("endpoints"), obj["endpoints"], MAX_ENDPOINTS)
+        return
+    for at, endpoint in items(obj, "endpoints", _ROOT):
+        yield from _endpoint_slices_endpoint(at, endpoint, kind)
+
+
+def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) -> Errors:
+    addresses, at = endpoint.get("addresses") or (), path.child("addresses")
+    if not addresses:
+        yield fieldpath.required(at, "must contain at least 1 address")
+    yield from at_most(at, addresses, MAX_ADDRESSES)
+    for index, address in enumerate(addresses):
+        if kind == "FQDN":
+            yield from _domain(at.index(index), address)
+        elif kind in ADDRESS_TYPES:
+            yield from _address(at, index, address, kind)
+    if endpoint.get("nodeName") is not None:
+        yield from dns_subdomain(path.child("nodeName"), endpoint["nodeName"])
+    topology, where = endpoint.get("deprecatedTopology"), path.child("deprecatedTopology")
+    yield from at_most(where, topology, MAX_TOPOLOGY)
+    yield from labels(where, topology)
+    if endpoint.get("hostname") is not None:
+        yield from dns_label(path.child("hostname"), endpoint["hostname"])
+    hints = endpoint.get("hints")
+    if hints is not None:
+        for field in ("forZones", "forNodes"):
+            given = hints.get(field) or ()
+            yield from _hints(path.child("hints", field), given, field)
+            if len(given) > MAX_HINTS:
+                return
+
+
+def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
+    """One of another family is blamed on the list. Older rules let more through for IPv4, and what
+    they let through is looked at further."""
+    at, found = path.index(index), text_rules.address(address)
+    wrong = list(
+        older_address(at, address)
+        if kind == "IPv4"
+        else each(at, address, canonical_address(address))
+    )
+    yield from wrong
+    if found is None or any(not one.gate for one in wrong):
+        return
+    further: list[FieldError] = []
+    if (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
+        further.append(fieldpath.invalid(path, address, f"must be an {kind} address"))
+    further += each(at, address, special_address(address))
+    yield from only_with(f"!{STRICT_ADDRESSES}", further) if wrong else further
+
+
+def _domain(path: FieldPath, name: str) -> Errors:
+    if not name:
+        yield fieldpath.required(path)
+        return
+    bare = name.removesuffix(".")
+    messages = name_rules.dns1123_subdomain(bare)
+    if messages:
+        yield fieldpath.invalid(path, bare, ",".join(messages))
+        return
+    labels_of_name = bare.split(".")
+    if len(labels_of_name) < 2:
+        why = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, bare, why)
+        return
+    for label in labels_of_name:
+        messages = name_rules.dns1123_label(label)
+        if messages:
+            yield fieldpath.invalid(path, label, ",".join(messages))
+            return
+
+
+def _hints(path: FieldPath, hints: Sequence[JsonObject], field: str) -> Errors:
+    if len(hints) > MAX_HINTS:
+        yield from at_most(path, hints, MAX_HINTS)
+        return
+    rule = name_rules.label_value if field == "forZones" else name_rules.dns1123_subdomain
+    seen: set[str] = set()
+    for index, hint in enumerate(hints):
+        name, at = hint.get("name") or "", path.index(index).child("name")
+        if name in seen:
+            yield fieldpath.duplicate(at, name)
+        seen.add(name)
+        yield from each(at, name, rule(name))
+
+
+def _ports(obj: JsonObject) -> Errors:
+    ports = obj.get("ports") or ()
+    if len(ports) > MAX_PORTS:
+        yield from at_most(_ROOT.child("ports"), ports, MAX_PORTS)
+        return
+    names: set[str] = set()
+    for at, port in items(obj, "ports", _ROOT):
+        name = port.get("name") or ""
+        if name:
+            yield from dns_label(at.child("name"), name)
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+        if port.get("appProtocol") is not None:
+            yield from qualified_name(at.child("appProtocol"), port["appProtocol"])

@@ -1,1 +1,0 @@
-"""Services, Endpoints, Ingresses and NetworkPolicies."""

@@ -1,0 +1,467 @@
+"""The containers of a pod: regular, init and ephemeral ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    Errors,
+    at_most,
+    choice_in,
+    each,
+    items,
+    port_number,
+    required_choice,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.pods.env_vars import environment
+from celadon.kube.validation.pods.resource_lists import requirements
+from celadon.kube.validation.pods.security_contexts import container_security_context
+from celadon.kube.validation.pods.volumes import PULL_POLICIES, descending_path
+from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
+from celadon.records import dataclass
+
+# --- Probes ------------------------------------------------------------------
+#
+# What a kubelet does with a running container: probes and lifecycle handlers.
+
+
+SCHEMES: Final = ("HTTP", "HTTPS")
+LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
+
+
+def port_or_name(path: FieldPath, value: int | str) -> Errors:
+    """A port number, or the name of a port."""
+    if isinstance(value, str):
+        return each(path, value, text_rules.port_name(value))
+    return each(path, value, name_rules.port_number(value))
+
+
+def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: int) -> Errors:
+    lifecycle = container.get("lifecycle") or {}
+    for event in ("postStart", "preStop"):
+        if lifecycle.get(event) is not None:
+            at = path.child("lifecycle", event)
+            yield from _handler(at, lifecycle[event], LIFECYCLE_HANDLERS, grace_period)
+    for name in PROBES:
+        if container.get(name) is not None:
+            yield from _probe(path.child(name), container[name], name)
+
+
+def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
+    yield from _handler(path, probe, PROBE_HANDLERS, 0)
+    yield from broken_rules("core.v1.Probe", probe, path)
+    seconds = probe.get("terminationGracePeriodSeconds")
+    at = path.child("terminationGracePeriodSeconds")
+    if seconds is not None and seconds <= 0:
+        yield fieldpath.invalid(at, seconds, "must be greater than 0")
+    if name == "readinessProbe":
+        if seconds is not None:
+            yield fieldpath.invalid(at, seconds, "must not be set for readinessProbes")
+    elif probe.get("successThreshold", 0) != 1:
+        threshold = probe.get("successThreshold", 0)
+        yield fieldpath.invalid(path.child("successThreshold"), threshold, "must be 1")
+
+
+def _handler(
+    path: FieldPath, handler: JsonObject, kinds: tuple[str, ...], grace_period: int
+) -> Errors:
+    """The first kind that is given counts; others are too many."""
+    given = [kind for kind in kinds if handler.get(kind) is not None]
+    if not given:
+        yield fieldpath.required(path, "must specify a handler type")
+        return
+    yield from _action(path.child(given[0]), handler[given[0]], given[0], grace_period)
+    for kind in given[1:]:
+        yield fieldpath.forbidden(path.child(kind), "may not specify more than 1 handler type")
+
+
+def _action(path: FieldPath, action: JsonObject, kind: str, grace_period: int) -> Errors:
+    if kind == "exec":
+        if not action.get("command"):
+            yield fieldpath.required(path.child("command"))
+    elif kind == "httpGet":
+        yield from _http(path, action)
+    elif kind == "tcpSocket":
+        yield from port_or_name(path.child("port"), action.get("port", 0))
+    elif kind == "grpc":
+        yield from port_number(path.child("port"), action.get("port", 0))
+    else:
+        seconds = action.get("seconds", 0)
+        if not 0 <= seconds <= grace_period:
+            detail = (
+                f"must be non-negative and less than terminationGracePeriodSeconds ({grace_period})"
+            )
+            yield fieldpath.invalid(path, seconds, detail)
+
+
+def _http(path: FieldPath, action: JsonObject) -> Errors:
+    if not action.get("path"):
+        yield fieldpath.required(path.child("path"))
+    yield from port_or_name(path.child("port"), action.get("port", 0))
+    yield from supported(path.child("scheme"), action.get("scheme") or "", SCHEMES)
+    for header in action.get("httpHeaders") or ():
+        name = header.get("name") or ""
+        yield from each(path.child("httpHeaders"), name, text_rules.http_header(name))
+
+
+# --- Volume mounts -----------------------------------------------------------
+#
+# Where the volumes of a pod appear in a container.
+
+
+PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
+RECURSIVE_READ_ONLY: Final = ("Disabled", "Enabled", "IfPossible")
+
+
+def mounts_and_devices(
+    path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]
+) -> Errors:
+    """`volumeMounts` and `volumeDevices`; `volumes` are the pod's."""
+    yield from _mounts(path, container, volumes)
+    yield from _devices(path, container, volumes)
+
+
+def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
+    devices = container.get("volumeDevices") or ()
+    device_names = {device.get("name") for device in devices}
+    device_paths = {device.get("devicePath") for device in devices}
+    taken: set[str] = set()
+    for at, mount in items(container, "volumeMounts", path):
+        name, where = mount.get("name") or "", mount.get("mountPath") or ""
+        if not name:
+            yield fieldpath.required(at.child("name"))
+        if name not in volumes:
+            yield fieldpath.not_found(at.child("name"), name)
+        if not where:
+            yield fieldpath.required(at.child("mountPath"))
+        if where in taken:
+            yield fieldpath.invalid(at.child("mountPath"), where, "must be unique")
+        taken.add(where)
+        if name in device_names:
+            detail = "must not already exist in volumeDevices"
+            yield fieldpath.invalid(at.child("name"), name, detail)
+        if where in device_paths:
+            detail = "must not already exist as a path in volumeDevices"
+            yield fieldpath.invalid(at.child("mountPath"), where, detail)
+        yield from _sub_paths(at, path.child("volumeMounts"), mount)
+        yield from _propagation(path.child("volumeMounts"), mount, container)
+
+
+def _sub_paths(path: FieldPath, whole: FieldPath, mount: JsonObject) -> Errors:
+    """Complaints about a path itself name the list, not the mount, as upstream does."""
+    sub_path, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
+    if sub_path:
+        yield from descending_path(whole.child("subPath"), sub_path)
+    if expression:
+        if sub_path:
+            detail = "subPathExpr and subPath are mutually exclusive"
+            yield fieldpath.invalid(path.child("subPathExpr"), expression, detail)
+        yield from descending_path(whole.child("subPathExpr"), expression)
+
+
+def _propagation(path: FieldPath, mount: JsonObject, container: JsonObject) -> Errors:
+    propagation = mount.get("mountPropagation")
+    if propagation is not None:
+        at = path.child("mountPropagation")
+        yield from supported(at, propagation, PROPAGATIONS)
+        privileged = (container.get("securityContext") or {}).get("privileged")
+        if propagation == "Bidirectional" and not privileged:
+            detail = "Bidirectional mount propagation is available only to privileged containers"
+            yield fieldpath.forbidden(at, detail)
+    recursive = mount.get("recursiveReadOnly")
+    if recursive is None or recursive == "Disabled":
+        return
+    at = path.child("recursiveReadOnly")
+    if recursive not in RECURSIVE_READ_ONLY:
+        yield from supported(at, recursive, RECURSIVE_READ_ONLY)
+        return
+    if not mount.get("readOnly"):
+        yield fieldpath.forbidden(at, "may only be specified when readOnly is true")
+    if propagation not in {None, "None"}:
+        detail = "may only be specified when mountPropagation is None or not specified"
+        yield fieldpath.forbidden(at, detail)
+
+
+def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
+    mounts = container.get("volumeMounts") or ()
+    mount_names = {mount.get("name") for mount in mounts}
+    mount_paths = {mount.get("mountPath") for mount in mounts}
+    names: set[str] = set()
+    paths: set[str] = set()
+    for at, device in items(container, "volumeDevices", path):
+        name, where = device.get("name") or "", device.get("devicePath") or ""
+        yield from _device_volume(at.child("name"), name, names, volumes)
+        where_at = at.child("devicePath")
+        if not where:
+            yield fieldpath.required(where_at)
+        if where in paths:
+            yield fieldpath.invalid(where_at, where, "must be unique")
+        if ".." in where.split("/"):
+            yield fieldpath.invalid(where_at, where, "can not contain backsteps ('..')")
+        else:
+            paths.add(where)
+        if name in mount_names:
+            detail = "must not already exist in volumeMounts"
+            yield fieldpath.invalid(at.child("name"), name, detail)
+        if where in mount_paths:
+            detail = "must not already exist as a path in volumeMounts"
+            yield fieldpath.invalid(where_at, where, detail)
+        if name:
+            names.add(name)
+
+
+def _device_volume(
+    path: FieldPath, name: str, taken: set[str], volumes: Mapping[str, JsonObject]
+) -> Errors:
+    if not name:
+        yield fieldpath.required(path)
+    if name in taken:
+        yield fieldpath.invalid(path, name, "must be unique")
+    volume = volumes.get(name)
+    if volume is None:
+        yield fieldpath.not_found(path, name)
+    elif volume.get("persistentVolumeClaim") is None and volume.get("ephemeral") is None:
+        detail = (
+            "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+        )
+        yield fieldpath.invalid(path, name, detail)
+
+
+PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
+RESIZED: Final = ("cpu", "memory")
+RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
+MAX_RESTART_RULES: Final = 20
+RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
+EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
+MAX_EXIT_CODES: Final = 255
+NO_RESTART_POLICY: Final = "must specify restartPolicy when restart rules are used"
+SIDECARS_ONLY: Final = "may not be set for init containers without restartPolicy=Always"
+NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
+UNFIT_FOR_EPHEMERAL: Final = (
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the containers of a pod share."""
+
+    volumes: Mapping[str, JsonObject]
+    claims: Sequence[str]
+    grace_period: int
+    restart_policy: str
+    host_users: bool
+    may_restart: bool = False
+    """Whether a resize may restart an init container that has ended: an older pod may say so."""
+
+
+def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    """All three lists; `path` is that of the pod's spec."""
+    if spec.get("containers"):
+        yield from _regular(path, spec, around)
+    else:
+        yield fieldpath.required(path.child("containers"))
+    if spec.get("initContainers"):
+        yield from _init(path, spec, around)
+    if spec.get("ephemeralContainers"):
+        yield from _ephemeral(path, spec, around)
+
+
+def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    names: set[str] = set()
+    for at, container in items(spec, "containers", path):
+        yield from _any(at, container, around)
+        name = container.get("name") or ""
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        yield from lifecycle_and_probes(at, container, around.grace_period)
+        if "restartPolicy" in container or "restartPolicyRules" in container:
+            yield from _restart_policy(at, container)
+    yield from _host_ports(path.child("containers"), spec["containers"])
+
+
+def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
+    policy = container.get("restartPolicy")
+    if policy is not None:
+        yield from supported(path.child("restartPolicy"), policy, RESTART_POLICIES)
+    rules = container.get("restartPolicyRules") or ()
+    at = path.child("restartPolicyRules")
+    if rules and policy is None:
+        yield fieldpath.required(path.child("restartPolicy"), NO_RESTART_POLICY)
+    if len(rules) > MAX_RESTART_RULES:
+        yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
+    for index, rule in enumerate(rules):
+        yield from _restart_rule(at.index(index), rule)
+
+
+def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
+    yield from supported(path.child("action"), rule.get("action") or "", RESTART_ACTIONS)
+    codes, at = rule.get("exitCodes"), path.child("exitCodes")
+    if codes is None:
+        yield fieldpath.required(at, "must be specified")
+        return
+    yield from supported(at.child("operator"), codes.get("operator") or "", EXIT_CODE_OPERATORS)
+    yield from at_most(at.child("values"), codes.get("values"), MAX_EXIT_CODES)
+
+
+def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    names = {one.get("name") for one in spec.get("containers") or ()}
+    for at, container in items(spec, "initContainers", path):
+        yield from _any(at, container, around)
+        if container.get("restartPolicy") is not None:
+            yield from _restart_policy(at, container)
+        elif container.get("restartPolicyRules"):
+            yield fieldpath.required(at.child("restartPolicy"), NO_RESTART_POLICY)
+        name = container.get("name") or ""
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        elif name:
+            names.add(name)
+        yield from _host_ports(path.child("initContainers"), [container])
+        if container.get("restartPolicy") == "Always":
+            yield from lifecycle_and_probes(at, container, around.grace_period)
+        else:
+            for field in ("lifecycle", *PROBES):
+                if container.get(field) is not None:
+                    yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
+            if not around.may_restart and restarts_for_good(container):
+                yield from _no_restarts(at, container)
+
+
+def restarts_for_good(container: JsonObject) -> bool:
+    """Whether a resize would restart an init container that ends."""
+    policies = container.get("resizePolicy") or ()
+    restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
+    return restarts and container.get("restartPolicy") != "Always"
+
+
+def _no_restarts(path: FieldPath, container: JsonObject) -> Errors:
+    for at, policy in items(container, "resizePolicy", path):
+        restart = policy.get("restartPolicy")
+        if restart == "RestartContainer":
+            detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            yield fieldpath.invalid(at.child("restartPolicy"), NamedText(restart), detail)
+
+
+def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    others = {
+        one.get("name")
+        for field in ("containers", "initContainers")
+        for one in spec.get(field) or ()
+    }
+    names = set(others)
+    for at, container in items(spec, "ephemeralContainers", path):
+        yield from _any(at, container, around)
+        yield from trimmed_image(at, container)
+        name, target = container.get("name") or "", container.get("targetContainerName")
+        if name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        if target and target not in others:
+            yield fieldpath.not_found(at.child("targetContainerName"), target)
+        for field in UNFIT_FOR_EPHEMERAL:
+            # An empty list was set, too; resources are a struct, and nothing in it is nothing.
+            value = container.get(field)
+            if value or (value is not None and field != "resources"):
+                yield fieldpath.forbidden(at.child(field), NOT_EPHEMERAL)
+        for where, mount in items(container, "volumeMounts", at):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    yield fieldpath.forbidden(where.child(field), NOT_EPHEMERAL)
+
+
+def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
+    """What templates may and pods may not: white space around the image."""
+    image = container.get("image") or ""
+    if image != image.strip():
+        detail = "must not have leading or trailing whitespace"
+        yield fieldpath.invalid(path.child("image"), image, detail)
+
+
+def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
+    """What holds for containers of all kinds."""
+    name = container.get("name") or ""
+    yield from required_name(path.child("name"), name, name_rules.dns1123_label)
+    if not container.get("image"):
+        yield fieldpath.required(path.child("image"))
+    yield from choice_in(container, "terminationMessagePolicy", MESSAGE_POLICIES, path)
+    yield from _ports(path, container)
+    if "env" in container or "envFrom" in container:
+        yield from environment(path, container)
+    if "volumeMounts" in container or "volumeDevices" in container:
+        yield from mounts_and_devices(path, container, around.volumes)
+    yield from choice_in(container, "imagePullPolicy", PULL_POLICIES, path)
+    if container.get("resources"):
+        yield from requirements(path.child("resources"), container["resources"], around.claims)
+    if "resizePolicy" in container:
+        yield from _resize(path.child("resizePolicy"), container, around.restart_policy)
+    context = container.get("securityContext")
+    if context is not None:
+        at = path.child("securityContext")
+        yield from container_security_context(at, context, host_users=around.host_users)
+
+
+def _ports(path: FieldPath, container: JsonObject) -> Errors:
+    names: set[str] = set()
+    for at, port in items(container, "ports", path):
+        name = port.get("name") or ""
+        messages = text_rules.port_name(name) if name else []
+        if messages:
+            yield from each(at.child("name"), name, messages)
+        elif name:
+            if name in names:
+                yield fieldpath.duplicate(at.child("name"), name)
+            names.add(name)
+        if port.get("containerPort"):
+            yield from port_number(at.child("containerPort"), port["containerPort"])
+        else:
+            yield fieldpath.required(at.child("containerPort"))
+        if port.get("hostPort"):
+            yield from port_number(at.child("hostPort"), port["hostPort"])
+        yield from choice_in(port, "protocol", PROTOCOLS, at)
+
+
+def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
+    """No two containers on the same port of the node."""
+    taken: set[str] = set()
+    for index, container in enumerate(group):
+        for at, port in items(container, "ports", path.index(index)):
+            if not port.get("hostPort"):
+                continue
+            where = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if where in taken:
+                yield fieldpath.duplicate(at.child("hostPort"), where)
+            taken.add(where)
+
+
+def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Errors:
+    seen: set[str] = set()
+    for index, policy in enumerate(container.get("resizePolicy") or ()):
+        resource, restart = policy.get("resourceName") or "", policy.get("restartPolicy") or ""
+        if resource in seen:
+            yield fieldpath.duplicate(path.index(index), NamedText(resource))
+        seen.add(resource)
+        yield from required_choice(path, resource, RESIZED)
+        yield from required_choice(path, restart, RESIZE_POLICIES)
+        if restart_policy == "Never" and restart != "NotRequired":
+            detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
+            yield fieldpath.invalid(path, NamedText(restart), detail)

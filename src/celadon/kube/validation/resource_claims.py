@@ -1,0 +1,663 @@
+"""ResourceClaims, their templates, and the classes of devices that they ask for.
+
+As k8s.io/kubernetes `pkg/apis/resource/validation`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Final
+
+from celadon.cel import Environment, ProgramError
+from celadon.cel.extend import ObjectType, Range, types
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.library.releases import DEFAULT, environment, previous_minor
+from celadon.kube.library.signatures import QUANTITY
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    CONSUMABLE_CAPACITY,
+    HIDDEN_VALUE,
+    IMMUTABLE,
+    NO_ERRORS,
+    NOT_POSITIVE,
+    SPEC,
+    Errors,
+    at_most,
+    dns_label,
+    dns_subdomain,
+    driver_name,
+    each,
+    only_with,
+    required_choice,
+    supported,
+)
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.resource_lists import is_extended
+from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.statuses import conditions
+from celadon.kube.validation.text_rules import interface_address, label_name, labels
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Device expressions ------------------------------------------------------
+#
+# Expressions that choose devices: which CEL they are written in, and what is wrong with one.
+#
+# As k8s.io/dynamic-resource-allocation `cel/compile.go`. An expression knows one variable,
+# `device`; what an attribute of a device is, nobody knows before it is looked at.
+
+
+DEVICE: Final = "device"
+TYPE_NAME: Final = "kubernetes.DRADevice"
+MAX_COST: Final = 1_000_000
+SHARED: Final = "allowMultipleAllocations"
+"""The field that comes with the gate."""
+
+_ATTRIBUTES: Final = types.map_of(types.STRING, types.map_of(types.STRING, types.ANY))
+_CAPACITY: Final = types.map_of(types.STRING, types.map_of(types.STRING, QUANTITY))
+_FIELDS: Final = {"driver": types.STRING, "attributes": _ATTRIBUTES, "capacity": _CAPACITY}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """How large the parts of a device can be: upstream's limits for slices."""
+
+    def size(self, path: tuple[str, ...], _: types.Type) -> Range | None:
+        if not path or path[0] != DEVICE:
+            return None
+        most = _most(path[1:])
+        return None if most is None else Range(0, most)
+
+
+def _most(path: tuple[str, ...]) -> int | None:
+    if len(path) < 2:
+        return {(): 0, ("driver",): 63, (SHARED,): 1, ("attributes",): 32, ("capacity",): 32}.get(
+            path
+        )
+    part, step, *more = path
+    if part not in ("attributes", "capacity"):
+        return None
+    if step == "@keys":
+        return None if more else 63
+    if step not in ("@items", "@values"):
+        return None
+    if not more:
+        return 32
+    last = more.pop(0)
+    if more:
+        return None
+    if last == "@keys":
+        return 32
+    if part == "attributes":
+        return 64
+    return 0 if last in ("@items", "@values") else None
+
+
+@functools.cache
+def device_environment(*, is_stored: bool, has_shared: bool = True) -> Environment:
+    """What selectors are written in: a new one may only use what the release before knew."""
+    fields = {**_FIELDS, SHARED: types.BOOL} if has_shared else _FIELDS
+    version = DEFAULT if is_stored else previous_minor(DEFAULT)
+    base = environment(version, has_bindings=True)
+    return base.extend({DEVICE: types.object_type(TYPE_NAME)}, [ObjectType(TYPE_NAME, fields)])
+
+
+def selector_errors(path: FieldPath, text: str, *, is_stored: bool) -> Errors:
+    """Whether an expression compiles to a bool, or to what nobody knows, and is cheap enough."""
+    error = _fault(text, is_stored=is_stored, has_shared=True)
+    if error:
+        return iter((_error(path, text, error),))
+    if SHARED not in text:
+        return NO_ERRORS
+    error = _fault(text, is_stored=is_stored, has_shared=False)
+    return only_with(f"!{CONSUMABLE_CAPACITY}", [_error(path, text, error)] if error else ())
+
+
+_TOO_COSTLY: Final = "too complex, exceeds cost limit"
+
+
+def _error(path: FieldPath, text: str, why: str) -> fieldpath.FieldError:
+    if why == _TOO_COSTLY:
+        return fieldpath.forbidden(path, why)
+    return fieldpath.invalid(path, text, why)
+
+
+@functools.lru_cache(maxsize=256)
+def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
+    """Empty for what is fine."""
+    used = device_environment(is_stored=is_stored, has_shared=has_shared)
+    compilation = used.compile(text)
+    checked = compilation.ast
+    if checked is None:
+        return f"compilation failed: {compilation.issues.display()}"
+    if checked.type not in (types.BOOL, types.ANY):
+        return f"must evaluate to bool or the unknown type, not {checked.type}"
+    try:
+        used.program(checked, "device selector")
+    except ProgramError as error:
+        return f"program instantiation failed: {error}"
+    return _TOO_COSTLY if used.estimate(checked, _Sizes()).max > MAX_COST else ""
+
+
+# --- Device parts ------------------------------------------------------------
+#
+# What claims, classes and slices share: names of devices, selectors, taints, configuration.
+#
+# As k8s.io/kubernetes `pkg/apis/resource/validation`.
+
+
+POOL_NAME_BYTES: Final = 253
+IDENTIFIER_BYTES: Final = 32
+EXPRESSION_BYTES: Final = 10 * 1024
+PARAMETER_BYTES: Final = 10 * 1024
+MAX_ITEMS: Final = 32
+"""Of requests, constraints, selectors and configurations each."""
+MAX_BINDING_CONDITIONS: Final = 4
+TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
+TOLERATION_OPERATORS: Final = ("Equal", "Exists")
+_NEED: Final = "are required to use"
+
+Item = Callable[[FieldPath, Any], Errors]
+
+
+def limited(path: FieldPath, given: Sequence[Any] | None, limit: int, rule: Item) -> Errors:
+    """The rule for each item, unless there are too many of them."""
+    if len(given or ()) > limit:
+        yield from at_most(path, given, limit)
+        return
+    for index, item in enumerate(given or ()):
+        yield from rule(path.index(index), item)
+
+
+def distinct(
+    path: FieldPath,
+    given: Sequence[Any] | None,
+    limit: int,
+    rule: Item,
+    key: Callable[[Any], Hashable] = lambda item: item,
+) -> Errors:
+    """The same of items that must not repeat what they are told apart by."""
+    yield from limited(path, given, limit, rule)
+    if len(given or ()) <= limit:
+        yield from repeated(path, map(key, given or ()))
+
+
+def repeated(path: FieldPath, keys: Iterable[Hashable]) -> Errors:
+    """Each but the first of equal keys."""
+    seen: set[Hashable] = set()
+    for index, key in enumerate(keys):
+        if key in seen:
+            yield fieldpath.duplicate(path.index(index), key)
+        seen.add(key)
+
+
+def name_of(item: JsonObject) -> str:
+    """By which most items are told apart."""
+    name: str = item.get("name") or ""
+    return name
+
+
+def pool_name(path: FieldPath, name: str) -> Errors:
+    """Subdomains with slashes between them."""
+    if not name:
+        yield fieldpath.required(path)
+        return
+    if len(name.encode()) > POOL_NAME_BYTES:
+        yield fieldpath.too_long(path, POOL_NAME_BYTES)
+    for part in name.split("/"):
+        yield from dns_subdomain(path, part)
+
+
+def qualified_identifier(path: FieldPath, name: str) -> Errors:
+    """Of an attribute or a capacity: an identifier, with a domain or without. Upstream has nothing
+    to say about several slashes."""
+    domain, slash, rest = name.partition("/")
+    if not slash:
+        yield from _identifier(path, name)
+    elif "/" not in rest:
+        if domain:
+            yield from driver_name(path, domain)
+        else:
+            yield fieldpath.invalid(path, "", "the domain must not be empty")
+        if rest:
+            yield from _identifier(path, rest)
+        else:
+            yield fieldpath.invalid(path, "", "the name must not be empty")
+
+
+def fully_qualified(path: FieldPath, name: str) -> Errors:
+    """The same with a domain."""
+    yield from qualified_identifier(path, name)
+    if "/" not in name:
+        why = "a fully qualified name must be a domain and a name separated by a slash"
+        yield fieldpath.invalid(path, name, why)
+
+
+def _identifier(path: FieldPath, name: str) -> Errors:
+    if len(name.encode()) > IDENTIFIER_BYTES:
+        yield fieldpath.too_long(path, IDENTIFIER_BYTES)
+    yield from each(path, name, text_rules.c_identifier(name))
+
+
+def class_name(path: FieldPath, name: str) -> Errors:
+    """Of a DeviceClass."""
+    if name:
+        yield from dns_subdomain(path, name)
+    else:
+        yield fieldpath.required(path)
+
+
+def selectors(
+    path: FieldPath, given: Sequence[JsonObject] | None, *, is_stored: bool = False
+) -> Errors:
+    """Expressions that choose devices; `is_stored`: all of them were there before."""
+    return limited(path, given, MAX_ITEMS, functools.partial(_selector, is_stored=is_stored))
+
+
+def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Errors:
+    at, cel = path.child("cel"), selector.get("cel")
+    if cel is None:
+        yield fieldpath.required(at)
+        return
+    text, at = cel.get("expression") or "", at.child("expression")
+    if len(text.encode()) > EXPRESSION_BYTES:
+        yield fieldpath.too_long(at, EXPRESSION_BYTES)
+    else:
+        yield from selector_errors(at, text, is_stored=is_stored)
+
+
+def configuration(path: FieldPath, given: JsonObject, *, is_stored: bool = False) -> Errors:
+    """What a driver is told, as it stands; what was there before may be longer."""
+    opaque, at = given.get("opaque"), path.child("opaque")
+    if opaque is None:
+        yield fieldpath.required(at)
+        return
+    yield from driver_name(at.child("driver"), opaque.get("driver") or "")
+    yield from raw_object(at.child("parameters"), opaque.get("parameters"), is_stored=is_stored)
+
+
+def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Errors:
+    """Any JSON object that is not too long."""
+    if value is None:
+        yield fieldpath.required(path)
+    elif (
+        not is_stored
+        and len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES
+    ):
+        yield fieldpath.too_long(path, PARAMETER_BYTES)
+    elif not isinstance(value, dict):
+        yield fieldpath.invalid(path, HIDDEN_VALUE, "must be a valid JSON object")
+
+
+def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
+    """Taints that are put up with, any number of them."""
+    for index, one in enumerate(given or ()):
+        yield from _toleration(path.index(index), one)
+
+
+def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
+    if toleration.get("key"):
+        yield from label_name(path.child("key"), toleration["key"])
+    operator, value = toleration.get("operator") or "", toleration.get("value") or ""
+    if operator == "Exists":
+        if value:
+            yield fieldpath.invalid(
+                path.child("value"), value, "must be empty for operator `Exists`"
+            )
+    elif operator == "Equal":
+        yield from each(path.child("value"), value, name_rules.label_value(value))
+    else:
+        yield from required_choice(path.child("operator"), operator, TOLERATION_OPERATORS)
+    if toleration.get("effect"):
+        yield from supported(path.child("effect"), toleration["effect"], TAINT_EFFECTS)
+
+
+def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) -> Errors:
+    """Of a device; an effect that stays is not looked at again."""
+    yield from label_name(path.child("key"), given.get("key") or "")
+    if given.get("value"):
+        yield from each(path.child("value"), given["value"], name_rules.label_value(given["value"]))
+    if before is None or given.get("effect") != before.get("effect"):
+        yield from required_choice(path.child("effect"), given.get("effect"), TAINT_EFFECTS)
+
+
+def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
+    """What must become true before a device is bound, and what must not: both or neither."""
+    good, bad = (list(given.get(field) or ()) for field in _BINDING)
+    for field, found in zip(_BINDING, (good, bad), strict=True):
+        yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, label_name)
+    yield from repeated(path.child(_BINDING[0]), good)
+    at = path.child(_BINDING[1])
+    seen, wanted = set[str](), set(good)
+    for index, one in enumerate(bad):
+        if one in seen:
+            yield fieldpath.duplicate(at.index(index), one)
+        seen.add(one)
+        if one in wanted:
+            why = "bindingFailureConditions must not overlap with bindingConditions"
+            yield fieldpath.invalid(at.index(index), one, why)
+    for missing, other in (_BINDING, _BINDING[::-1]):
+        if given.get(other) and not given.get(missing):
+            why = f"{missing} {_NEED} {other}"
+            yield fieldpath.invalid(path.child(missing), given.get(missing), why)
+
+
+_BINDING: Final = ("bindingConditions", "bindingFailureConditions")
+"""Conditions for and against binding."""
+
+MAX_ALTERNATIVES: Final = 8
+ALLOCATION_MODES: Final = ("All", "ExactCount")
+ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
+NO_REQUEST: Final = (
+    "must be the name of a request in the claim or the name of a request and a subrequest "
+    "separated by '/'"
+)
+OF_NO_TEMPLATE: Final = (
+    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    *("ownerReferences", "finalizers", "managedFields"),
+)
+"""Metadata that only an object can have, in upstream's order."""
+ONE_ATTRIBUTE: Final = (
+    'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are '
+    "set"
+)
+
+_OF_ALL: Final = frozenset({"name", "firstAvailable", "exactly"})
+
+RequestNames = dict[str, frozenset[str]]
+"""The names of requests and, of those that have alternatives, of these."""
+
+
+def claim(obj: JsonObject) -> Errors:
+    """What is wrong with a ResourceClaim, besides its metadata."""
+    return _claim_spec(SPEC, obj.get("spec") or {})
+
+
+def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is asked for stays."""
+    if obj.get("spec") != old.get("spec"):
+        shown = internal_value(obj.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+
+
+def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a template, whose metadata lies open inside; and it is judged as a new one."""
+    yield from claim_template(obj)
+    if obj.get("spec") != old.get("spec"):
+        spec = obj.get("spec") or {}
+        shown = internal_value(spec.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        shown = {**(spec.get("metadata") or {}), "Spec": shown}
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+
+
+def claim_template(obj: JsonObject) -> Errors:
+    """What is wrong with a ResourceClaimTemplate, besides its metadata."""
+    spec = obj.get("spec") or {}
+    meta, at = spec.get("metadata") or {}, SPEC.child("metadata")
+    yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
+    yield from labels(at.child("labels"), meta.get("labels"))
+    for field in OF_NO_TEMPLATE:
+        if meta.get(field) not in (None, "", 0):
+            # Upstream has the field's name from the struct and makes its first letter small.
+            shown = "uID" if field == "uid" else field
+            yield fieldpath.forbidden(at.child(shown), "cannot be set")
+    yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {})
+
+
+def request_names(spec: JsonObject) -> RequestNames:
+    """Of the spec of a claim."""
+    requests = (spec.get("devices") or {}).get("requests") or ()
+    return {
+        name_of(one): frozenset(map(name_of, one.get("firstAvailable") or ())) for one in requests
+    }
+
+
+def request_reference(path: FieldPath, name: str, known: RequestNames) -> Errors:
+    """The name of a request, or of one of its alternatives."""
+    request, *rest = name.split("/")
+    if len(rest) > 1:
+        yield fieldpath.invalid(path, name, NO_REQUEST)
+        return
+    for part in (request, *rest):
+        yield from dns_label(path, part)
+    if request not in known or (rest and rest[0] not in known[request]):
+        yield fieldpath.invalid(path, name, NO_REQUEST)
+
+
+def _claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
+    devices, at, known = spec.get("devices") or {}, path.child("devices"), request_names(spec)
+    yield from distinct(at.child("requests"), devices.get("requests"), MAX_ITEMS, _request, name_of)
+
+    def references(path: FieldPath, given: JsonObject) -> Errors:
+        return distinct(
+            path.child("requests"),
+            given.get("requests"),
+            MAX_ITEMS,
+            lambda where, name: request_reference(where, name, known),
+        )
+
+    def constraint(path: FieldPath, given: JsonObject) -> Errors:
+        yield from references(path, given)
+        yield from _attribute(path, given)
+
+    def config(path: FieldPath, given: JsonObject) -> Errors:
+        yield from references(path, given)
+        yield from configuration(path, given)
+
+    yield from limited(at.child("constraints"), devices.get("constraints"), MAX_ITEMS, constraint)
+    yield from limited(at.child("config"), devices.get("config"), MAX_ITEMS, config)
+
+
+def _attribute(path: FieldPath, constraint: JsonObject) -> Errors:
+    for field in ("matchAttribute", "distinctAttribute"):
+        if constraint.get(field) is not None:
+            yield from fully_qualified(path.child(field), constraint[field])
+            return
+    gate, otherwise = CONSUMABLE_CAPACITY, fieldpath.required(path.child("matchAttribute"))
+    yield from only_with(gate, [fieldpath.required(path, ONE_ATTRIBUTE)])
+    yield from only_with(f"!{gate}", [otherwise])
+
+
+def _request(path: FieldPath, request: JsonObject) -> Errors:
+    yield from dns_label(path.child("name"), name_of(request))
+    exactly, alternatives = _exactly(request), request.get("firstAvailable")
+    if exactly is not None and alternatives:
+        yield fieldpath.invalid(path, None, f"{ONE_OF}, but multiple fields are set")
+    elif exactly is not None:
+        yield from _wanted(path.child("exactly"), exactly)
+    elif alternatives:
+        at = path.child("firstAvailable")
+        yield from distinct(at, alternatives, MAX_ALTERNATIVES, _alternative, name_of)
+    else:
+        yield fieldpath.required(path, ONE_OF)
+
+
+def _exactly(request: JsonObject) -> JsonObject | None:
+    """What is asked for without alternatives; in `v1beta1` it stands in the request itself."""
+    if request.get("exactly") is not None:
+        exactly: JsonObject = request["exactly"]
+        return exactly
+    return {one: value for one, value in request.items() if value and one not in _OF_ALL} or None
+
+
+def _alternative(path: FieldPath, request: JsonObject) -> Errors:
+    yield from dns_label(path.child("name"), name_of(request))
+    yield from _wanted(path, request)
+
+
+def _wanted(path: FieldPath, request: JsonObject) -> Errors:
+    yield from class_name(path.child("deviceClassName"), request.get("deviceClassName") or "")
+    yield from selectors(path.child("selectors"), request.get("selectors"))
+    mode, count = request.get("allocationMode") or "", request.get("count") or 0
+    at = path.child("count")
+    if mode == "All":
+        if count:
+            why = "must not be specified when allocationMode is 'All'"
+            yield fieldpath.invalid(at, count, why)
+    elif mode == "ExactCount":
+        if count <= 0:
+            yield fieldpath.invalid(at, count, NOT_POSITIVE)
+    else:
+        yield from supported(path.child("allocationMode"), mode, ALLOCATION_MODES)
+    yield from tolerations(path.child("tolerations"), request.get("tolerations"))
+
+
+def device_class(obj: JsonObject) -> Errors:
+    """What is wrong with a DeviceClass, besides its metadata."""
+    return _device_class(obj.get("spec") or {}, None)
+
+
+def device_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one: what is as it was may use what is new."""
+    return _device_class(obj.get("spec") or {}, old.get("spec") or {})
+
+
+def _device_class(spec: JsonObject, before: JsonObject | None) -> Errors:
+    stored = {
+        field: before is not None and (spec.get(field) or []) == (before.get(field) or [])
+        for field in ("selectors", "config")
+    }
+    at = SPEC.child("selectors")
+    yield from selectors(at, spec.get("selectors"), is_stored=stored["selectors"])
+    rule = functools.partial(configuration, is_stored=stored["config"])
+    yield from limited(SPEC.child("config"), spec.get("config"), MAX_ITEMS, rule)
+    name = spec.get("extendedResourceName")
+    if name is not None and not is_extended(name):
+        at = SPEC.child("extendedResourceName")
+        yield fieldpath.invalid(at, name, "must be a valid extended resource name")
+
+
+# --- Claim statuses ----------------------------------------------------------
+#
+# The status of a ResourceClaim: which devices it got, who may use them, and how they are.
+#
+# As k8s.io/kubernetes `pkg/apis/resource/validation`.
+
+
+MAX_CONSUMERS: Final = 256
+MAX_RESULTS: Final = 32
+MAX_CONDITIONS: Final = 8
+MAX_ADDRESSES: Final = 16
+INTERFACE_BYTES: Final = 256
+HARDWARE_BYTES: Final = 128
+UNLIMITED: Final = 1 << 31
+CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
+_STATUS: Final = FieldPath("status")
+_RESERVED: Final = _STATUS.child("reservedFor")
+_UUID: Final = late_pattern("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID_FORM: Final = (
+    "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
+    "lowercase hexadecimal characters"
+)
+NO_NEW: Final = (
+    "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
+)
+
+
+def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with the status of a ResourceClaim."""
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    allocation, was = status.get("allocation"), before.get("allocation")
+    known = request_names(obj.get("spec") or {})
+    reserved = status.get("reservedFor") or []
+    yield from distinct(
+        _RESERVED, reserved, MAX_CONSUMERS, _consumer, lambda one: NamedText(one.get("uid") or "")
+    )
+    results = ((allocation or {}).get("devices") or {}).get("results") or ()
+    allocated = {_device_id(one) for one in results}
+
+    def device(path: FieldPath, given: JsonObject) -> Errors:
+        return _device(path, given, allocated)
+
+    yield from distinct(
+        _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id
+    )
+    if reserved and allocation is None:
+        why = "may not be specified when `allocated` is not set"
+        yield fieldpath.forbidden(_RESERVED, why)
+    added = [one for one in reserved if one not in (before.get("reservedFor") or ())]
+    if added and allocation is not None and (obj.get("metadata") or {}).get("deletionTimestamp"):
+        yield fieldpath.forbidden(_RESERVED, NO_NEW)
+    at = _STATUS.child("allocation")
+    if allocation is not None and was is not None:
+        if allocation != was:
+            yield fieldpath.invalid(at, allocation, IMMUTABLE)
+    elif allocation is not None:
+        yield from _allocation(at, allocation, known)
+
+
+def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
+    return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
+
+
+def _device_id(device: JsonObject) -> str:
+    """By its driver, pool and name, and its part if it has any."""
+    parts = [device.get(field) or "" for field in ("driver", "pool", "device")]
+    return "/".join([*parts, *([device["shareID"]] if device.get("shareID") else [])])
+
+
+def _named_device(path: FieldPath, device: JsonObject) -> Errors:
+    yield from driver_name(path.child("driver"), device.get("driver") or "")
+    yield from pool_name(path.child("pool"), device.get("pool") or "")
+    yield from dns_label(path.child("device"), device.get("device") or "")
+
+
+def _part(path: FieldPath, device: JsonObject) -> Errors:
+    share = device.get("shareID")
+    if share is not None and _UUID.fullmatch(share) is None:
+        yield fieldpath.invalid(path.child("shareID"), share, _UUID_FORM)
+
+
+def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
+    yield from _named_device(path, device)
+    yield from _part(path, device)
+    shown = _device_id(device)
+    if shown not in allocated:
+        yield fieldpath.invalid(path, shown, "must be an allocated device in the claim")
+    yield from at_most(path.child("conditions"), device.get("conditions"), MAX_CONDITIONS)
+    yield from conditions(path, device)
+    if device.get("data") is not None:
+        yield from raw_object(path.child("data"), device["data"])
+    network, at = device.get("networkData") or {}, path.child("networkData")
+    for field, limit in (("interfaceName", INTERFACE_BYTES), ("hardwareAddress", HARDWARE_BYTES)):
+        if len((network.get(field) or "").encode()) > limit:
+            yield fieldpath.too_long(at.child(field), limit)
+    yield from distinct(at.child("ips"), network.get("ips"), MAX_ADDRESSES, _interface)
+
+
+def _interface(path: FieldPath, address: str) -> Errors:
+    """An address and the length of its network: of an interface, so no bits are left over."""
+    return each(path, address, interface_address(address))
+
+
+def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
+    devices, at = allocation.get("devices") or {}, path.child("devices")
+
+    def result(where: FieldPath, given: JsonObject) -> Errors:
+        request = given.get("request") or ""
+        yield from request_reference(where.child("request"), request, known)
+        yield from _named_device(where, given)
+        yield from binding_conditions(where, given)
+        yield from _part(where, given)
+
+    def config(where: FieldPath, given: JsonObject) -> Errors:
+        yield from required_choice(where.child("source"), given.get("source"), CONFIG_SOURCES)
+        yield from distinct(
+            where.child("requests"),
+            given.get("requests"),
+            MAX_ITEMS,
+            lambda place, name: request_reference(place, name, known),
+        )
+        yield from configuration(where, given)
+
+    yield from limited(at.child("results"), devices.get("results"), MAX_RESULTS, result)
+    yield from limited(at.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
+    if allocation.get("nodeSelector") is not None:
+        yield from node_selector(path.child("nodeSelector"), allocation["nodeSelector"])

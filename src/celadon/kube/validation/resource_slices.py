@@ -1,0 +1,427 @@
+"""ResourceSlices: the devices of a pool, and who can reach them. Taints that others put on devices.
+
+As k8s.io/kubernetes `pkg/apis/resource/validation`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import Quantity, parse_amounts
+from celadon.kube.validation.field_checks import (
+    DRIVER_NAME_MAX_BYTES,
+    SPEC,
+    Errors,
+    at_most,
+    dns_label,
+    dns_subdomain,
+    driver_name,
+    entries,
+    immutable,
+)
+from celadon.kube.validation.field_rules import broken_rules, changed_fields
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.resource_claims import (
+    IDENTIFIER_BYTES,
+    Item,
+    binding_conditions,
+    distinct,
+    limited,
+    name_of,
+    pool_name,
+    qualified_identifier,
+    taint,
+)
+from celadon.kube.validation.statuses import conditions
+from celadon.patterns import late_pattern
+
+# --- Device capacities -------------------------------------------------------
+#
+# How much of a device a claim can ask for.
+#
+# As k8s.io/kubernetes `pkg/apis/resource/validation`.
+
+
+MAX_OPTIONS: Final = 10
+
+
+def capacity(path: FieldPath, given: JsonObject, *, shared: bool) -> Errors:
+    """Of a device; `shared`: more than one claim may have a part of it."""
+    policy, at = given.get("requestPolicy"), path.child("requestPolicy")
+    if policy is None:
+        return
+    if not shared:
+        yield fieldpath.forbidden(at, "allowMultipleAllocations must be true")
+        return
+    values, bounds = policy.get("validValues") or (), policy.get("validRange")
+    if values and bounds is not None:
+        why = (
+            'exactly one policy can be specified, cannot specify "validValues" and "validRange" at '
+            "the same time"
+        )
+        yield fieldpath.forbidden(at, why)
+        return
+    kind = "validValues" if values else "validRange" if bounds is not None else ""
+    if kind and policy.get("default") is None:
+        yield fieldpath.required(at.child("default"), f"required when {kind} is defined")
+    elif kind:
+        rule = _valid_values if values else _valid_range
+        whole = parse_amounts(given.get("value") or "0")
+        yield from rule(at.child(kind), policy, parse_amounts(policy["default"]), whole)
+
+
+def _valid_values(
+    path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity
+) -> Errors:
+    values = [parse_amounts(one) for one in policy["validValues"]]
+    for index, (one, following) in enumerate(itertools.pairwise(values)):
+        if one.compare(following) > 0:
+            why = "values must be sorted in ascending order"
+            yield fieldpath.invalid(path.index(index + 1), str(following), why)
+
+    def fits(at: FieldPath, one: Quantity) -> Errors:
+        if one.compare(whole) > 0:
+            why = f"option is larger than capacity value: {whole}"
+            yield fieldpath.invalid(at, str(one), why)
+
+    yield from distinct(path, values, MAX_OPTIONS, fits, lambda one: str(_rounded(one)))
+    if all(one.compare(default) for one in values):
+        why = "default value is not valid according to the requestPolicy"
+        yield fieldpath.invalid(path, str(default), why)
+
+
+def _rounded(amount: Quantity) -> int:
+    """As Go's `Value`: up to the next integer."""
+    exact = amount.as_decimal()
+    return int(exact.to_integral_value("ROUND_CEILING"))
+
+
+def _valid_range(path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity) -> Errors:
+    bounds: Any = policy["validRange"]
+    if bounds.get("min") is None:
+        yield fieldpath.required(path.child("min"), "required when validRange is defined")
+        return
+    low = parse_amounts(bounds["min"])
+    high = None if bounds.get("max") is None else parse_amounts(bounds["max"])
+    if low.compare(whole) > 0:
+        why = f"min is larger than capacity value: {whole}"
+        yield fieldpath.invalid(path.child("min"), str(low), why)
+    if default.compare(low) < 0:
+        yield fieldpath.invalid(path.child("min"), str(default), f"default is less than min: {low}")
+    if high is not None:
+        at = path.child("max")
+        if low.compare(high) > 0:
+            yield fieldpath.invalid(at, str(low), f"min is larger than max: {high}")
+        if high.compare(whole) > 0:
+            yield fieldpath.invalid(at, str(high), f"max is larger than capacity value: {whole}")
+        if default.compare(high) > 0:
+            yield fieldpath.invalid(at, str(default), f"default is more than max: {high}")
+    if bounds.get("step") is not None:
+        ends = [default] if high is None else [default, high]
+        yield from _steps(path.child("step"), parse_amounts(bounds["step"]), low, ends, whole)
+
+
+def _steps(
+    path: FieldPath, step: Quantity, low: Quantity, ends: list[Quantity], whole: Quantity
+) -> Errors:
+    first = low.add(step)
+    if first.compare(whole) > 0:
+        why = f"one step {first} is larger than capacity value: {whole}"
+        yield fieldpath.invalid(path, str(step), why)
+    size = _rounded(step)
+    for end in ends:
+        if size and (_rounded(end) - _rounded(low)) % size:
+            why = f"value is not a multiple of a given step ({step}) from ({low})"
+            yield fieldpath.invalid(path, str(end), why)
+
+
+MAX_DEVICES: Final = 128
+MAX_SPECIAL_DEVICES: Final = 64
+"""Where one has taints, consumes counters or has lists as attributes."""
+MAX_PROPERTIES: Final = 32
+MAX_VALUES: Final = 48
+"""Of attributes, the items of lists one by one."""
+MAX_TAINTS: Final = 16
+MAX_COUNTER_SETS: Final = 8
+MAX_COUNTERS: Final = 32
+MAX_CONSUMPTIONS: Final = 2
+MAX_RULE_CONDITIONS: Final = 8
+VALUE_BYTES: Final = 64
+PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + IDENTIFIER_BYTES
+ONE_PLACE: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+)
+ONE_PLACE_EACH: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
+    "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+)
+NO_PLACE_EACH: Final = (
+    "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set "
+    "to true in the ResourceSlice spec"
+)
+TRUE_OR_UNSET: Final = "must be either unset or set to true"
+ONE_VALUE: Final = "exactly one value must be specified"
+KINDS_OF_LISTS: Final = ("bools", "ints", "strings", "versions")
+KINDS_OF_VALUES: Final = ("bool", "int", "string", "version", *KINDS_OF_LISTS)
+_NUMBER: Final = "(0|[1-9][0-9]*)"
+_PRERELEASE: Final = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_SEMVER: Final = late_pattern(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+)
+_STATUS: Final = FieldPath("status")
+
+
+def resource_slice(obj: JsonObject) -> Errors:
+    """What is wrong with a new ResourceSlice, besides its metadata."""
+    return _slice(obj.get("spec") or {}, None)
+
+
+def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Its driver, pool and node stay."""
+    return _slice(obj.get("spec") or {}, old.get("spec") or {})
+
+
+def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
+    pool, at = spec.get("pool") or {}, SPEC.child("pool")
+    yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
+    yield from pool_name(at.child("name"), name_of(pool))
+    yield from broken_rules("resource.v1.ResourcePool", pool, at)
+    if before is not None:
+        yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, at)
+        yield from changed_fields("resource.v1.ResourceSliceSpec", spec, before, SPEC)
+    yield from _place(spec)
+    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+        yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
+    yield from _devices(spec, before or {})
+    yield from distinct(
+        SPEC.child("sharedCounters"),
+        spec.get("sharedCounters"),
+        MAX_COUNTER_SETS,
+        _counter_set,
+        name_of,
+    )
+
+
+def _place(spec: JsonObject) -> Errors:
+    places: list[str] = []
+    name = spec.get("nodeName")
+    if name == "":
+        why = "must be either unset or set to a non-empty string"
+        yield fieldpath.invalid(SPEC.child("nodeName"), name, why)
+    elif name is not None:
+        places.append("`nodeName`")
+        yield from dns_subdomain(SPEC.child("nodeName"), name)
+    selector, at = spec.get("nodeSelector"), SPEC.child("nodeSelector")
+    if selector is not None:
+        places.append("`nodeSelector`")
+        yield from node_selector(at, selector)
+        terms = selector.get("nodeSelectorTerms") or []
+        if len(terms) != 1:
+            shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
+            why = "must have exactly one node selector term"
+            yield fieldpath.invalid(at.child("nodeSelectorTerms"), shown, why)
+    for field in ("allNodes", "perDeviceNodeSelection"):
+        if spec.get(field):
+            places.append(f"`{field}`")
+        elif spec.get(field) is not None:
+            yield fieldpath.invalid(SPEC.child(field), spec[field], TRUE_OR_UNSET)
+    if not places:
+        yield fieldpath.required(SPEC, ONE_PLACE)
+    elif len(places) > 1:
+        shown_places = f"{{{', '.join(places)}}}"
+        yield fieldpath.invalid(SPEC, shown_places, f"{ONE_PLACE}, but multiple fields are set")
+
+
+def _devices(spec: JsonObject, before: JsonObject) -> Errors:
+    devices = [_flat(one) for one in spec.get("devices") or ()]
+    special = any(map(_is_special, devices))
+    old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
+    placed = bool(spec.get("perDeviceNodeSelection"))
+
+    def device(path: FieldPath, given: JsonObject) -> Errors:
+        yield from _device(path, given, old.get(name_of(given)))
+        yield from _device_place(path, given, placed=placed)
+        yield from binding_conditions(path, given)
+
+    limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
+    yield from distinct(SPEC.child("devices"), devices, limit, device, name_of)
+
+
+def _is_special(device: JsonObject) -> bool:
+    lists = (
+        attribute.get(kind) is not None
+        for attribute in (device.get("attributes") or {}).values()
+        for kind in KINDS_OF_LISTS
+    )
+    return bool(device.get("taints") or device.get("consumesCounters")) or any(lists)
+
+
+def _flat(device: JsonObject) -> JsonObject:
+    """A device with its properties, which in `v1beta1` stand in `basic`."""
+    return {**device, **device["basic"]} if device.get("basic") is not None else device
+
+
+def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:
+    yield from dns_label(path.child("name"), name_of(device))
+    count = len(device.get("attributes") or ()) + len(device.get("capacity") or ())
+    if count > MAX_PROPERTIES:
+        why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
+        yield fieldpath.invalid(path, count, why)
+    values = sum(map(_value_count, (device.get("attributes") or {}).values()))
+    if values > MAX_VALUES:
+        why = f"the total number of attribute values must not exceed {MAX_VALUES}"
+        yield fieldpath.invalid(path, values, why)
+    shared = bool(device.get("allowMultipleAllocations"))
+
+    def amount(at: FieldPath, given: JsonObject) -> Errors:
+        return capacity(at, given, shared=shared)
+
+    for field, rule in (("attributes", _attribute), ("capacity", amount)):
+        for name, value in entries(device, field):
+            yield from qualified_identifier(path.child(field), name)
+            yield from rule(path.child(field).key(shortened(name, PROPERTY_NAME_BYTES)), value)
+    if before is None or before.get("taints") != device.get("taints"):
+        yield from limited(path.child("taints"), device.get("taints"), MAX_TAINTS, taint)
+    yield from distinct(
+        path.child("consumesCounters"),
+        device.get("consumesCounters"),
+        MAX_CONSUMPTIONS,
+        _consumption,
+        lambda one: one.get("counterSet") or "",
+    )
+
+
+def _value_count(attribute: JsonObject) -> int:
+    """An attribute with nothing in its lists counts as one value."""
+    return sum(len(attribute.get(kind) or ()) for kind in KINDS_OF_LISTS) or 1
+
+
+def shortened(name: str, limit: int) -> str:
+    """The key of a map in a path: without its middle if it is too long."""
+    if len(name) <= limit:
+        return name
+    left = limit - len("...")
+    return f"{name[: (left + 1) // 2]}...{name[len(name) - left // 2 :]}"
+
+
+def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
+    given = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
+    for kind in given:
+        if kind in KINDS_OF_LISTS and not attribute[kind]:
+            why = "must not be empty if specified"
+            yield fieldpath.invalid(path.child(kind), attribute[kind], why)
+        values = attribute[kind] if kind.endswith("s") else [attribute[kind]]
+        for index, value in enumerate(values):
+            at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
+            yield from _text(at, value, is_version=kind.startswith("version"))
+    if len(given) != 1:
+        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if given else ""
+        yield fieldpath.invalid(path, shown, ONE_VALUE)
+
+
+def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
+    if not isinstance(value, str):
+        return
+    if is_version and _SEMVER.fullmatch(value) is None:
+        why = "must be a string compatible with semver.org spec 2.0.0"
+        yield fieldpath.invalid(path, value, why)
+    if len(value.encode()) > VALUE_BYTES:
+        yield fieldpath.too_long(path, VALUE_BYTES)
+
+
+def _counters(path: FieldPath, given: JsonObject) -> Errors:
+    counters, at = given.get("counters") or {}, path.child("counters")
+    if not counters:
+        yield fieldpath.required(at)
+    elif len(counters) > MAX_COUNTERS:
+        yield from at_most(at, counters, MAX_COUNTERS)
+    else:
+        for name in sorted(counters):
+            yield from dns_label(at, name)
+
+
+def _named_counters(field: str) -> Item:
+    def rule(path: FieldPath, given: JsonObject) -> Errors:
+        name = given.get(field) or ""
+        if name:
+            yield from dns_label(path.child(field), name)
+        else:
+            yield fieldpath.required(path.child(field))
+        yield from _counters(path, given)
+
+    return rule
+
+
+_counter_set: Final = _named_counters("name")
+_consumption: Final = _named_counters("counterSet")
+
+
+def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Errors:
+    fields = ("nodeName", "nodeSelector", "allNodes")
+    given = [field for field in fields if device.get(field) is not None]
+    if not placed:
+        if given:
+            yield fieldpath.invalid(path, None, NO_PLACE_EACH)
+        return
+    places: list[str] = []
+    for field in given:
+        value, at = device[field], path.child(field)
+        if value == "":
+            yield fieldpath.invalid(at, value, "must not be empty")
+            continue
+        if value is False:
+            yield fieldpath.invalid(at, value, TRUE_OR_UNSET)
+            continue
+        places.append(f"`{field}`")
+        if field == "nodeName":
+            yield from dns_subdomain(at, value)
+        elif field == "nodeSelector":
+            yield from node_selector(at, value)
+    if not places:
+        yield fieldpath.required(path, ONE_PLACE_EACH)
+    elif len(places) > 1:
+        yield fieldpath.invalid(path, f"{{{', '.join(places)}}}", ONE_PLACE_EACH)
+
+
+def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is asked for stays."""
+    return immutable(SPEC, obj.get("spec"), old.get("spec"))
+
+
+def taint_rule(obj: JsonObject) -> Errors:
+    """What is wrong with a new DeviceTaintRule, besides its metadata."""
+    return _taint_rule(obj.get("spec") or {}, None)
+
+
+def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a changed one."""
+    return _taint_rule(obj.get("spec") or {}, (old.get("spec") or {}).get("taint") or {})
+
+
+def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
+    chosen, at = spec.get("deviceSelector") or {}, SPEC.child("deviceSelector")
+    for field, rule in (("driver", driver_name), ("pool", pool_name), ("device", dns_label)):
+        if chosen.get(field) is not None:
+            yield from rule(at.child(field), chosen[field])
+    yield from taint(SPEC.child("taint"), spec.get("taint") or {}, before)
+
+
+def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """A handful of conditions."""
+    status = obj.get("status") or {}
+    yield from conditions(_STATUS, status)
+    yield from at_most(_STATUS.child("conditions"), status.get("conditions"), MAX_RULE_CONDITIONS)
+
+
+def pool_status_request(obj: JsonObject) -> Errors:
+    """What is wrong with a ResourcePoolStatusRequest, besides its metadata."""
+    spec = obj.get("spec") or {}
+    yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
+    if spec.get("poolName") is not None:
+        yield from pool_name(SPEC.child("poolName"), spec["poolName"])

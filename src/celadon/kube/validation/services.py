@@ -1,0 +1,450 @@
+"""Services."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, metadata, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    SPEC,
+    STRICT_ADDRESSES,
+    Errors,
+    dns_subdomain,
+    each,
+    items,
+    only_with,
+    port_number,
+    qualified_name,
+    required_choice,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.networking import port_name, special_address
+from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
+from celadon.kube.validation.text_rules import canonical_range, labels, older_address, older_range
+from celadon.kube.well_known_values import (
+    HEADLESS,
+    IP_FAMILIES,
+    TOPOLOGY_HINTS,
+    TOPOLOGY_MODE,
+    WITH_NODE_PORTS,
+)
+
+# --- Service addresses -------------------------------------------------------
+#
+# The cluster addresses of Services and their families.
+
+
+FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
+ONCE_SET: Final = "may not change once set"
+_IPS: Final = SPEC.child("clusterIPs")
+_FAMILIES: Final = SPEC.child("ipFamilies")
+
+
+def is_headless(spec: JsonObject) -> bool:
+    """Whether its only cluster IP is `None`."""
+    return list(spec.get("clusterIPs") or ()) == [HEADLESS]
+
+
+def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
+    """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service;
+    `known` are the addresses it had before."""
+    if spec.get("type") == "ExternalName":
+        return
+    addresses, first = list(spec.get("clusterIPs") or ()), spec.get("clusterIP") or ""
+    if first and not addresses:
+        yield fieldpath.required(_IPS)
+    elif first and addresses[0] != first:
+        yield fieldpath.invalid(_IPS, addresses, "first value must match `clusterIP`")
+    elif addresses and not first:
+        yield fieldpath.invalid(_IPS, addresses, "must be empty when `clusterIP` is not specified")
+    seen: set[str] = set()
+    for at, family in items(spec, "ipFamilies", SPEC):
+        yield from supported(at, family, IP_FAMILIES)
+        if family in seen:
+            yield fieldpath.duplicate(at, NamedText(family))
+        seen.add(family)
+    if spec.get("ipFamilyPolicy") is not None:
+        yield from supported(SPEC.child("ipFamilyPolicy"), spec["ipFamilyPolicy"], FAMILY_POLICIES)
+    found = list(_each_address(addresses, known))
+    yield from found
+    if len(addresses) > 2:
+        yield fieldpath.invalid(_IPS, addresses, "may only hold up to 2 values")
+    if not found:
+        yield from _families(spec, addresses)
+    elif all(one.gate for one in found):
+        yield from only_with(f"!{STRICT_ADDRESSES}", _families(spec, addresses))
+
+
+def _each_address(addresses: list[str], known: Collection[str]) -> Errors:
+    for index, address in enumerate(addresses):
+        if index == 0 and address == HEADLESS:
+            if len(addresses) > 1:
+                detail = "'None' must be the first and only value"
+                yield fieldpath.invalid(_IPS, addresses, detail)
+        else:
+            yield from older_address(_IPS.index(index), address, known)
+
+
+def _families(spec: JsonObject, addresses: list[str]) -> Errors:
+    of = {address: "IPv6" if ":" in address else "IPv4" for address in addresses}
+    if len(addresses) > 1 and len(set(of.values())) == 1:
+        detail = "may specify no more than one IP for each IP family"
+        yield fieldpath.invalid(_IPS, addresses, detail)
+    if is_headless(spec):
+        return
+    pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
+    for index, (address, family) in enumerate(pairs):
+        if family in IP_FAMILIES and of[address] != family:
+            detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            yield fieldpath.invalid(_IPS.index(index), address, detail)
+
+
+def changed_addresses(spec: JsonObject, before: JsonObject) -> Errors:
+    """What was given to a Service stays; a second address may come and go."""
+    if "ExternalName" in {spec.get("type"), before.get("type")}:
+        return
+    headless = is_headless(spec), is_headless(before)
+    if headless != (True, True):
+        yield from _kept(_IPS, spec, before, "clusterIPs")
+    if headless == (False, False):
+        yield from _kept(_FAMILIES, spec, before, "ipFamilies")
+
+
+def _kept(path: FieldPath, spec: JsonObject, before: JsonObject, field: str) -> Errors:
+    new, old = list(spec.get(field) or ()), list(before.get(field) or ())
+    if len(new) == len(old):
+        for index, (one, other) in enumerate(zip(new, old, strict=True)):
+            if one != other:
+                at = path.index(index if field == "clusterIPs" else 0)
+                yield fieldpath.invalid(at, new, ONCE_SET)
+        return
+    if old and new and new[0] != old[0]:
+        yield fieldpath.invalid(path.index(0), new, ONCE_SET)
+    if len(new) > len(old):
+        return
+    singular = "clusterIP" if field == "clusterIPs" else "ipFamily"
+    if not new:
+        detail = f"primary {singular} can not be unset"
+        yield fieldpath.invalid(path.index(0), spec.get(field), detail)
+    if len(new) == 1 and spec.get("ipFamilyPolicy") != "SingleStack":
+        detail = f"must be set to 'SingleStack' when releasing the secondary {singular}"
+        policy = spec.get("ipFamilyPolicy")
+        yield fieldpath.invalid(SPEC.child("ipFamilyPolicy"), policy, detail)
+
+
+TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+AFFINITIES: Final = ("ClientIP", "None")
+TRAFFIC_POLICIES: Final = ("Cluster", "Local")
+DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
+MAX_AFFINITY_SECONDS: Final = 86400
+SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
+BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
+NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
+
+
+def service(obj: JsonObject) -> Errors:
+    """What is wrong with a Service, besides its metadata."""
+    return _service(obj, {})
+
+
+def _service(obj: JsonObject, old: JsonObject) -> Errors:
+    """Addresses and ranges of the old one may stay however they are written."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    kind = spec.get("type") or ""
+    yield from _topology(metadata.annotations(obj))
+    if not spec.get("ports") and not is_headless(spec) and kind != "ExternalName":
+        yield fieldpath.required(SPEC.child("ports"))
+    yield from _by_type(spec, kind)
+    yield from _ports(spec)
+    yield from labels(SPEC.child("selector"), spec.get("selector"))
+    yield from _affinity(spec)
+    yield from service_addresses(spec, before.get("clusterIPs") or ())
+    for at, address in items(spec, "externalIPs", SPEC):
+        yield from _external_address(at, address, before.get("externalIPs") or ())
+    yield from required_choice(SPEC.child("type"), kind, TYPES)
+    yield from _distinct_ports(spec, kind)
+    yield from _source_ranges(obj, old, kind)
+    yield from _balancer(spec, kind)
+    yield from _traffic(spec, kind)
+
+
+def service_update(obj: JsonObject, old: JsonObject) -> Errors:
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from changed_addresses(spec, before)
+    both = spec.get("type") == before.get("type") == "LoadBalancer"
+    if both and spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
+        at = SPEC.child("loadBalancerClass")
+        yield fieldpath.invalid(at, spec.get("loadBalancerClass"), "may not change once set")
+    checked = _needs_health_check(spec) and _needs_health_check(before)
+    if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
+        yield fieldpath.forbidden(SPEC.child("healthCheckNodePort"), "field is immutable")
+    yield from _service(obj, old)
+
+
+def _external_address(path: FieldPath, address: str, known: Collection[str]) -> Errors:
+    """What older rules let through is looked at further."""
+    wrong = list(older_address(path, address, known))
+    yield from wrong
+    if not wrong:
+        yield from each(path, address, special_address(address))
+    elif all(one.gate for one in wrong):
+        further = each(path, address, special_address(address))
+        yield from only_with(f"!{STRICT_ADDRESSES}", further)
+
+
+def _topology(notes: Mapping[str, str]) -> Errors:
+    """The annotation and the one it replaces say the same."""
+    mode, hints = notes.get(TOPOLOGY_MODE), notes.get(TOPOLOGY_HINTS)
+    if mode is not None and hints is not None and mode != hints:
+        at = FieldPath("metadata", "annotations").key(TOPOLOGY_MODE)
+        detail = f"must match annotations[{TOPOLOGY_HINTS}] when both are specified"
+        yield fieldpath.invalid(at, mode, detail)
+
+
+def _by_type(spec: JsonObject, kind: str) -> Errors:
+    if kind in WITH_NODE_PORTS and is_headless(spec):
+        detail = f"may not be set to 'None' for {kind} services"
+        yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
+    if kind != "ExternalName":
+        return
+    for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if spec.get(field):
+            yield fieldpath.forbidden(SPEC.child(field), NOT_EXTERNAL_NAME)
+    name = (spec.get("externalName") or "").removesuffix(".")
+    if name:
+        yield from dns_subdomain(SPEC.child("externalName"), name)
+    else:
+        yield fieldpath.required(SPEC.child("externalName"))
+
+
+def _ports(spec: JsonObject) -> Errors:
+    names: set[str] = set()
+    several = len(spec.get("ports") or ()) > 1
+    for at, port in items(spec, "ports", SPEC):
+        yield from port_name(at, port, required=several)
+        name = port.get("name") or ""
+        if name and name in names:
+            yield fieldpath.duplicate(at.child("name"), name)
+        names.add(name)
+        yield from port_number(at.child("port"), port.get("port", 0))
+        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from port_or_name(at.child("targetPort"), port.get("targetPort", 0))
+        if port.get("appProtocol") is not None:
+            yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
+
+
+def _affinity(spec: JsonObject) -> Errors:
+    affinity, config = spec.get("sessionAffinity") or "", spec.get("sessionAffinityConfig")
+    yield from required_choice(SPEC.child("sessionAffinity"), affinity, AFFINITIES)
+    at = SPEC.child("sessionAffinityConfig")
+    if affinity == "None" and config is not None:
+        yield fieldpath.forbidden(at, "must not be set when session affinity is None")
+    if affinity != "ClientIP":
+        return
+    found: Any = config
+    for step in ("clientIP", "timeoutSeconds", ""):
+        if found is None:
+            yield fieldpath.required(at, "when session affinity type is ClientIP")
+            return
+        if step:
+            found, at = found.get(step), at.child(step)
+    if not 0 < found <= MAX_AFFINITY_SECONDS:
+        detail = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
+        yield fieldpath.invalid(at, found, detail)
+
+
+def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
+    if kind == "ClusterIP":
+        for at, port in items(spec, "ports", SPEC):
+            if port.get("nodePort"):
+                detail = "may not be used when `type` is 'ClusterIP'"
+                yield fieldpath.forbidden(at.child("nodePort"), detail)
+    for field in ("nodePort", "port"):
+        taken: set[tuple[str, int]] = set()
+        for at, port in items(spec, "ports", SPEC):
+            number, protocol = port.get(field) or 0, port.get("protocol") or ""
+            if field == "nodePort" and not number:
+                continue
+            if (protocol, number) in taken:
+                if field == "nodePort":
+                    yield fieldpath.duplicate(at.child("nodePort"), number)
+                else:
+                    yield fieldpath.duplicate(at, _printed_port(protocol, number))
+            taken.add((protocol, number))
+
+
+def _printed_port(protocol: str, number: int) -> dict[str, Any]:
+    """As Go prints the key that upstream compares ports by."""
+    return {
+        "Name": "",
+        "Protocol": protocol,
+        "AppProtocol": None,
+        "Port": number,
+        "TargetPort": 0,
+        "NodePort": 0,
+    }
+
+
+def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
+    notes, before = metadata.annotations(obj), metadata.annotations(old)
+    ranges, known = (
+        (one.get("spec") or {}).get("loadBalancerSourceRanges") or () for one in (obj, old)
+    )
+    known = [one.strip() for one in known]
+    if ranges:
+        path = SPEC.child("LoadBalancerSourceRanges")
+        places = [(path.index(index), one.strip()) for index, one in enumerate(ranges)]
+    elif SOURCE_RANGES in notes:
+        path = FieldPath("metadata", "annotations").key(SOURCE_RANGES)
+        listed, known = notes[SOURCE_RANGES].strip(), []
+        if before.get(SOURCE_RANGES) == notes[SOURCE_RANGES]:
+            listed = ""
+        places = [(path, one.strip()) for one in listed.split(",")] if listed else []
+    else:
+        return
+    if kind != "LoadBalancer":
+        yield fieldpath.forbidden(path, BALANCERS_ONLY)
+    for at, one in places:
+        yield from older_range(at, one, known)
+
+
+def _balancer(spec: JsonObject, kind: str) -> Errors:
+    allocates = spec.get("allocateLoadBalancerNodePorts")
+    chosen = spec.get("loadBalancerClass")
+    if kind == "LoadBalancer":
+        if allocates is None:
+            yield fieldpath.required(FieldPath("allocateLoadBalancerNodePorts"))
+        if chosen is not None:
+            yield from qualified_name(SPEC.child("loadBalancerClass"), chosen)
+        return
+    if allocates is not None:
+        yield fieldpath.forbidden(SPEC.child("allocateLoadBalancerNodePorts"), BALANCERS_ONLY)
+    if chosen is not None:
+        yield fieldpath.forbidden(SPEC.child("loadBalancerClass"), BALANCERS_ONLY)
+
+
+def _needs_health_check(spec: JsonObject) -> bool:
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _traffic(spec: JsonObject, kind: str) -> Errors:
+    external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
+    accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+    if accessible:
+        yield from required_choice(at, external, TRAFFIC_POLICIES)
+    elif external:
+        detail = "may only be set for externally-accessible services"
+        yield fieldpath.invalid(at, NamedText(external), detail)
+    check, at = spec.get("healthCheckNodePort") or 0, SPEC.child("healthCheckNodePort")
+    if not _needs_health_check(spec):
+        if check:
+            detail = (
+                "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
+                "'Local'"
+            )
+            yield fieldpath.invalid(at, check, detail)
+    elif check:
+        yield from port_number(at, check)
+    else:
+        yield fieldpath.required(at)
+    internal, at = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
+    if internal is not None:
+        yield from supported(at, internal, TRAFFIC_POLICIES)
+    elif kind in WITH_NODE_PORTS or kind == "ClusterIP":
+        yield fieldpath.required(at)
+    distribution = spec.get("trafficDistribution")
+    if distribution is not None and distribution not in DISTRIBUTIONS:
+        at = SPEC.child("trafficDistribution")
+        yield fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
+
+
+# --- Service ranges ----------------------------------------------------------
+#
+# Addresses that are taken, and the ranges that they are taken from.
+#
+# As k8s.io/kubernetes `pkg/apis/networking/validation`. Unlike in older kinds, addresses have
+# one way to be written.
+
+
+_PARENT: Final = SPEC.child("parentRef")
+_CIDRS: Final = SPEC.child("cidrs")
+ONE_PER_FAMILY: Final = (
+    "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+)
+
+
+def ip_address(obj: JsonObject) -> Errors:
+    """What is wrong with an IPAddress, besides its metadata."""
+    parent = (obj.get("spec") or {}).get("parentRef")
+    if parent is None:
+        yield fieldpath.required(_PARENT)
+        return
+    if parent.get("group"):
+        yield from dns_subdomain(_PARENT.child("group"), parent["group"])
+    for field in ("resource", "name"):
+        value = parent.get(field) or ""
+        yield from required_name(_PARENT.child(field), value, name_rules.path_segment_name)
+    namespace = parent.get("namespace")
+    if namespace:
+        messages = name_rules.path_segment_name(namespace)
+        yield from each(_PARENT.child("namespace"), namespace, messages)
+
+
+def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Whose it is stays; a changed owner is judged as a new one, too."""
+    yield from ip_address(obj)
+    new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
+    if new != before:
+        yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)
+
+
+def _printed_parent(parent: JsonObject | None) -> dict[str, Any] | None:
+    """As Go prints the struct, whose fields have no JSON names."""
+    fields = ("Group", "Resource", "Namespace", "Name")
+    return None if parent is None else {one: parent.get(one.lower()) or "" for one in fields}
+
+
+def service_cidr(obj: JsonObject) -> Errors:
+    """What is wrong with a ServiceCIDR, besides its metadata."""
+    return _ranges((obj.get("spec") or {}).get("cidrs") or [])
+
+
+def _ranges(ranges: Sequence[str]) -> Errors:
+    if not ranges:
+        yield fieldpath.required(_CIDRS, "at least one CIDR required")
+        return
+    if len(ranges) > 2:
+        yield fieldpath.invalid(_CIDRS, {"CIDRs": ranges}, "may only hold up to 2 values")
+        return
+    for index, one in enumerate(ranges):
+        yield from each(_CIDRS.index(index), one, canonical_range(one))
+    families = [_family(one) for one in ranges]
+    if len(ranges) == 2 and families[0] == families[1] != "":
+        yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)
+
+
+def _family(value: str) -> str:
+    """Empty for what is no range."""
+    found = text_rules.network(value)
+    if found is None:
+        return ""
+    return "IPv4" if found.addr.is_v4 or found.addr.is_v4_mapped else "IPv6"
+
+
+def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is one range may become two of different families; nothing else changes."""
+    new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
+    if len(new) == len(before) or (len(before) == 1 and len(new) == 2):
+        for index, (one, was) in enumerate(zip(new, before, strict=False)):
+            if one != was:
+                yield fieldpath.invalid(_CIDRS.index(index), one, IMMUTABLE)
+        if len(new) != len(before):
+            yield from _ranges(new)
+    else:
+        yield fieldpath.invalid(_CIDRS, new or None, IMMUTABLE)

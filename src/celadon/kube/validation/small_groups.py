@@ -1,0 +1,441 @@
+"""Leases, and those who want one.
+
+As k8s.io/kubernetes `pkg/apis/coordination/validation`. What is wrong with a strategy is said of
+`spec.strategy.strategy`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules, semver
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
+from celadon.kube.name_rules import qualified_name
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    NEGATIVE,
+    SPEC,
+    Errors,
+    dns_subdomain,
+    each,
+    items,
+    not_negative,
+    required_name,
+    supported,
+)
+from celadon.kube.validation.field_rules import broken_rules, changed_fields
+from celadon.kube.validation.object_meta import Naming
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.resource_lists import requirements
+from celadon.kube.validation.pods.scheduling import tolerations
+from celadon.kube.validation.statuses import condition_is_true, conditions
+from celadon.kube.validation.text_rules import labels, selector, understood
+from celadon.kube.well_known_values import RBAC_GROUP
+
+OLDEST: Final = "OldestEmulationVersion"
+NO_VERSION: Final = "must be a valid semantic version"
+_UNSET: Final = semver.Version(0, 0, 0).precedence()
+"""What a version is to upstream that is not given, or none."""
+
+
+def _strategy(strategy: str) -> Errors:
+    at = SPEC.child("strategy", "strategy")
+    if "/" in strategy:
+        yield from each(at, NamedText(strategy), qualified_name(strategy))
+    else:
+        yield from supported(at, strategy, [OLDEST])
+
+
+def lease_candidate(obj: JsonObject) -> Errors:
+    """What is wrong with a LeaseCandidate, besides its metadata."""
+    spec = obj.get("spec") or {}
+    if not spec.get("leaseName"):
+        yield fieldpath.required(SPEC.child("leaseName"))
+    emulated, binary = spec.get("emulationVersion") or "", spec.get("binaryVersion") or ""
+    at = SPEC.child("binaryVersion")
+    if emulated and _version(emulated) is None:
+        yield fieldpath.invalid(SPEC.child("emulationVersion"), emulated, NO_VERSION)
+    if not binary:
+        yield fieldpath.required(at)
+    elif _version(binary) is None:
+        yield fieldpath.invalid(at, binary, NO_VERSION)
+    lowest = _precedence(emulated)
+    if binary and emulated and _precedence(binary) < lowest:
+        why = "must be greater than or equal to `emulationVersion`"
+        yield fieldpath.invalid(at, binary, why)
+    strategy = spec.get("strategy") or ""
+    if not strategy:
+        yield fieldpath.required(SPEC.child("strategy"))
+        return
+    if strategy == OLDEST and lowest == _UNSET:
+        why = f"must be specified when `strategy` is '{OLDEST}'"
+        yield fieldpath.required(SPEC.child("emulationVersion"), why)
+    yield from _strategy(strategy)
+
+
+def _version(text: str) -> semver.Version | None:
+    """None for what is no version."""
+    try:
+        return semver.parse(text)
+    except semver.SemverError:
+        return None
+
+
+def _precedence(text: str) -> tuple[Any, ...]:
+    """That of the lowest version for what is no version."""
+    found = _version(text)
+    return _UNSET if found is None else found.precedence()
+
+
+def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The lease that is wanted stays."""
+    yield from lease_candidate(obj)
+    new, before = (one.get("spec") or {} for one in (obj, old))
+    yield from changed_fields("coordination.v1alpha2.LeaseCandidateSpec", new, before, SPEC)
+
+
+# --- Runtime classes ---------------------------------------------------------
+#
+# How containers are run: handlers, what they need besides, and where they are.
+#
+# As k8s.io/kubernetes `pkg/apis/node/validation`.
+
+
+_HANDLER: Final = FieldPath("handler")
+_SCHEDULING: Final = FieldPath("scheduling")
+
+
+def runtime_class(obj: JsonObject) -> Errors:
+    """What is wrong with a RuntimeClass, besides its metadata."""
+    yield from required_name(_HANDLER, obj.get("handler") or "", name_rules.dns1123_label)
+    overhead, scheduling = obj.get("overhead"), obj.get("scheduling")
+    if overhead is not None:
+        fixed = {"limits": overhead.get("podFixed") or {}}
+        yield from requirements(FieldPath("overhead"), fixed, ())
+    if scheduling is not None:
+        yield from labels(_SCHEDULING.child("nodeSelector"), scheduling.get("nodeSelector"))
+        yield from tolerations(_SCHEDULING, scheduling)
+        yield from _distinct(scheduling)
+
+
+def _distinct(scheduling: JsonObject) -> Errors:
+    """Tolerations differ in more than for how long they last."""
+    seen: set[tuple[str, ...]] = set()
+    for at, one in items(scheduling, "tolerations", _SCHEDULING):
+        key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
+        if key in seen:
+            yield fieldpath.duplicate(at, internal_value(one, "core.v1.Toleration"))
+        seen.add(key)
+
+
+def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The handler stays; the rest must be what that of a new one must be."""
+    yield from runtime_class(obj)
+    yield from changed_fields("node.v1.RuntimeClass", obj, old, FieldPath())
+
+
+# --- Api services ------------------------------------------------------------
+#
+# APIServices: who serves a version of a group.
+#
+# As k8s.io/kube-aggregator `pkg/apis/apiregistration/validation`.
+
+
+MAX_GROUP_PRIORITY: Final = 20_000
+MAX_VERSION_PRIORITY: Final = 1000
+STATUSES: Final = ("True", "False", "Unknown")
+LEGACY: Final = "only v1 may have an empty group and it better be legacy kube"
+
+
+def api_service_naming(obj: JsonObject) -> Naming:
+    """Version and group make the name."""
+    spec = obj.get("spec") or {}
+    wanted = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
+
+    def rule(name: str) -> list[str]:
+        messages = name_rules.path_segment_name(name)
+        if messages or name == wanted:
+            return messages
+        return [f'must be `spec.version+"."+spec.group`: {quote(wanted)}']
+
+    return Naming(rule, namespaced=False, prefix_rule=rule, any_finalizers=True)
+
+
+def api_service(obj: JsonObject) -> Errors:
+    """What is wrong with an APIService, besides its metadata."""
+    spec = obj.get("spec") or {}
+    group, version = spec.get("group") or "", spec.get("version") or ""
+    if not group and version != "v1":
+        yield fieldpath.required(SPEC.child("group"), LEGACY)
+    if group:
+        yield from dns_subdomain(SPEC.child("group"), group)
+    yield from each(SPEC.child("version"), version, name_rules.dns1035_label(version))
+    limits = {"groupPriorityMinimum": MAX_GROUP_PRIORITY, "versionPriority": MAX_VERSION_PRIORITY}
+    for field, limit in limits.items():
+        value = spec.get(field) or 0
+        if not 0 < value <= limit:
+            why = f"must be positive and less than {limit}"
+            yield fieldpath.invalid(SPEC.child(field), value, why)
+    bundle, insecure = spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
+    if spec.get("service") is None:
+        yield from _local(bundle, insecure=bool(insecure))
+        return
+    yield from _reference(SPEC.child("service"), spec["service"])
+    if insecure and bundle:
+        at = SPEC.child("insecureSkipTLSVerify")
+        yield fieldpath.invalid(at, insecure, "may not be true if caBundle is present")
+
+
+def _local(bundle: str, *, insecure: bool) -> Errors:
+    """Of what the server serves itself."""
+    if bundle:
+        shown = f"{len(base64.b64decode(bundle))} bytes"
+        why = "local APIServices may not have a caBundle"
+        yield fieldpath.invalid(SPEC.child("caBundle"), shown, why)
+    if insecure:
+        why = "local APIServices may not have insecureSkipTLSVerify"
+        yield fieldpath.invalid(SPEC.child("insecureSkipTLSVerify"), insecure, why)
+
+
+def _reference(path: FieldPath, service: JsonObject) -> Errors:
+    for field in ("namespace", "name"):
+        if not service.get(field):
+            yield fieldpath.required(path.child(field))
+    port = service.get("port") or 0
+    messages = name_rules.port_number(port)
+    if messages:
+        why = f"port is not valid: {', '.join(messages)}"
+        yield fieldpath.invalid(path.child("port"), port, why)
+
+
+def api_service_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Whether a condition holds is one of three."""
+    for at, condition in items(obj.get("status") or {}, "conditions", FieldPath("status")):
+        yield from supported(at.child("status"), condition.get("status") or "", STATUSES)
+
+
+# --- Stored versions ---------------------------------------------------------
+#
+# Versions that objects are stored in, revisions, and moves from one version to another.
+#
+# As k8s.io/kubernetes `pkg/apis/{apiserverinternal,storagemigration,apps}/validation`.
+
+
+_STATUS: Final = FieldPath("status")
+_AT_CONDITIONS: Final = _STATUS.child("conditions")
+_AT_VERSION: Final = _STATUS.child("resourceVersion")
+BOTH_ENDS: Final = "Both success and failed conditions cannot be true at the same time"
+ENDED: Final = {"Succeeded": "success", "Failed": "failed"}
+"""How a migration can end, and what that is called in complaints."""
+
+
+def storage_version_name(name: str) -> list[str]:
+    """Of a StorageVersion: a group and a resource."""
+    group, dot, resource = name.rpartition(".")
+    if not dot:
+        return ["name must be in the form of <group>.<resource>"]
+    return [
+        *(f"the group segment {why}" for why in name_rules.dns1123_subdomain(group)),
+        *(f"the resource segment {why}" for why in name_rules.dns1035_label(resource)),
+    ]
+
+
+def controller_revision(obj: JsonObject) -> Errors:
+    """What is wrong with a ControllerRevision, besides its metadata."""
+    yield from not_negative(obj, FieldPath(), "revision")
+    if obj.get("data") is None:
+        yield fieldpath.required(FieldPath("data"), "data is mandatory")
+    elif not isinstance(obj["data"], dict):
+        yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
+
+
+def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Its data stays."""
+    yield from not_negative(obj, FieldPath(), "revision")
+    if obj.get("data") != old.get("data"):
+        yield fieldpath.invalid(FieldPath("data"), obj.get("data"), IMMUTABLE)
+
+
+def migration(obj: JsonObject) -> Errors:
+    """What is wrong with a StorageVersionMigration, besides its metadata."""
+    resource = (obj.get("spec") or {}).get("resource") or {}
+    yield from broken_rules("meta.v1.GroupResource", resource, SPEC.child("resource"))
+
+
+def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is moved stays."""
+    yield from migration(obj)
+    new, before = ((one.get("spec") or {}).get("resource") or {} for one in (obj, old))
+    yield from changed_fields("meta.v1.GroupResource", new, before, FieldPath())
+
+
+def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is over stays so, and cannot be over in two ways."""
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    yield from _stored_versions_version(status.get("resourceVersion") or "")
+    yield from conditions(_STATUS, status)
+    was = before.get("resourceVersion")
+    if was and was != status.get("resourceVersion"):
+        shown = status.get("resourceVersion") or ""
+        yield fieldpath.invalid(_AT_VERSION, shown, "resourceVersion cannot be updated")
+    shown_conditions = _printed(status)
+    ended = [kind for kind in ENDED if condition_is_true(status, kind)]
+    if len(ended) > 1:
+        yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, BOTH_ENDS)
+    for kind in ended:
+        if condition_is_true(status, "Running"):
+            why = f"Running condition cannot be true when {ENDED[kind]} condition is true"
+            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
+    for kind, name in ENDED.items():
+        if condition_is_true(before, kind) and kind not in ended:
+            why = f"{name.capitalize()} condition cannot be set to false once it is true"
+            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
+
+
+def _printed(status: JsonObject) -> list[dict[str, Any]]:
+    """The conditions with their members in Go's order."""
+    order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
+    return [
+        {key: one[key] for key in order if key in one} for one in status.get("conditions") or ()
+    ]
+
+
+def _stored_versions_version(text: str) -> Errors:
+    try:
+        number = int(text or "0")
+    except ValueError:
+        why = (
+            f"failed to parse resource version {quote(text)}: strconv.ParseInt: parsing "
+            f"{quote(text)}: invalid syntax"
+        )
+        yield fieldpath.invalid(_AT_VERSION, text, why)
+        return
+    if number < 0:
+        yield fieldpath.invalid(_AT_VERSION, number, NEGATIVE)
+
+
+# --- Role rules --------------------------------------------------------------
+#
+# Roles and their bindings.
+
+
+SUBJECT_KINDS: Final = ("ServiceAccount", "User", "Group")
+_ROOT: Final = FieldPath()
+_ROLE_REF: Final = FieldPath("roleRef")
+
+
+def role(obj: JsonObject) -> Errors:
+    """What is wrong with a Role, besides its metadata."""
+    return _rules(obj, namespaced=True)
+
+
+def cluster_role(obj: JsonObject) -> Errors:
+    """What is wrong with a ClusterRole, besides its metadata."""
+    yield from _rules(obj, namespaced=False)
+    aggregation = obj.get("aggregationRule")
+    if aggregation is None:
+        return
+    at = FieldPath("aggregationRule")
+    if not aggregation.get("clusterRoleSelectors"):
+        detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        yield fieldpath.required(at.child("clusterRoleSelectors"), detail)
+    for where, one in items(aggregation, "clusterRoleSelectors", at):
+        yield from selector(where, one)
+        if understood(one) is None:
+            yield fieldpath.invalid(where, None, "invalid label selector.")
+
+
+def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:
+    for at, rule in items(obj, "rules", _ROOT):
+        if not rule.get("verbs"):
+            yield fieldpath.required(at.child("verbs"), "verbs must contain at least one value")
+        if rule.get("nonResourceURLs"):
+            yield from _urls(at.child("nonResourceURLs"), rule, namespaced=namespaced)
+            continue
+        for field, singular in (("apiGroups", "api group"), ("resources", "resource")):
+            if not rule.get(field):
+                detail = f"resource rules must supply at least one {singular}"
+                yield fieldpath.required(at.child(field), detail)
+
+
+def _urls(path: FieldPath, rule: JsonObject, *, namespaced: bool) -> Errors:
+    urls = list(rule["nonResourceURLs"])
+    if namespaced:
+        detail = "namespaced rules cannot apply to non-resource URLs"
+        yield fieldpath.invalid(path, urls, detail)
+    if any(rule.get(field) for field in ("apiGroups", "resources", "resourceNames")):
+        detail = "rules cannot apply to both regular resources and non-resource URLs"
+        yield fieldpath.invalid(path, urls, detail)
+
+
+def role_binding(obj: JsonObject) -> Errors:
+    """What is wrong with a RoleBinding, besides its metadata."""
+    return _binding(obj, ("Role", "ClusterRole"), namespaced=True)
+
+
+def cluster_role_binding(obj: JsonObject) -> Errors:
+    """What is wrong with a ClusterRoleBinding, besides its metadata."""
+    return _binding(obj, ("ClusterRole",), namespaced=False)
+
+
+def role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The role may not change."""
+    yield from role_binding(obj)
+    yield from _same_role(obj, old)
+
+
+def cluster_role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The role may not change."""
+    yield from cluster_role_binding(obj)
+    yield from _same_role(obj, old)
+
+
+def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
+    new, before = (_printed_role(one.get("roleRef") or {}) for one in (obj, old))
+    if new != before:
+        yield fieldpath.invalid(_ROLE_REF, new, "cannot change roleRef")
+
+
+def _printed_role(reference: JsonObject) -> dict[str, Any]:
+    """As Go prints the struct, whose fields have no JSON names."""
+    return {
+        "APIGroup": reference.get("apiGroup") or "",
+        "Kind": reference.get("kind") or "",
+        "Name": reference.get("name") or "",
+    }
+
+
+def _binding(obj: JsonObject, kinds: Sequence[str], *, namespaced: bool) -> Errors:
+    reference = obj.get("roleRef") or {}
+    group, kind = reference.get("apiGroup") or "", reference.get("kind") or ""
+    if group != RBAC_GROUP:
+        yield fieldpath.not_supported(_ROLE_REF.child("apiGroup"), group, [RBAC_GROUP])
+    if kind not in kinds:
+        yield fieldpath.not_supported(_ROLE_REF.child("kind"), kind, kinds)
+    name = reference.get("name") or ""
+    yield from required_name(_ROLE_REF.child("name"), name, name_rules.path_segment_name)
+    for at, subject in items(obj, "subjects", _ROOT):
+        yield from _subject(at, subject, namespaced=namespaced)
+
+
+def _subject(path: FieldPath, subject: JsonObject, *, namespaced: bool) -> Errors:
+    name, kind = subject.get("name") or "", subject.get("kind") or ""
+    group = subject.get("apiGroup") or ""
+    if not name:
+        yield fieldpath.required(path.child("name"))
+    if kind not in SUBJECT_KINDS:
+        yield fieldpath.not_supported(path.child("kind"), kind, SUBJECT_KINDS)
+    elif kind != "ServiceAccount":
+        if group != RBAC_GROUP:
+            yield fieldpath.not_supported(path.child("apiGroup"), group, [RBAC_GROUP])
+    else:
+        if name:
+            yield from dns_subdomain(path.child("name"), name)
+        if group:
+            yield fieldpath.not_supported(path.child("apiGroup"), group, [""])
+        if not namespaced and not subject.get("namespace"):
+            yield fieldpath.required(path.child("namespace"))

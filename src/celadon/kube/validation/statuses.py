@@ -1,0 +1,491 @@
+"""Conditions in the status of an object, where they are those of all kinds (`metav1.Condition`).
+
+As k8s.io/apimachinery `pkg/apis/meta/v1/validation`, `ValidateConditions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import parse_amounts
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    Errors,
+    dns_subdomain,
+    each,
+    entries,
+    items,
+    qualified_name,
+    supported,
+)
+from celadon.kube.validation.field_rules import broken_rules
+from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
+from celadon.kube.validation.networking import NO_ADDRESS
+from celadon.kube.validation.pods.resource_lists import (
+    is_native,
+    quantity_value,
+    quota_resource_name,
+)
+from celadon.kube.validation.text_rules import older_address
+from celadon.kube.validation.validation_rows import Update
+from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.records import dataclass
+
+REASON_BYTES: Final = 1024
+MESSAGE_BYTES: Final = 32 * 1024
+
+
+def conditions(path: FieldPath, status: JsonObject) -> Errors:
+    """`path` is that of the status; each type of condition is there once."""
+    seen: set[str] = set()
+    for at, condition in items(status, "conditions", path):
+        kind = condition.get("type") or ""
+        if kind in seen:
+            yield fieldpath.duplicate(at.child("type"), kind)
+        seen.add(kind)
+        yield from _condition(at, condition)
+
+
+def _condition(path: FieldPath, condition: JsonObject) -> Errors:
+    yield from qualified_name(path.child("type"), condition.get("type") or "")
+    yield from supported(path.child("status"), condition.get("status") or "", CONDITION_STATUSES)
+    generation = condition.get("observedGeneration") or 0
+    if generation < 0:
+        at = path.child("observedGeneration")
+        yield fieldpath.invalid(at, generation, "must be greater than or equal to zero")
+    if not condition.get("lastTransitionTime"):
+        yield fieldpath.required(path.child("lastTransitionTime"))
+    reason, at = condition.get("reason") or "", path.child("reason")
+    if not reason:
+        yield fieldpath.required(at)
+    else:
+        yield from each(at, reason, name_rules.condition_reason(reason))
+        yield from _short(at, reason, REASON_BYTES)
+    yield from _short(path.child("message"), condition.get("message") or "", MESSAGE_BYTES)
+
+
+def _short(path: FieldPath, text: str, limit: int) -> Errors:
+    if len(text.encode("utf-8", "surrogatepass")) > limit:
+        yield fieldpath.too_long(path, limit)
+
+
+def condition_is_true(status: JsonObject, kind: str) -> bool:
+    """Whether the status has a condition of this type that holds."""
+    return any(
+        one.get("type") == kind and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+
+
+# --- Object statuses ---------------------------------------------------------
+#
+# What is reported about namespaces, quotas, claims, and what is reached from outside.
+#
+# As k8s.io/kubernetes `pkg/apis/{core,networking}/validation`.
+
+
+RESIZE_STATUSES: Final = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
+ADDRESS_MODES: Final = ("Proxy", "VIP")
+_STATUS: Final = FieldPath("status")
+_BALANCER: Final = _STATUS.child("loadBalancer")
+
+
+def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """The phase says whether a namespace goes away."""
+    phase = (obj.get("status") or {}).get("phase") or ""
+    deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
+    wanted = "Terminating" if deleted else "Active"
+    if phase != wanted:
+        why = f"may only be '{wanted}' if `deletionTimestamp` is {'not ' * deleted}empty"
+        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), why)
+
+
+def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """What may be used, and what is."""
+    for field in ("hard", "used"):
+        for name, text in entries(obj.get("status") or {}, field):
+            at = _STATUS.child(field).key(name)
+            yield from quota_resource_name(at, name)
+            yield from quantity_value(at, name, text)
+
+
+def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """What a claim got, and how far a change of its size is."""
+    status = obj.get("status") or {}
+    if not (obj.get("spec") or {}).get("accessModes"):
+        yield fieldpath.required(FieldPath("Spec", "accessModes"))
+    for name, text in entries(status, "capacity"):
+        yield from _claim_amount(_STATUS.child("capacity").key(name), text)
+    at = _STATUS.child("allocatedResourceStatuses")
+    for name, progress in entries(status, "allocatedResourceStatuses"):
+        yield from _claim_resource(at, name)
+        if progress not in RESIZE_STATUSES:
+            yield fieldpath.not_supported(at, NamedText(name), RESIZE_STATUSES)
+    at = _STATUS.child("allocatedResources")
+    for name, text in entries(status, "allocatedResources"):
+        wrong = [*_claim_resource(at, name)] or [*_claim_amount(at.key(name), text)]
+        yield from wrong or quantity_value(at.key(name), "storage", text)
+
+
+def _claim_amount(at: FieldPath, text: str) -> Errors:
+    amount = parse_amounts(text)
+    if amount.sign < 0:
+        why = "must be a valid resource quantity"
+        yield fieldpath.invalid(at, amount.as_int64(), why)
+
+
+def _claim_resource(at: FieldPath, name: str) -> Errors:
+    """Of Kubernetes' own resources, a claim has storage alone."""
+    wrong = [*qualified_name(at, name)]
+    yield from wrong
+    if not wrong and is_native(name) and name != "storage":
+        yield fieldpath.not_supported(at, name, ["storage"])
+
+
+def service_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Where a balancer listens; only a Service that wants one has any."""
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    kind = (obj.get("spec") or {}).get("type")
+    if kind != "LoadBalancer" and balancer.get("ingress"):
+        why = "may only be used when `spec.type` is 'LoadBalancer'"
+        yield fieldpath.forbidden(_BALANCER.child("ingress"), why)
+        return
+    known = _known(old)
+    for at, ingress in items(balancer, "ingress", _BALANCER):
+        address, mode = ingress.get("ip"), ingress.get("ipMode")
+        where = at.child("ipMode")
+        if address:
+            yield from older_address(at.child("ip"), address, known)
+        if address and mode is None:
+            yield fieldpath.required(where, "must be specified when `ip` is set")
+        elif mode is not None and not address:
+            yield fieldpath.forbidden(where, "may not be specified when `ip` is not set")
+        elif mode is not None:
+            yield from supported(where, mode, ADDRESS_MODES)
+        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+
+
+def _known(old: JsonObject) -> Collection[str]:
+    """The addresses that were there before."""
+    balancer = (old.get("status") or {}).get("loadBalancer") or {}
+    return [one.get("ip") or "" for one in balancer.get("ingress") or ()]
+
+
+def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Where an Ingress is reached."""
+    known = _known(old)
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    for at, ingress in items(balancer, "ingress", _BALANCER):
+        address = ingress.get("ip")
+        if address:
+            yield from older_address(at.child("ip"), address, known)
+        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+
+
+def _host(path: FieldPath, name: str) -> Errors:
+    if not name:
+        return
+    yield from dns_subdomain(path, name)
+    if text_rules.address(name) is not None:
+        yield fieldpath.invalid(path, name, NO_ADDRESS)
+
+
+# --- Job statuses ------------------------------------------------------------
+#
+# How a Job goes on, and how it ends: what its controller, whoever that is, may say when.
+#
+# As k8s.io/kubernetes `pkg/apis/batch/validation` and `pkg/registry/batch/job/strategy.go`:
+# most rules are about what changes, so that what is wrong already may stay.
+
+
+COMPLETE: Final = "Complete"
+FAILED: Final = "Failed"
+FAILURE_TARGET: Final = "FailureTarget"
+CRITERIA_MET: Final = "SuccessCriteriaMet"
+_CONDITIONS: Final = _STATUS.child("conditions")
+_COMPLETED: Final = "completedIndexes"
+_FAILED: Final = "failedIndexes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    spec: JsonObject
+    status: JsonObject
+
+    def has(self, condition: str) -> bool:
+        return condition_is_true(self.status, condition)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.has(COMPLETE) or self.has(FAILED)
+
+    @property
+    def is_indexed(self) -> bool:
+        return self.spec.get("completionMode") == "Indexed"
+
+
+def job_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with the status of a Job."""
+    job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
+    yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
+    yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
+    yield from _ends(job, before)
+    yield from _finished(job, before)
+    yield from _indexes(job, before)
+    yield from _late_counts(job, before)
+    yield from _criteria(job)
+    yield from _lasting(job, before)
+
+
+def _uncounted(pods: JsonObject) -> Errors:
+    seen: set[str] = set()
+    for field in ("succeeded", "failed"):
+        for index, uid in enumerate(pods.get(field) or ()):
+            at = _STATUS.child("uncountedTerminatedPods", field).index(index)
+            if not uid:
+                yield fieldpath.invalid(at, NamedText(uid), "must not be empty")
+            elif uid in seen:
+                yield fieldpath.duplicate(at, NamedText(uid))
+            seen.add(uid)
+
+
+def _changes(job: _Job, before: _Job, *what: str) -> bool:
+    """Whether a condition (by a capital letter) or a field differs."""
+    return any(
+        job.has(one) != before.has(one)
+        if one[0].isupper()
+        else job.status.get(one) != before.status.get(one)
+        for one in what
+    )
+
+
+def _wrong(detail: str) -> fieldpath.FieldError:
+    return fieldpath.invalid(_CONDITIONS, OMITTED, detail)
+
+
+def _ends(job: _Job, before: _Job) -> Errors:
+    started, completed = job.status.get("startTime"), job.status.get("completionTime")
+    at, is_complete = _STATUS.child("completionTime"), job.has(COMPLETE)
+    if _changes(job, before, COMPLETE, FAILED) and is_complete and job.has(FAILED):
+        yield _wrong("cannot set Complete=True and Failed=true conditions")
+    if _changes(job, before, COMPLETE, FAILURE_TARGET) and is_complete and job.has(FAILURE_TARGET):
+        yield _wrong("cannot set Complete=True and FailureTarget=true conditions")
+    if _changes(job, before, COMPLETE, "completionTime"):
+        if completed is not None and not is_complete:
+            why = "cannot set completionTime when there is no Complete=True condition"
+            yield fieldpath.invalid(at, completed, why)
+        if completed is None and is_complete:
+            yield fieldpath.required(at, "completionTime is required for Complete jobs")
+    times = _changes(job, before, "startTime", "completionTime")
+    if times and started is not None and completed is not None and completed < started:
+        yield fieldpath.invalid(at, completed, "must be equal to or after `startTime`")
+    fails = _changes(job, before, FAILED, FAILURE_TARGET) and job.has(FAILED)
+    if fails and not job.has(FAILURE_TARGET):
+        yield _wrong("cannot set Failed=True condition without the FailureTarget=true condition")
+    if _changes(job, before, COMPLETE, CRITERIA_MET) and is_complete and not job.has(CRITERIA_MET):
+        yield _wrong(
+            "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"
+        )
+
+
+def _finished(job: _Job, before: _Job) -> Errors:
+    if not job.is_finished:
+        return
+    ends, active = not before.is_finished, job.status.get("active") or 0
+    if (ends or _changes(job, before, "active")) and active > 0:
+        yield fieldpath.invalid(
+            _STATUS.child("active"), active, "active>0 is invalid for finished job"
+        )
+    if (ends or _changes(job, before, "startTime")) and job.status.get("startTime") is None:
+        yield fieldpath.required(
+            _STATUS.child("startTime"), "startTime is required for finished job"
+        )
+    uncounted = job.status.get("uncountedTerminatedPods") or {}
+    pods = {name: uncounted.get(name.lower()) for name in ("Succeeded", "Failed")}
+    if (ends or _changes(job, before, "uncountedTerminatedPods")) and any(pods.values()):
+        at = _STATUS.child("uncountedTerminatedPods")
+        yield fieldpath.invalid(at, pods, "must be empty for finished job")
+
+
+def _indexes(job: _Job, before: _Job) -> Errors:
+    completed, failed = job.status.get(_COMPLETED) or "", job.status.get(_FAILED)
+    completions, limit = job.spec.get("completions"), job.spec.get("backoffLimitPerIndex")
+    completed_changes, failed_changes = (
+        _changes(job, before, one) for one in (_COMPLETED, _FAILED)
+    )
+    at, at_failed = _STATUS.child(_COMPLETED), _STATUS.child(_FAILED)
+    if completed_changes and completions is not None:
+        yield from _well_formed(at, completed, completions)
+    if failed_changes and failed is not None and completions is not None and limit is not None:
+        yield from _well_formed(at_failed, failed, completions)
+    if completed_changes and completed and not job.is_indexed:
+        why = "cannot set non-empty completedIndexes when non-indexed completion mode"
+        yield fieldpath.invalid(at, completed, why)
+    if failed_changes and limit is None and failed is not None:
+        why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null"
+        yield fieldpath.invalid(at_failed, failed, why)
+    if (completed_changes or failed_changes) and completions is not None and failed is not None:
+        shared = _overlap(intervals(completed, completions), intervals(failed, completions))
+        if shared is not None:
+            why = f"failedIndexes and completedIndexes overlap at index: {shared}"
+            yield fieldpath.invalid(at_failed, failed, why)
+
+
+def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
+    try:
+        count_indexes(text, completions)
+    except IndexesError as error:
+        why = f"error parsing {path.steps[-1]}: {error}"
+        yield fieldpath.invalid(path, text, why)
+
+
+def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int | None:
+    """The first index that is in both."""
+    shared = (
+        max(one[0], other[0])
+        for one in some
+        for other in others
+        if one[0] <= other[1] and other[0] <= one[1]
+    )
+    return min(shared, default=None)
+
+
+def _late_counts(job: _Job, before: _Job) -> Errors:
+    terminating, ready = job.status.get("terminating") or 0, job.status.get("ready")
+    ends = job.is_finished != before.is_finished
+    if (ends or _changes(job, before, "terminating")) and terminating > 0 and job.is_finished:
+        why = "terminating>0 is invalid for finished job"
+        yield fieldpath.invalid(_STATUS.child("terminating"), terminating, why)
+    moved = _changes(job, before, "ready", "active")
+    if moved and ready is not None and ready > (job.status.get("active") or 0):
+        why = "cannot set more ready pods than active"
+        yield fieldpath.invalid(_STATUS.child("ready"), ready, why)
+
+
+def _criteria(job: _Job) -> Errors:
+    met = job.has(CRITERIA_MET)
+    for other in (FAILED, FAILURE_TARGET):
+        if met and job.has(other):
+            yield _wrong(f"cannot set SuccessCriteriaMet=True and {other}=true conditions")
+    if job.spec.get("successPolicy") is not None and not met and job.has(COMPLETE):
+        yield _wrong(
+            "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
+        )
+
+
+def _lasting(job: _Job, before: _Job) -> Errors:
+    for condition in (FAILED, COMPLETE, FAILURE_TARGET):
+        if before.has(condition) and not job.has(condition):
+            yield _wrong(f"cannot disable the terminal {condition}=True condition")
+    shrinks = job.is_indexed and job.spec.get("completions") == job.spec.get("parallelism")
+    for field in ("failed", "succeeded"):
+        number = job.status.get(field) or 0
+        if number < (before.status.get(field) or 0) and not (field == "succeeded" and shrinks):
+            why = f"cannot decrease the {field} counter"
+            yield fieldpath.invalid(_STATUS.child(field), number, why)
+    completed, was = (one.status.get("completionTime") for one in (job, before))
+    if None not in (completed, was) and completed != was:
+        yield fieldpath.invalid(_STATUS.child("completionTime"), completed, IMMUTABLE)
+    started = before.status.get("startTime")
+    moved = started is not None and started != job.status.get("startTime")
+    if moved and not job.spec.get("suspend"):
+        now = job.status.get("startTime")
+        why = f"{IMMUTABLE} for unsuspended job once set"
+        shown = None if now is None else NamedText(now)
+        yield fieldpath.invalid(_STATUS.child("startTime"), shown, why)
+    if before.has(CRITERIA_MET) and not job.has(CRITERIA_MET):
+        yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
+    if before.has(COMPLETE) and not before.has(CRITERIA_MET) and job.has(CRITERIA_MET):
+        yield _wrong(
+            "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"
+        )
+
+
+# --- Workload statuses -------------------------------------------------------
+#
+# What controllers count: pods in several states, none of which is more than all.
+#
+# As k8s.io/kubernetes `pkg/apis/{apps,core,autoscaling,policy}/validation`.
+
+
+_REPLICAS: Final = "replicas"
+_READY: Final = "readyReplicas"
+_AVAILABLE: Final = "availableReplicas"
+_COLLISIONS: Final = "collisionCount"
+_OF_ALL: Final = "status.replicas"
+
+
+class Counts(NamedTuple):
+    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
+    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
+
+    type: str
+    parts: tuple[str, ...] = ()
+    ready_name: str = _READY
+    collides: bool = False
+
+
+def _counting(counts: Counts) -> Update:
+    def status(obj: JsonObject, old: JsonObject) -> Errors:
+        found, before = obj.get("status") or {}, old.get("status") or {}
+        yield from broken_rules(counts.type, found, _STATUS)
+        for part in counts.parts:
+            yield from _not_more(found, part, _REPLICAS, _OF_ALL)
+        if counts.parts:
+            yield from _not_more(found, _AVAILABLE, _READY, counts.ready_name)
+        if counts.collides:
+            yield from _not_fewer_collisions(found, before)
+
+    return status
+
+
+def _not_more(status: JsonObject, part: str, whole: str, name: str) -> Errors:
+    number = status.get(part) or 0
+    if number > (status.get(whole) or 0):
+        yield fieldpath.invalid(_STATUS.child(part), number, f"cannot be greater than {name}")
+
+
+def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
+    number, was = status.get(_COLLISIONS), before.get(_COLLISIONS)
+    if was is not None and (number is None or number < was):
+        shown = -1 if number is None else number
+        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), shown, "cannot be decremented")
+
+
+deployment_status: Final = _counting(
+    Counts("apps.v1.DeploymentStatus", ("updatedReplicas", _READY, _AVAILABLE), collides=True)
+)
+replica_set_status: Final = _counting(
+    Counts("apps.v1.ReplicaSetStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
+)
+replication_controller_status: Final = _counting(
+    Counts("core.v1.ReplicationControllerStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
+)
+stateful_set_status: Final = _counting(
+    Counts(
+        "apps.v1.StatefulSetStatus",
+        (_READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
+        "status.readyReplicas",
+        collides=True,
+    )
+)
+daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
+autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutoscalerStatus"))
+
+
+def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Of a PodDisruptionBudget."""
+    status = obj.get("status") or {}
+    yield from conditions(_STATUS, status)
+    yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

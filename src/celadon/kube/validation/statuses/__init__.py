@@ -1,1 +1,0 @@
-"""Validation of what controllers and kubelets report: updates of the status of built-in kinds."""

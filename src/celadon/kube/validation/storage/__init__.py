@@ -1,1 +1,0 @@
-"""Validation of claims, volumes, and those who provide them."""

@@ -1,1 +1,0 @@
-"""The kinds that make pods: controllers, jobs, and autoscalers."""

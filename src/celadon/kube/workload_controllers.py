@@ -1,0 +1,449 @@
+"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
+
+`created_objects` names the controllers, and what each of them makes of a workload;
+`pods_of_templates` are the pods, `claims_of_templates` the claims of a StatefulSet. As
+k8s.io/kubernetes `pkg/controller`. Controllers ask the API server like anybody else, so what they
+create may be refused where the workload was not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+from zlib import crc32
+
+from celadon.kube import metadata
+from celadon.kube.authorization import User
+from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.names import GroupKind
+from celadon.kube.well_known_values import (
+    AUTHENTICATED,
+    SERVICE_ACCOUNT_PREFIX,
+    SUFFIX_LETTERS,
+    TEMPLATE_GENERATION,
+)
+from celadon.records import dataclass
+
+__all__ = ["CLAIM", "CreatedObject", "created_kinds", "created_objects"]
+
+
+# --- Claims of templates -----------------------------------------------------
+#
+# The PersistentVolumeClaims that a StatefulSet has for its first pod, one for each template.
+#
+# As k8s.io/kubernetes `pkg/controller/statefulset` (`getPersistentVolumeClaims`). They are
+# created before the pod, without an owner: whose they are by
+# `persistentVolumeClaimRetentionPolicy` is written into them later.
+
+
+CLAIM: Final = "PersistentVolumeClaim"
+"""The kind."""
+
+
+def first_ordinal(stateful_set: JsonObject) -> int:
+    """The number of the first pod."""
+    found: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
+    return found
+
+
+def claim_name(template: JsonObject, pod: str) -> str:
+    """The name of the claim that a pod has of a template."""
+    return f"{metadata.name(template)}-{pod}"
+
+
+def claims(stateful_set: JsonObject) -> Iterable[dict[str, Any]]:
+    """In the order of their templates; upstream it is none in particular."""
+    spec = stateful_set.get("spec") or {}
+    pod = f"{metadata.name(stateful_set)}-{first_ordinal(stateful_set)}"
+    chosen = (spec.get("selector") or {}).get("matchLabels") or {}
+    for template in spec.get("volumeClaimTemplates") or ():
+        claim: dict[str, Any] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
+        meta = claim["metadata"] = dict(metadata.metadata(claim))
+        meta["name"] = claim_name(template, pod)
+        meta["namespace"] = metadata.namespace(stateful_set)
+        labels = {**(meta.get("labels") or {}), **chosen}
+        if labels:
+            meta["labels"] = labels
+        yield claim
+
+
+# --- Template hashes ---------------------------------------------------------
+#
+# The hash of a pod template, which names what is made of it.
+#
+# Upstream hashes the memory of a Go struct (k8s.io/kubernetes `pkg/controller`, `ComputeHash`).
+# Here it is the JSON text of the template: the hash looks alike and changes when the template
+# changes, but it is another one than that of a cluster.
+
+
+def template_hash(template: JsonObject) -> str:
+    """Such as `6b474476c4`: the digits of a checksum in safe characters."""
+    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    digits = str(crc32(text.encode()))
+    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in digits)
+
+
+# --- Pods of templates -------------------------------------------------------
+#
+# The Pod that a controller makes of a template: what it adds, by the kind of the workload.
+#
+# As k8s.io/kubernetes `pkg/controller` (`GetPodFromTemplate`), `pkg/controller/daemon`,
+# `statefulset` and `job`. Of several equal pods it is the first one. A pod of a DaemonSet is
+# for a node; since nobody knows the nodes, its name is `NODE_NAME`.
+
+
+NODE_NAME: Final = "node"
+"""Stands for the name of the node that a pod of a DaemonSet is made for."""
+
+REVISION_HASH: Final = "controller-revision-hash"
+COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
+JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
+INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
+_LONGEST_NAME: Final = 253
+_LONGEST_BASE: Final = 58
+"""Of names that are generated with five characters behind it."""
+_LONGEST_REVISION: Final = 223
+"""What is left of a name before the hash of a revision."""
+
+
+def owner_reference(owner: JsonObject) -> dict[str, Any]:
+    """How a controller says whose object it is."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": metadata.name(owner),
+        "uid": metadata.uid(owner),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
+    """What all controllers do: the template with an owner and a generated name."""
+    told = metadata.metadata(template)
+    name = metadata.name(owner)
+    meta: dict[str, Any] = {
+        "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
+        "namespace": metadata.namespace(owner),
+        "ownerReferences": [owner_reference(owner)],
+    }
+    for field in ("labels", "annotations", "finalizers"):
+        if told.get(field):
+            meta[field] = fresh(told[field])
+    spec = fresh(template.get("spec") or {})
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def plain_pod(owner: JsonObject) -> dict[str, Any]:
+    """Of a ReplicaSet or a ReplicationController."""
+    return pod_of(_template(owner), owner)
+
+
+def daemon_pod(owner: JsonObject) -> dict[str, Any]:
+    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only."""
+    template = _template(owner)
+    pod = pod_of(template, owner)
+    labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
+    generation = metadata.annotations(owner).get(TEMPLATE_GENERATION)
+    if generation:
+        labels["pod-template-generation"] = generation
+    labels[REVISION_HASH] = template_hash(template)
+    _tolerate(spec, "not-ready", "NoExecute")
+    _tolerate(spec, "unreachable", "NoExecute")
+    for pressure in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"):
+        _tolerate(spec, pressure, "NoSchedule")
+    if spec.get("hostNetwork"):
+        _tolerate(spec, "network-unavailable", "NoSchedule")
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [NODE_NAME]}]}]
+    wanted = _member(_member(spec, "affinity"), "nodeAffinity")
+    _member(wanted, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
+    return pod
+
+
+def _member(parent: dict[str, Any], field: str) -> dict[str, Any]:
+    """What is there, or a new object in its place."""
+    found = parent.get(field)
+    if not isinstance(found, dict):
+        found = parent[field] = {}
+    return found
+
+
+def _tolerate(spec: dict[str, Any], condition: str, effect: str) -> None:
+    """A toleration that says the same but for its seconds is replaced where it stands."""
+    wanted = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
+    given = spec.get("tolerations") or ()
+    found = [wanted if _is_like(one, wanted) else one for one in given]
+    spec["tolerations"] = found if wanted in found else [*found, wanted]
+
+
+def _is_like(one: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    fields = ("key", "effect", "operator", "value")
+    return all(one.get(field, "") == wanted.get(field, "") for field in fields)
+
+
+def stateful_pod(owner: JsonObject) -> dict[str, Any]:
+    """The first of a StatefulSet: it has a name, a host name, and claims of its own."""
+    spec = owner.get("spec") or {}
+    template, name = _template(owner), metadata.name(owner)
+    ordinal = first_ordinal(owner)
+    pod = pod_of(template, owner)
+    own = f"{name}-{ordinal}"
+    pod["metadata"]["name"] = own
+    pod["metadata"].setdefault("labels", {}).update(
+        {
+            "statefulset.kubernetes.io/pod-name": own,
+            "apps.kubernetes.io/pod-index": str(ordinal),
+            REVISION_HASH: f"{name[:_LONGEST_REVISION]}-{template_hash(template)}",
+        }
+    )
+    pod["spec"]["hostname"] = own
+    if spec.get("serviceName"):
+        pod["spec"]["subdomain"] = spec["serviceName"]
+    claims = {
+        metadata.name(one): claim_name(one, own) for one in spec.get("volumeClaimTemplates") or ()
+    }
+    volumes: list[dict[str, Any]] = [
+        {"name": name, "persistentVolumeClaim": {"claimName": claim}}
+        for name, claim in claims.items()
+    ]
+    others = (one for one in pod["spec"].get("volumes") or () if one.get("name") not in claims)
+    volumes += others
+    if volumes:
+        pod["spec"]["volumes"] = volumes
+    return pod
+
+
+def job_pod(owner: JsonObject) -> dict[str, Any]:
+    """The first of a Job: it is counted once it has ended, and may have an index."""
+    spec, name = owner.get("spec") or {}, metadata.name(owner)
+    pod = pod_of(_template(owner), owner)
+    meta = pod["metadata"]
+    if JOB_TRACKING not in meta.get("finalizers", ()):
+        meta["finalizers"] = [*meta.get("finalizers", ()), JOB_TRACKING]
+    if spec.get("completionMode") != "Indexed":
+        return pod
+    for field in ("initContainers", "containers"):
+        for container in pod["spec"].get(field) or ():
+            _tell_index(container)
+    meta["generateName"] = f"{name[: _LONGEST_BASE - len('-0-')]}-0-"
+    meta.setdefault("annotations", {})[COMPLETION_INDEX] = "0"
+    meta.setdefault("labels", {})[COMPLETION_INDEX] = "0"
+    pod["spec"]["hostname"] = f"{name}-0"
+    if spec.get("backoffLimitPerIndex") is not None:
+        meta["annotations"][FAILURE_COUNT] = "0"
+    return pod
+
+
+def _tell_index(container: dict[str, Any]) -> None:
+    variables = container.get("env") or []
+    if any(one.get("name") == INDEX_VARIABLE for one in variables):
+        return
+    source = {"fieldRef": {"fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
+    container["env"] = [*variables, {"name": INDEX_VARIABLE, "valueFrom": source}]
+
+
+def _template(owner: JsonObject) -> JsonObject:
+    found: JsonObject = (owner.get("spec") or {}).get("template") or {}
+    return found
+
+
+# --- Created objects ---------------------------------------------------------
+#
+# Which controller creates what: `created_objects`, for one workload the next objects of its
+# chain.
+#
+# A Deployment becomes a ReplicaSet, a ReplicaSet a Pod; a CronJob a Job, a Job a Pod; a
+# StatefulSet claims and, if it gets them all, a Pod. Names that upstream makes of a hash or of
+# the time are made by rules that always give the same: see `template_hashes` and `SCHEDULED`.
+
+
+SCHEDULED: Final = "2026-01-01T00:00:00Z"
+"""The time for which a CronJob makes its Job; a fixed one, so that names stay what they are."""
+SCHEDULED_MINUTES: Final = 29453760
+"""The same in minutes, as names of such Jobs have it."""
+
+TEMPLATE_HASH: Final = "pod-template-hash"
+JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+_DEPLOYMENT: Final = "deployment.kubernetes.io/"
+_NOT_COPIED: Final = frozenset(
+    {
+        "kubectl.kubernetes.io/last-applied-configuration",
+        "deprecated.deployment.rollback.to",
+        *(
+            f"{_DEPLOYMENT}{name}"
+            for name in ("revision", "revision-history", "desired-replicas", "max-replicas")
+        ),
+    }
+)
+"""Annotations of a Deployment that its ReplicaSets do not take over."""
+_POD_TEMPLATE: Final = ("spec", "template")
+_CLAIM_TEMPLATES: Final = ("spec", "volumeClaimTemplates")
+_STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedObject:
+    """What a controller creates, and as whom. `template` is the path in the workload that stands
+    for the root of the object; `count` is how many equal ones are wanted at once, as far as that is
+    known."""
+
+    value: dict[str, Any]
+    user: User
+    template: tuple[str | int, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Controller:
+    """`account` is its ServiceAccount in kube-system."""
+
+    account: str
+    create: Callable[[JsonObject], dict[str, Any]]
+    count: Callable[[Mapping[str, Any]], int]
+    template: tuple[str, ...] = _POD_TEMPLATE
+
+    @property
+    def user(self) -> User:
+        """Whom the API server takes it for."""
+        groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED)
+        return User(f"{SERVICE_ACCOUNT_PREFIX}kube-system:{self.account}", groups)
+
+
+def created_kinds(kind: GroupKind) -> tuple[str, ...]:
+    """What becomes of a workload of a kind, one after the other; nothing of other kinds."""
+    found = _CREATED.get(kind, ())
+    then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
+    return (*found, *itertools.chain.from_iterable(then))
+
+
+def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
+    """What becomes of a workload as the API server has stored it, in the order in which its
+    controller asks for it: the last needs all before it. Nothing of what no controller makes
+    anything of, and of Jobs that somebody else manages."""
+    kind = metadata.gvk(workload).group_kind
+    controller = _CONTROLLERS.get(kind)
+    if controller is None:
+        return ()
+    spec: Mapping[str, Any] = workload.get("spec") or {}
+    if spec.get("managedBy") not in (None, JOB_CONTROLLER):
+        return ()
+    user, count = controller.user, controller.count(spec)
+    made = CreatedObject(controller.create(workload), user, controller.template, count)
+    if kind != _STATEFUL_SET:
+        return (made,)
+    before = (
+        CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
+        for number, one in enumerate(claims(workload))
+    )
+    return (*before, made)
+
+
+def _replica_set(deployment: JsonObject) -> dict[str, Any]:
+    spec = deployment.get("spec") or {}
+    template: dict[str, Any] = fresh(spec.get("template") or {})
+    found = template_hash(template)
+    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
+    selector: dict[str, Any] = fresh(spec.get("selector") or {})
+    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
+    replicas = _replicas(spec)
+    annotations = {
+        key: value
+        for key, value in metadata.annotations(deployment).items()
+        if key not in _NOT_COPIED
+    }
+    annotations[f"{_DEPLOYMENT}revision"] = "1"
+    annotations[f"{_DEPLOYMENT}desired-replicas"] = str(replicas)
+    annotations[f"{_DEPLOYMENT}max-replicas"] = str(replicas + _surge(spec, replicas))
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(found)]}-{found}",
+            "namespace": metadata.namespace(deployment),
+            "labels": dict(template["metadata"]["labels"]),
+            "annotations": annotations,
+            "ownerReferences": [owner_reference(deployment)],
+        },
+        "spec": {
+            "replicas": replicas,
+            "minReadySeconds": spec.get("minReadySeconds") or 0,
+            "selector": selector,
+            "template": template,
+        },
+    }
+
+
+def _surge(spec: Mapping[str, Any], replicas: int) -> int:
+    """How many pods there may be beyond the wanted ones while the template changes."""
+    strategy = spec.get("strategy") or {}
+    if strategy.get("type") != "RollingUpdate":
+        return 0
+    wanted = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
+    if isinstance(wanted, str):
+        return math.ceil(replicas * int(wanted.removesuffix("%")) / 100)
+    return int(wanted)
+
+
+def _job(cron_job: JsonObject) -> dict[str, Any]:
+    template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
+    told = metadata.metadata(template)
+    annotations = dict(told.get("annotations") or {})
+    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = SCHEDULED
+    meta: dict[str, Any] = {
+        "name": f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}",
+        "namespace": metadata.namespace(cron_job),
+        "annotations": annotations,
+        "ownerReferences": [owner_reference(cron_job)],
+    }
+    if told.get("labels"):
+        meta["labels"] = dict(told["labels"])
+    spec = fresh(template.get("spec") or {})
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
+
+
+def _one(_: Mapping[str, Any]) -> int:
+    return 1
+
+
+def _replicas(spec: Mapping[str, Any]) -> int:
+    found = spec.get("replicas")
+    return found if isinstance(found, int) else 1
+
+
+def _parallel(spec: Mapping[str, Any]) -> int:
+    """The pods of a Job that run side by side."""
+    if spec.get("suspend"):
+        return 0
+    found, most = spec.get("parallelism"), spec.get("completions")
+    wanted = found if isinstance(found, int) else 1
+    return min(wanted, most) if isinstance(most, int) else wanted
+
+
+_CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {
+    GroupKind("", "ReplicationController"): _Controller(
+        "replication-controller", plain_pod, _replicas
+    ),
+    GroupKind("apps", "DaemonSet"): _Controller("daemon-set-controller", daemon_pod, _one),
+    GroupKind("apps", "Deployment"): _Controller("deployment-controller", _replica_set, _one, ()),
+    GroupKind("apps", "ReplicaSet"): _Controller("replicaset-controller", plain_pod, _replicas),
+    _STATEFUL_SET: _Controller("statefulset-controller", stateful_pod, _replicas),
+    GroupKind("batch", "CronJob"): _Controller(
+        "cronjob-controller", _job, _one, ("spec", "jobTemplate")
+    ),
+    GroupKind("batch", "Job"): _Controller("job-controller", job_pod, _parallel),
+}
+
+_CREATED: Final[Mapping[GroupKind, tuple[str, ...]]] = {
+    **dict.fromkeys(_CONTROLLERS, ("Pod",)),
+    GroupKind("apps", "Deployment"): ("ReplicaSet",),
+    _STATEFUL_SET: (CLAIM, "Pod"),
+    GroupKind("batch", "CronJob"): ("Job",),
+}
+_BETWEEN: Final[Mapping[str, GroupKind]] = {
+    "Job": GroupKind("batch", "Job"),
+    "ReplicaSet": GroupKind("apps", "ReplicaSet"),
+}

@@ -1,0 +1,511 @@
+"""Whether some bytes are a certificate, and one of an authority.
+
+As Go's `crypto/x509` reads them, as far as its basic constraints.
+"""
+
+from __future__ import annotations
+
+import binascii
+import enum
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Der values --------------------------------------------------------------
+#
+# Values in DER, read one after the other.
+#
+# As much of ASN.1 as certificates and keys need. As golang.org/x/crypto/cryptobyte.
+
+
+INTEGER: Final = 0x02
+BIT_STRING: Final = 0x03
+OCTET_STRING: Final = 0x04
+OBJECT_ID: Final = 0x06
+SEQUENCE: Final = 0x30
+CONTEXT_0: Final = 0xA0
+"""The tag of what is marked `[0]`."""
+
+
+class DerError(MalformedText):
+    """Not what was expected there."""
+
+
+class DerReader:
+    """What is left of some bytes. All reads raise DerError."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return self._at >= len(self._data)
+
+    def next_is(self, tag: int) -> bool:
+        """Whether a value of this tag follows."""
+        return not self.is_empty and self._data[self._at] == tag
+
+    def content(self, tag: int) -> bytes:
+        """The content of the next value, which has this tag."""
+        if not self.next_is(tag):
+            raise DerError(f"no value with tag {tag:#x}")
+        start = self._at + 1
+        length, start = self._length(start)
+        end = start + length
+        if end > len(self._data):
+            raise DerError("cut off")
+        self._at = end
+        return self._data[start:end]
+
+    def inner(self, tag: int = SEQUENCE) -> DerReader:
+        """The next value as something to read from."""
+        return DerReader(self.content(tag))
+
+    def skip(self) -> None:
+        """Whatever follows."""
+        if self.is_empty:
+            raise DerError("nothing left")
+        self.content(self._data[self._at])
+
+    def integer(self) -> int:
+        content = self.content(INTEGER)
+        if not content:
+            raise DerError("an integer without digits")
+        return int.from_bytes(content, "big", signed=True)
+
+    def bits(self) -> bytes:
+        """A bit string of whole bytes."""
+        content = self.content(BIT_STRING)
+        if not content or content[0]:
+            raise DerError("not whole bytes")
+        return content[1:]
+
+    def _length(self, at: int) -> tuple[int, int]:
+        """The length that stands at a position, and where it ends."""
+        if at >= len(self._data):
+            raise DerError("cut off")
+        first = self._data[at]
+        if first < 0x80:
+            return first, at + 1
+        size = first & 0x7F
+        digits = self._data[at + 1 : at + 1 + size]
+        if not 0 < size <= 4 or len(digits) < size:
+            raise DerError("a length that is none")
+        return int.from_bytes(digits, "big"), at + 1 + size
+
+
+BOOLEAN: Final = 0x01
+EXTENSIONS: Final = 0xA3
+"""The tag of what is marked `[3]`."""
+BASIC_CONSTRAINTS: Final = bytes((0x55, 0x1D, 0x13))
+_UNIQUE_IDS: Final = (0x81, 0x82)
+
+
+class Authority(enum.Enum):
+    """What a certificate says of its owner's right to sign others."""
+
+    NO_CERTIFICATE = enum.auto()
+    NONE = enum.auto()
+    GIVEN = enum.auto()
+
+
+def authority_of(der: bytes) -> Authority:
+    """Of the bytes of a PEM block."""
+    whole = DerReader(der)
+    try:
+        outer = whole.inner()
+        signs = _signs(outer.inner())
+        outer.inner()
+        outer.bits()
+    except DerError:
+        return Authority.NO_CERTIFICATE
+    if not whole.is_empty:
+        return Authority.NO_CERTIFICATE
+    return Authority.GIVEN if signs else Authority.NONE
+
+
+def _signs(fields: DerReader) -> bool:
+    if fields.next_is(CONTEXT_0):
+        fields.skip()
+    fields.integer()
+    for _ in ("algorithm", "issuer", "validity", "subject", "key"):
+        fields.content(SEQUENCE)
+    for tag in _UNIQUE_IDS:
+        if fields.next_is(tag):
+            fields.skip()
+    if not fields.next_is(EXTENSIONS):
+        return False
+    extensions = fields.inner(EXTENSIONS).inner()
+    while not extensions.is_empty:
+        extension = extensions.inner()
+        kind = extension.content(OBJECT_ID)
+        if extension.next_is(BOOLEAN):
+            extension.skip()
+        value = extension.content(OCTET_STRING)
+        if kind == BASIC_CONSTRAINTS:
+            constraints = DerReader(value).inner()
+            return constraints.next_is(BOOLEAN) and constraints.content(BOOLEAN) != b"\x00"
+    return False
+
+
+# --- Curve points ------------------------------------------------------------
+#
+# Public keys of private ones on elliptic curves.
+#
+# The curves are those that Go's `crypto/x509` knows: NIST's, and Ed25519 (RFC 8032). Nothing
+# here needs to be fast or to hide how long it takes: it only finds out whether a key fits a
+# certificate.
+
+
+Point: TypeAlias = tuple[int, int] | None
+"""None is the neutral element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point."""
+
+    prime: int
+    base: tuple[int, int]
+
+    @property
+    def size(self) -> int:
+        """Bytes of a coordinate."""
+        return (self.prime.bit_length() + 7) // 8
+
+    def public_key(self, secret: int) -> bytes:
+        """The uncompressed point of a private key."""
+        found: Point = None
+        addend: Point = self.base
+        while secret:
+            if secret & 1:
+                found = self._sum(found, addend)
+            addend = self._sum(addend, addend)
+            secret >>= 1
+        if found is None:
+            return b"\0"
+        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in found)
+
+    def _sum(self, one: Point, other: Point) -> Point:
+        if one is None or other is None:
+            return one or other
+        (x1, y1), (x2, y2), p = one, other, self.prime
+        if x1 == x2:
+            if (y1 + y2) % p == 0:
+                return None
+            slope = (3 * x1 * x1 - 3) * pow(2 * y1, -1, p)
+        else:
+            slope = (y2 - y1) * pow(x2 - x1, -1, p)
+        x = (slope * slope - x1 - x2) % p
+        return x, (slope * (x1 - x) - y1) % p
+
+
+P224: Final = Curve(
+    2**224 - 2**96 + 1,
+    (
+        0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
+        0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
+    ),
+)
+P256: Final = Curve(
+    2**256 - 2**224 + 2**192 + 2**96 - 1,
+    (
+        0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+        0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+    ),
+)
+P384: Final = Curve(
+    2**384 - 2**128 - 2**96 + 2**32 - 1,
+    (
+        int(
+            "AA87CA22BE8B05378EB1C71EF320AD746E1D3B628BA79B9859F741E082542A38"
+            "5502F25DBF55296C3A545E3872760AB7",
+            16,
+        ),
+        int(
+            "3617DE4A96262C6F5D9E98BF9292DC29F8F41DBD289A147CE9DA3113B5F0B8C0"
+            "0A60B1CE1D7E819D7A431D7C90EA0E5F",
+            16,
+        ),
+    ),
+)
+P521: Final = Curve(
+    2**521 - 1,
+    (
+        int(
+            "00C6858E06B70404E9CD9E3ECB662395B4429C648139053FB521F828AF606B4D"
+            "3DBAA14B5E77EFE75928FE1DC127A2FFA8DE3348B3C1856A429BF97E7E31C2E5"
+            "BD66",
+            16,
+        ),
+        int(
+            "011839296A789A3BC0045C8A5FB42C7D1BD998F54449579B446817AFBD17273E"
+            "662C97EE72995EF42640C550B9013FAD0761353C7086A272C24088BE94769FD1"
+            "6650",
+            16,
+        ),
+    ),
+)
+
+CURVES: Final = {
+    bytes.fromhex("2b81040021"): P224,
+    bytes.fromhex("2a8648ce3d030107"): P256,
+    bytes.fromhex("2b81040022"): P384,
+    bytes.fromhex("2b81040023"): P521,
+}
+"""By their object identifiers, encoded."""
+
+_PRIME: Final = 2**255 - 19
+_D: Final = -121665 * pow(121666, -1, _PRIME) % _PRIME
+_BASE: Final = (
+    15112221349535400772501151409588531511454012693041857206046113283949847762202,
+    46316835694926478169428394003475163141307993866256225615783033603165251855960,
+)
+
+
+def ed25519_public_key(seed: bytes) -> bytes:
+    """The public key of a private one of 32 bytes."""
+    digest = bytearray(hashlib.sha512(seed).digest()[:32])
+    digest[0] &= 248
+    digest[31] = digest[31] & 127 | 64
+    secret = int.from_bytes(digest, "little")
+    found, addend = (0, 1), _BASE
+    while secret:
+        if secret & 1:
+            found = _edwards_sum(found, addend)
+        addend = _edwards_sum(addend, addend)
+        secret >>= 1
+    x, y = found
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+def _edwards_sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    (x1, y1), (x2, y2) = one, other
+    product = _D * x1 * x2 * y1 * y2
+    x = (x1 * y2 + x2 * y1) * pow(1 + product, -1, _PRIME)
+    y = (y1 * y2 + x1 * x2) * pow(1 - product, -1, _PRIME)
+    return x % _PRIME, y % _PRIME
+
+
+# --- Pem blocks --------------------------------------------------------------
+#
+# Blocks of PEM in a text, as Go's `encoding/pem` finds them: what is no block is skipped.
+
+
+_BLOCK: Final = late_pattern(
+    rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
+    rb"(?P<headers>(?:[^\n:]+:[^\n]*\n)*)"
+    rb"(?P<body>(?:(?!-----)[^\n]*\n)*?)"
+    rb"-----END (?P=kind)-----[ \t\r]*$",
+    re.MULTILINE,
+)
+
+
+class PemBlock(NamedTuple):
+    """`kind` is what stands behind BEGIN."""
+
+    kind: str
+    content: bytes
+    has_headers: bool = False
+
+
+def pem_blocks(text: bytes) -> Iterator[PemBlock]:
+    """All of them, in order."""
+    for found in _BLOCK.finditer(text):
+        body = b"".join(found["body"].split())
+        try:
+            content = binascii.a2b_base64(body, strict_mode=True)
+        except binascii.Error:
+            continue
+        kind = found["kind"].decode("utf-8", "replace")
+        yield PemBlock(kind, content, bool(found["headers"]))
+
+
+# --- Key pairs ---------------------------------------------------------------
+#
+# Whether a certificate and a private key belong together, in the words of Go.
+#
+# As `X509KeyPair` of Go's `crypto/tls`. Of a certificate only what leads to its public key is
+# looked at: what is wrong elsewhere in it goes unnoticed.
+
+
+RSA: Final = bytes.fromhex("2a864886f70d010101")
+ELLIPTIC: Final = bytes.fromhex("2a8648ce3d0201")
+ED25519: Final = bytes.fromhex("2b6570")
+"""Object identifiers of kinds of keys, encoded."""
+
+_SWITCHED: Final = (
+    "tls: failed to find certificate PEM data in certificate input, but did find a private key; "
+    "PEM inputs may have been switched"
+)
+
+
+class PublicKey(NamedTuple):
+    """`value` is the modulus of an RSA key, else the point."""
+
+    kind: bytes
+    value: bytes
+
+
+class KeyFault(MalformedText):
+    """What is wrong, in Go's words."""
+
+
+def key_pair_fault(certificate: bytes, key: bytes) -> str:
+    """What is wrong with the pair, both as PEM; empty if nothing is."""
+    try:
+        leaf, secret = _leaf(certificate), _secret(key)
+        of_certificate, of_key = _certificate_key(leaf), _private_key(secret)
+    except KeyFault as fault:
+        return str(fault)
+    if of_certificate.kind not in (RSA, ELLIPTIC, ED25519):
+        return "tls: unknown public key algorithm"
+    if of_certificate.kind != of_key.kind:
+        return "tls: private key type does not match public key type"
+    if of_certificate.value != of_key.value:
+        return "tls: private key does not match public key"
+    return ""
+
+
+def _leaf(text: bytes) -> bytes:
+    skipped = []
+    for block in pem_blocks(text):
+        if block.kind == "CERTIFICATE":
+            return block.content
+        skipped.append(block.kind)
+    if not skipped:
+        raise KeyFault("tls: failed to find any PEM data in certificate input")
+    if len(skipped) == 1 and skipped[0].endswith("PRIVATE KEY"):
+        raise KeyFault(_SWITCHED)
+    raise KeyFault(
+        'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM '
+        f"blocks of the following types: [{' '.join(skipped)}]"
+    )
+
+
+def _secret(text: bytes) -> bytes:
+    skipped = []
+    for block in pem_blocks(text):
+        if block.kind == "PRIVATE KEY" or block.kind.endswith(" PRIVATE KEY"):
+            return block.content
+        skipped.append(block.kind)
+    if not skipped:
+        raise KeyFault("tls: failed to find any PEM data in key input")
+    if skipped == ["CERTIFICATE"]:
+        raise KeyFault("tls: found a certificate rather than a key in the PEM for the private key")
+    raise KeyFault(
+        'tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after '
+        f"skipping PEM blocks of the following types: [{' '.join(skipped)}]"
+    )
+
+
+class _Fields:
+    """The fields of a certificate in their order, each with what is said if it is not there."""
+
+    def __init__(self, reader: DerReader) -> None:
+        self._reader = reader
+
+    def read(self, what: str) -> DerReader:
+        try:
+            return self._reader.inner()
+        except DerError:
+            raise KeyFault(f"x509: malformed {what}") from None
+
+    def version(self) -> None:
+        try:
+            if self._reader.next_is(CONTEXT_0):
+                self._reader.content(CONTEXT_0)
+        except DerError:
+            raise KeyFault("x509: malformed version") from None
+
+    def serial(self) -> None:
+        try:
+            self._reader.integer()
+        except DerError:
+            raise KeyFault("x509: malformed serial number") from None
+
+
+def _certificate_key(der: bytes) -> PublicKey:
+    whole = DerReader(der)
+    outer = _Fields(whole).read("certificate")
+    fields = _Fields(_Fields(outer).read("tbs certificate"))
+    fields.version()
+    fields.serial()
+    fields.read("signature algorithm identifier")
+    _Fields(outer).read("algorithm identifier")
+    for what in ("issuer", "validity", "issuer"):
+        fields.read(what)
+    found = _public_key(fields.read("spki"))
+    if not whole.is_empty:
+        raise KeyFault("x509: trailing data")
+    return found
+
+
+def _public_key(reader: DerReader) -> PublicKey:
+    try:
+        kind = reader.inner().content(OBJECT_ID)
+        value = reader.bits()
+        if kind == RSA:
+            value = _unsigned(DerReader(value).inner().integer())
+    except DerError:
+        raise KeyFault("x509: malformed public key algorithm identifier") from None
+    return PublicKey(kind, value)
+
+
+def _unsigned(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 8) // 8, "big", signed=True)
+
+
+def _private_key(der: bytes) -> PublicKey:
+    """The public key of a private one in any of the three forms."""
+    for read in (_plain_rsa, _wrapped, _plain_elliptic):
+        try:
+            return read(der)
+        except DerError:
+            continue
+    raise KeyFault("tls: failed to parse private key")
+
+
+def _plain_rsa(der: bytes) -> PublicKey:
+    fields = DerReader(der).inner()
+    fields.integer()
+    modulus = fields.integer()
+    if modulus <= 0:
+        raise DerError("no modulus")
+    for _ in range(4):
+        fields.integer()
+    return PublicKey(RSA, _unsigned(modulus))
+
+
+def _wrapped(der: bytes) -> PublicKey:
+    fields = DerReader(der).inner()
+    fields.integer()
+    algorithm = fields.inner()
+    kind, content = algorithm.content(OBJECT_ID), fields.content(OCTET_STRING)
+    if kind == RSA:
+        return _plain_rsa(content)
+    if kind == ELLIPTIC:
+        return _plain_elliptic(content, algorithm.content(OBJECT_ID))
+    if kind == ED25519:
+        seed = DerReader(content).content(OCTET_STRING)
+        if len(seed) != 32:
+            raise DerError("no seed")
+        return PublicKey(ED25519, ed25519_public_key(seed))
+    raise KeyFault("tls: found unknown private key type in PKCS#8 wrapping")
+
+
+def _plain_elliptic(der: bytes, curve: bytes = b"") -> PublicKey:
+    fields = DerReader(der).inner(SEQUENCE)
+    fields.integer()
+    secret = int.from_bytes(fields.content(OCTET_STRING), "big")
+    if not curve and fields.next_is(CONTEXT_0):
+        curve = fields.inner(CONTEXT_0).content(OBJECT_ID)
+    if curve not in CURVES:
+        raise DerError("unknown curve")
+    return PublicKey(ELLIPTIC, CURVES[curve].public_key(secret))

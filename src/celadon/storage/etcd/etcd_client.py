@@ -1,0 +1,456 @@
+"""What the store asks of etcd: revision, entries, transactions, leases, compactions, changes."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import pycurl
+
+from celadon.records import dataclass
+from celadon.storage.contract import ServiceError, ServiceUnavailable
+from celadon.storage.etcd import etcd_messages as messages
+from celadon.storage.etcd.etcd_messages import (
+    EVERYTHING,
+    EtcdTransaction,
+    KeyValue,
+    NotBegun,
+    TransactionAnswer,
+    WatchAnswer,
+    refusal,
+)
+
+# --- Etcd settings -----------------------------------------------------------
+#
+# How to reach a cluster of etcd: the settings of kube-apiserver's flags of the same names.
+
+
+DEFAULT_PORT: Final = 2379
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`address` is a host and a port."""
+
+    address: str
+    is_secure: bool
+
+    def __str__(self) -> str:
+        return f"http{'s' * self.is_secure}://{self.address}"
+
+
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    """URLs separated by commas. Raises ValueError."""
+    return tuple(_endpoint(one.strip()) for one in text.split(",") if one.strip())
+
+
+def _endpoint(url: str) -> Endpoint:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"`{url}` is not http://HOST:PORT or https://HOST:PORT")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return Endpoint(f"{host}:{parts.port or DEFAULT_PORT}", parts.scheme == "https")
+
+
+@dataclass(frozen=True, slots=True)
+class EtcdSettings:
+    """Members are asked in the order given: the next one only when one fails. Files are in PEM form
+    and read for each new connection. In etcd, keys have `prefix` where ours have `root` (a key
+    begins with it)."""
+
+    endpoints: Sequence[Endpoint]
+    authorities: Path | None = None
+    certificate: Path | None = None
+    private_key: Path | None = None
+    root: str = ""
+    prefix: str = ""
+
+
+# --- Grpc exchanges ----------------------------------------------------------
+#
+# Calls of gRPC on libcurl's handles: a message out, messages and a status back.
+#
+# A message is preceded by a byte that says whether it is compressed, and its length in four
+# bytes; the status comes in headers behind the last one (https://grpc.io, "gRPC over HTTP2").
+#
+# INVARIANT (sent once): libcurl sends a request again by itself when a connection that it had
+# used before turns out to be dead. It cannot do that with a message that it reads piece by
+# piece from us and has no way to read once more.
+
+
+SILENT: Final = "the member of etcd did not answer in time"
+
+_PREFIX: Final = 5
+"""Bytes before a message."""
+
+_HEADERS: Final = (
+    "content-type: application/grpc",
+    "te: trailers",
+    "hasleader: true",  # who has lost its leader refuses, and ends streams
+    "Expect:",
+)
+
+Options = Iterable[tuple[int, Any]]
+
+
+class Exchange:
+    """One call after the other of a method; `options` are those of the connection."""
+
+    def __init__(self, url: str, options: Options) -> None:
+        self.handle = handle = pycurl.Curl()
+        for option, value in options:
+            handle.setopt(option, value)
+        handle.setopt(pycurl.URL, url)
+        handle.setopt(pycurl.HTTPHEADER, list(_HEADERS))
+        handle.setopt(pycurl.POST, 1)
+        handle.setopt(pycurl.READFUNCTION, self._read)
+        handle.setopt(pycurl.WRITEFUNCTION, self._write)
+        handle.setopt(pycurl.HEADERFUNCTION, self._header)
+        self._left = b""
+        self._is_taken = False
+        self._came = bytearray()
+        self._status = -1
+        self._text = ""
+        self._heard: Callable[[], object] | None = None
+
+    def prepare(
+        self,
+        request: bytes,
+        seconds: float | None = None,
+        heard: Callable[[], object] | None = None,
+    ) -> None:
+        """For the next call, which may last so long (None: for ever; none at all: it times out
+        before it is sent). `heard` when something came."""
+        self._left = bytes(1) + len(request).to_bytes(4, "big") + request
+        self._is_taken = False
+        self._came = bytearray()
+        self._status, self._text = -1, ""
+        self._heard = heard
+        self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._left))
+        # To libcurl, 0 is for ever.
+        milliseconds = 0 if seconds is None else max(1, int(seconds * 1000))
+        self.handle.setopt(pycurl.TIMEOUT_MS, milliseconds)
+
+    def _read(self, most: int) -> bytes:
+        self._is_taken = True
+        part, self._left = self._left[:most], self._left[most:]
+        return part
+
+    def _write(self, part: bytes) -> None:
+        self._came += part
+        if self._heard is not None:
+            self._heard()
+
+    def _header(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"grpc-status":
+            self._status = int(value)
+        elif name == b"grpc-message":
+            self._text = unquote(value.strip().decode("latin-1"))
+
+    def messages(self) -> Iterator[bytes]:
+        """What has come completely since the last time."""
+        came, start = self._came, 0
+        while len(came) - start >= _PREFIX:
+            end = start + _PREFIX + int.from_bytes(came[start + 1 : start + _PREFIX], "big")
+            if end > len(came):
+                break
+            yield bytes(came[start + _PREFIX : end])
+            start = end
+        del came[:start]
+
+    def answer(self) -> bytes:
+        """The only message of a call that has ended. Raises ServiceError."""
+        self.must_be_well()
+        came, self._came = self._came, bytearray()
+        return bytes(came[_PREFIX:])
+
+    def must_be_well(self) -> None:
+        """Raises ServiceError for a call that has ended badly."""
+        if self._status < 0:
+            code = self.handle.getinfo(pycurl.RESPONSE_CODE)
+            raise ServiceUnavailable(f"the member of etcd answers with {code}, and not as etcd")
+        if self._status:
+            raise refusal(self._status, self._text)
+
+    def failure(self, error: pycurl.error) -> ServiceError:
+        """Of libcurl: whether the member can have taken the request is known."""
+        code, text = error.args
+        if code == pycurl.E_OPERATION_TIMEDOUT:
+            text = SILENT
+        return ServiceUnavailable(text) if self._is_taken else NotBegun(text)
+
+
+# --- Etcd connections --------------------------------------------------------
+#
+# Connections to the members of a cluster: to one at a time, and to the next when that one
+# fails.
+#
+# All that a process asks of etcd goes to one member, so that what it is told on a watch and
+# what it is answered come from the same state. Whoever finds that the member does not do its
+# work leaves the connection, and everybody goes on with the next one. Calls that are under way
+# on a connection that was left may still finish; streams end.
+
+
+CALL_SECONDS: Final = 10.0
+"""For an answer: more than etcd itself waits for a majority (7 s with its default timeouts)."""
+
+ATTEMPT_SECONDS: Final = 3.0
+"""For the answer of one member to what can be asked of another as well: two elections of a leader
+with etcd's default timeouts."""
+
+GRACE_SECONDS: Final = 3.0
+"""For calls under way on a connection that is left."""
+
+PAUSE_SECONDS: Final = 0.1
+"""Before the next member is asked, so that a cluster without a majority is not flooded."""
+
+_CALLS: Final = 1 << 20
+"""At once on one connection: etcd has no limit unless it is told one, and says it then."""
+
+
+class Connection:
+    """To one member: all calls share one connection of HTTP/2."""
+
+    def __init__(self, endpoint: Endpoint, settings: EtcdSettings) -> None:
+        self._endpoint = endpoint
+        self._options = _options(endpoint, settings)
+        self._multi = pycurl.AsyncCurlMulti()
+        self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
+        self._multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, 1)
+        self._multi.setopt(pycurl.M_MAX_CONCURRENT_STREAMS, _CALLS)
+        self._idle: dict[str, list[Exchange]] = {}
+        self._streams: set[asyncio.Future[Any]] = set()
+        self.is_left = False
+
+    async def call(self, method: str, request: bytes, seconds: float) -> bytes:
+        """Raises ServiceError."""
+        idle = self._idle.setdefault(method, [])
+        exchange = idle.pop() if idle else self._exchange(method)
+        exchange.prepare(request, seconds)
+        try:
+            await self._begun(exchange)
+        except pycurl.error as error:
+            raise exchange.failure(error) from None
+        except asyncio.CancelledError:
+            self._say_if_left()
+            raise
+        try:
+            return exchange.answer()
+        finally:
+            idle.append(exchange)
+
+    async def stream(self, method: str, request: bytes) -> AsyncGenerator[bytes, None]:
+        """Answers to one request, until the connection is left. Raises ServiceError."""
+        exchange, heard = self._exchange(method), asyncio.Event()
+        exchange.prepare(request, heard=heard.set)
+        done = self._begun(exchange)
+        done.add_done_callback(lambda _: heard.set())
+        self._streams.add(done)
+        try:
+            while True:
+                for answer in exchange.messages():
+                    yield answer
+                if done.done():
+                    break
+                await heard.wait()
+                heard.clear()
+            await done
+            exchange.must_be_well()
+        except pycurl.error as error:
+            raise exchange.failure(error) from None
+        except asyncio.CancelledError:
+            self._say_if_left()
+            raise
+        finally:
+            self._streams.discard(done)
+            done.cancel()
+
+    def _exchange(self, method: str) -> Exchange:
+        return Exchange(f"{self._endpoint}{method}", self._options)
+
+    def _begun(self, exchange: Exchange) -> asyncio.Future[Any]:
+        if self.is_left:
+            raise NotBegun(SILENT)
+        return self._multi.add_handle(exchange.handle)  # type: ignore[no-any-return]
+
+    def _say_if_left(self) -> None:
+        """What is under way on a connection that is left is cancelled, as if it were the task."""
+        task = asyncio.current_task()
+        if self.is_left and task is not None and not task.cancelling():
+            raise ServiceUnavailable(SILENT) from None
+
+    async def leave(self) -> None:
+        """Returns when nothing is under way any more."""
+        self.is_left = True
+        for stream in tuple(self._streams):
+            stream.cancel()
+        under_way = self._multi.futures()
+        if under_way:
+            await asyncio.wait(under_way, timeout=GRACE_SECONDS)
+        await self._multi.aclose()
+
+
+def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
+    """Raises OSError."""
+    found: list[tuple[int, Any]] = [
+        (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
+        (pycurl.PIPEWAIT, 1),  # for the one connection
+        (pycurl.NOPROXY, "*"),
+        (pycurl.NOSIGNAL, 1),
+        (pycurl.CONNECTTIMEOUT_MS, int(ATTEMPT_SECONDS * 1000)),
+    ]
+    if not endpoint.is_secure:
+        return found
+    if settings.authorities is not None:
+        found.append((pycurl.CAINFO_BLOB, settings.authorities.read_bytes()))
+    elif (known := ssl.get_default_verify_paths().cafile) is not None:
+        found.append((pycurl.CAINFO, known))
+    for option, path in (
+        (pycurl.SSLCERT_BLOB, settings.certificate),
+        (pycurl.SSLKEY_BLOB, settings.private_key),
+    ):
+        if path is not None:
+            found.append((option, path.read_bytes()))
+    return found
+
+
+class EtcdConnections:
+    """Of one process, in one event loop. Raises OSError for files that cannot be read."""
+
+    def __init__(self, settings: EtcdSettings) -> None:
+        self._settings = settings
+        self._turn = 0
+        self._leaving: set[asyncio.Task[None]] = set()
+        self.current = self._open()
+
+    def _open(self) -> Connection:
+        endpoints = self._settings.endpoints
+        return Connection(endpoints[self._turn % len(endpoints)], self._settings)
+
+    def leave(self, connection: Connection) -> None:
+        """Go on with the next member, if that has not happened yet."""
+        if connection is not self.current:
+            return
+        self._turn += 1
+        self.current = self._open()
+        task = asyncio.create_task(connection.leave())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    async def call(self, method: str, request: bytes, *, repeatable: bool) -> bytes:
+        """The answer of whichever member gives one. What is not repeatable is sent again only if
+        nobody has taken it. Raises ServiceError."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + CALL_SECONDS
+        failed = SILENT
+        while True:
+            connection, left = self.current, end - loop.time()
+            if left <= 0:  # a busy machine may have taken what was left, and the member none of it
+                raise ServiceUnavailable(failed)
+            seconds = min(left, ATTEMPT_SECONDS) if repeatable else left
+            try:
+                return await connection.call(method, request, seconds)
+            except ServiceUnavailable as error:
+                self.leave(connection)
+                if not (repeatable or isinstance(error, NotBegun)):
+                    raise
+                failed = str(error)
+                if loop.time() + PAUSE_SECONDS >= end:
+                    raise ServiceUnavailable(failed) from None
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Returns when nothing is under way any more."""
+        tasks = [*self._leaving, asyncio.create_task(self.current.leave())]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        failed = [one for one in results if isinstance(one, BaseException)]
+        if failed:
+            raise ServiceError(str(failed[0]))
+
+
+PAGE: Final = 500
+"""Entries that are read at once."""
+
+_RANGE: Final = "/etcdserverpb.KV/Range"
+_TXN: Final = "/etcdserverpb.KV/Txn"
+_GRANT: Final = "/etcdserverpb.Lease/LeaseGrant"
+_COMPACT: Final = "/etcdserverpb.KV/Compact"
+_WATCH: Final = "/etcdserverpb.Watch/Watch"
+
+
+class EtcdClient:
+    """On connections that others may use as well. All methods raise ServiceError."""
+
+    def __init__(self, connections: EtcdConnections) -> None:
+        self._connections = connections
+
+    async def revision(self) -> int:
+        """Not older than any write acknowledged so far, to anyone: a majority has confirmed it."""
+        request = messages.range_request(EVERYTHING, count_only=True)
+        answer = await self._connections.call(_RANGE, request, repeatable=True)
+        return messages.range_answer(answer).revision
+
+    async def entries(self, first: bytes, revision: int) -> AsyncIterator[tuple[KeyValue, ...]]:
+        """All whose key begins with `first`, at a revision, in pages."""
+        first, end = first or EVERYTHING, _after_all_with(first)
+        while True:
+            request = messages.range_request(first, end, limit=PAGE, revision=revision)
+            answer = await self._connections.call(_RANGE, request, repeatable=True)
+            page = messages.range_answer(answer)
+            yield page.found
+            if not page.more:
+                return
+            first = page.found[-1].key + b"\0"
+
+    async def transact(self, transaction: EtcdTransaction) -> TransactionAnswer:
+        """After a ServiceUnavailable that is not NotBegun, nobody knows what has become of it."""
+        request = messages.transaction_request(transaction)
+        answer = await self._connections.call(_TXN, request, repeatable=False)
+        return messages.transaction_answer(answer, transaction)
+
+    async def lease(self, seconds: int) -> int:
+        """A new one, that lasts so long (etcd makes very short ones longer)."""
+        request = messages.lease_request(seconds)
+        # One whose number is never heard of ends by itself.
+        return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))
+
+    async def compact(self, revision: int) -> None:
+        """Raises RevisionRefused for what is compacted already, or in the future."""
+        request = messages.compaction_request(revision)
+        await self._connections.call(_COMPACT, request, repeatable=False)
+
+    async def changes(self, start: int) -> AsyncGenerator[WatchAnswer, None]:
+        """Of all keys, from a revision on, until the member fails, which is left then."""
+        connection = self._connections.current
+        request = messages.watch_request(start)
+        try:
+            async with aclosing(connection.stream(_WATCH, request)) as answers:
+                async for answer in answers:
+                    read = messages.watch_answer(answer)
+                    if read.refusal is not None and not read.compacted:
+                        raise ServiceUnavailable(read.refusal)
+                    yield read
+            raise ServiceUnavailable("the member of etcd has ended the watch")
+        except ServiceError:
+            self._connections.leave(connection)
+            raise
+
+    def leave(self) -> None:
+        """Go on with the next member: this one does not send what it should."""
+        self._connections.leave(self._connections.current)
+
+    async def close(self) -> None:
+        """Returns when nothing is under way any more."""
+        await self._connections.close()
+
+
+def _after_all_with(prefix: bytes) -> bytes:
+    """The first key behind all that begin with the prefix."""
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else EVERYTHING

@@ -1,0 +1,371 @@
+"""Opening the file of a store: its settings, its schema, and what can be wrong with it.
+
+`application_id` tells a store from other SQLite databases, `user_version` is the number of
+migrations that were applied: a new file has had none, so creating the schema is the first of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain
+from typing import Final
+
+from celadon import owner_only
+from celadon.storage.contract import (
+    DiskFull,
+    FileDamaged,
+    FileError,
+    FileLocked,
+    FileReadOnly,
+    FileUnavailable,
+    NewerSchema,
+    NotAStore,
+)
+
+# --- Durable mark ------------------------------------------------------------
+#
+# The mark beside a data file: how far its changes were acknowledged.
+#
+# SQLite ends its recovery at the first frame of the write-ahead log that is not as it was
+# written. It cannot tell damage from a transaction that was never finished, and goes on without
+# what came later. The mark can: it says the newest revision that was durable, is written behind
+# each commit, and goes when the log does, at an orderly end. A file that ends before its mark
+# has lost something.
+#
+# It has two places that are written in turns, each with a checksum. It is not flushed: after a
+# loss of power it may say less than there is, never more.
+
+
+_PLACES: Final = 2
+_DISTANCE: Final = 512
+"""Bytes between places: a sector each."""
+
+
+def mark_path(path: str) -> str:
+    """Of the mark beside a data file."""
+    return f"{path}-mark"
+
+
+def read_mark(path: str) -> int:
+    """The revision that the mark of a data file says; 0 without a mark that can be read."""
+    try:
+        with open(mark_path(path), "rb") as file:
+            content = file.read(_PLACES * _DISTANCE)
+    except OSError:
+        return 0
+    return max(_revision(content[_DISTANCE * place :]) for place in range(_PLACES))
+
+
+def _revision(place: bytes) -> int:
+    digits = place[:20]
+    return int(digits) if place.startswith(_written(digits)) and digits.isdigit() else 0
+
+
+def _written(digits: bytes) -> bytes:
+    checksum = blake2b(digits, digest_size=8).hexdigest()
+    return digits + b" " + checksum.encode() + b"\n"
+
+
+class DurableMark:
+    """The mark of a data file that is open. It never fails: without room for it, the file has
+    none."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._place = 0
+        self._file = -1
+        with suppress(OSError):
+            owner_only.create(mark_path(path))
+            self._file = os.open(mark_path(path), os.O_RDWR)
+
+    def say(self, revision: int) -> None:
+        """That all up to a revision is durable."""
+        if self._file < 0:
+            return
+        self._place = (self._place + 1) % _PLACES
+        with suppress(OSError):
+            os.pwrite(self._file, _written(b"%020d" % revision), self._place * _DISTANCE)
+
+    def close(self) -> None:
+        """Behind the data file. The mark goes, unless there is still a write-ahead log."""
+        if self._file < 0:
+            return
+        os.close(self._file)
+        self._file = -1
+        if not os.path.exists(f"{self._path}-wal"):
+            with suppress(OSError):
+                os.unlink(mark_path(self._path))
+
+
+# --- Row checksums -----------------------------------------------------------
+#
+# Checksums over what a file holds, so that what has changed by itself is noticed.
+#
+# SQLite reads what is in its pages, and has no checksums for them. So each change in the file
+# has one over everything that is in it, and the file keeps how many changes there are and the
+# sum of their checksums: a change that is gone, or an older page in place of a newer one, makes
+# the sum another. The sum is kept current by triggers of the database, in the transaction that
+# changes it.
+
+
+MASK: Final = (1 << 62) - 1
+"""Checksums and their sums have 62 bits: two of them can be added in SQLite's signed 64."""
+
+
+def checksum_of_change(
+    position: int, key: str, created: int | None, value: bytes | None, expires: int | None
+) -> int:
+    """Over all columns of a change and their types. Raises TypeError, ValueError for what can not
+    have been written."""
+    kind = "deleted" if value is None else "put"
+    head = f"{position} {created} {expires} {kind} {len(key)} {key}"
+    digest = blake2b(head.encode(), digest_size=8)
+    if value is not None:
+        digest.update(value)
+    return int.from_bytes(digest.digest(), "big") & MASK
+
+
+def is_as_written(
+    position: int,
+    key: str,
+    created: int | None,
+    value: bytes | None,
+    expires: int | None,
+    checksum: int,
+) -> bool:
+    """Whether a change, as it was read, is the one that the checksum is of. What was read may be of
+    any type."""
+    try:
+        return checksum_of_change(position, key, created, value, expires) == checksum
+    except (TypeError, ValueError):
+        return False
+
+
+def checksum_of_compaction(revision: int) -> int:
+    """Of the oldest revision that is kept: part of the sum, so that it cannot change either."""
+    digest = blake2b(f"compacted {revision}".encode(), digest_size=8)
+    return int.from_bytes(digest.digest(), "big") & MASK
+
+
+class Sum:
+    """What the changes in a file add up to, compared with what the file says in the end."""
+
+    def __init__(self, compacted: int) -> None:
+        self._changes = 0
+        self._checksums = checksum_of_compaction(compacted)
+
+    def add(self, checksum: int) -> None:
+        self._changes += 1
+        self._checksums = (self._checksums + checksum) & MASK
+
+    def difference(self, changes: int, checksums: int) -> str:
+        """What is wrong, empty if nothing is."""
+        if self._changes != changes:
+            return f"{changes} changes should be in it, {self._changes} are"
+        if self._checksums != checksums:
+            return "its changes do not add up to what was written"
+        return ""
+
+
+APPLICATION_ID: Final = 0x43454C41
+"""`CELA` in ASCII, in the header of the file."""
+
+CACHED_STATEMENTS: Final = 256
+"""Python's default of 128 and then some: there is one statement for each size of a batch."""
+
+OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"
+"""First of all: one connection owns the file, and WAL needs no shared memory beside it."""
+
+SETTINGS: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # a commit is on the disk when it returns
+    "PRAGMA fullfsync = ON",  # also on macOS
+    "PRAGMA journal_size_limit = 67108864",  # bytes the write-ahead log may keep after a burst
+    "PRAGMA trusted_schema = OFF",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        # value: NULL for a deletion; created: the create_revision, NULL for a deletion.
+        "CREATE TABLE log (position INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER, "
+        "value BLOB)",
+        "CREATE TABLE state (compacted INTEGER NOT NULL)",
+        "INSERT INTO state VALUES (0)",
+    ),
+    (
+        # in seconds since 1970; NULL for what does not go by itself
+        "ALTER TABLE log ADD COLUMN expires INTEGER",
+    ),
+    (
+        # checksum: see `row_checksums`. In `sums`, `changes` and `checksums` are over all rows.
+        "CREATE TABLE changes (position INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER, "
+        "value BLOB, expires INTEGER, checksum INTEGER NOT NULL)",
+        "CREATE TABLE sums (compacted INTEGER NOT NULL, changes INTEGER NOT NULL, "
+        "checksums INTEGER NOT NULL)",
+        "CREATE TRIGGER added AFTER INSERT ON changes BEGIN UPDATE sums SET changes = changes + 1, "
+        f"checksums = (checksums + NEW.checksum) & {MASK}; END",
+        "CREATE TRIGGER removed AFTER DELETE ON changes BEGIN UPDATE sums SET changes = changes "
+        f"- 1, checksums = (checksums - OLD.checksum) & {MASK}; END",
+        "INSERT INTO sums SELECT compacted, 0, checksum_of_compaction(compacted) FROM state",
+        "INSERT INTO changes SELECT position, key, created, value, expires, "
+        "checksum_of_change(position, key, created, value, expires) FROM log",
+        "DROP TABLE log",
+        "DROP TABLE state",
+    ),
+)
+"""Statements by the schema version they lead from. Only ever appended to. From the third on tables
+are made, never altered: their texts are compared with those in a file, and what an alteration
+leaves there depends on the version of SQLite."""
+
+FIRST_MARKED: Final = 3
+"""Schema version of the first files with a mark: an older one beside a mark is what is left of a
+newer one whose log is lost."""
+
+SCHEMA: Final = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+
+KINDS: Final[dict[int, tuple[type[FileError], str]]] = {
+    sqlite3.SQLITE_BUSY: (FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_LOCKED: (FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_READONLY: (FileReadOnly, "it is read-only"),
+    sqlite3.SQLITE_FULL: (DiskFull, "the disk or the quota is full"),
+    sqlite3.SQLITE_NOTADB: (NotAStore, "not a SQLite database"),
+    sqlite3.SQLITE_CORRUPT: (FileDamaged, "it is damaged"),
+}
+"""By SQLite's primary result code. Others are FileUnavailable, in SQLite's words."""
+
+
+@contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """SQLite's errors become ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code == sqlite3.SQLITE_CANTOPEN:
+            raise _not_opened(path) from error
+        if code == sqlite3.SQLITE_IOERR and not os.access(path, os.W_OK):
+            code = sqlite3.SQLITE_READONLY  # a file that cannot even be locked
+        kind, text = KINDS.get(code, (FileUnavailable, str(error)))
+        raise kind(path, text) from error
+
+
+def _not_opened(path: str) -> FileError:
+    """SQLite does not say why; look what could be the reason."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        return FileUnavailable(path, "its folder does not exist")
+    if os.path.isdir(path):
+        return FileUnavailable(path, "it is a folder")
+    if os.path.exists(path) and not os.access(path, os.R_OK):
+        return FileUnavailable(path, "permission denied")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        return FileReadOnly(path, "it is read-only")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return FileReadOnly(path, "its folder is read-only")
+    return FileUnavailable(path, "it cannot be opened")
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection that owns the file, with the newest schema in it. It may be used by one thread
+    at a time. Raises FileError, and then the file holds what it held before."""
+    with suppress(OSError):  # SQLite says what is wrong; it gives the log beside the file its mode
+        owner_only.create(path)
+    with file_errors(path):
+        connection = sqlite3.connect(
+            path,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=CACHED_STATEMENTS,
+        )
+        try:
+            _prepare(path, connection)
+        except BaseException:
+            close_untouched(path, connection)
+            raise
+        return connection
+
+
+def close_untouched(path: str, connection: sqlite3.Connection) -> None:
+    """Without what SQLite does at the end: it takes over what it understands of the write-ahead
+    log and removes it, with everything behind the place of a damage. It does not find the log under
+    another name."""
+    log, aside = f"{path}-wal", f"{path}-wal-kept"
+    try:
+        os.rename(log, aside)
+    except OSError:
+        connection.close()
+        return
+    connection.close()
+    os.rename(aside, log)
+
+
+def _prepare(path: str, connection: sqlite3.Connection) -> None:
+    connection.execute(OWNERSHIP)
+    version = _version(path, connection)
+    _must_be_whole(path, connection, version)
+    for setting in SETTINGS:
+        connection.execute(setting)
+    connection.execute("BEGIN EXCLUSIVE")  # also takes the lock that is kept from now on
+    if version < len(MIGRATIONS):  # else nothing is written, so that a full disk is no hindrance
+        migrate(connection, MIGRATIONS[version:])
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("COMMIT")
+
+
+def migrate(connection: sqlite3.Connection, migrations: Iterable[Iterable[str]]) -> None:
+    """Carry out migrations, with the functions that they call."""
+    for function, parameters in ((checksum_of_change, 5), (checksum_of_compaction, 1)):
+        connection.create_function(function.__name__, parameters, function, deterministic=True)
+    for statement in chain.from_iterable(migrations):
+        connection.execute(statement)
+
+
+def _version(path: str, connection: sqlite3.Connection) -> int:
+    """The schema version in the file, after looking whether it is ours."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (objects or version or application):
+        raise NotAStore(path, "the database of another application")
+    if version > len(MIGRATIONS):
+        raise NewerSchema(
+            path,
+            f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
+        )
+    return int(version)
+
+
+def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> None:
+    """As far as SQLite can tell: each page has its place, and tables are those of the version. What
+    is in the rows is for checksums. Raises FileDamaged."""
+    found = connection.execute(SCHEMA).fetchall()
+    if found != _schema_of(MIGRATIONS[:version]):
+        raise FileDamaged(path, f"it is damaged: its tables are not those of version {version}")
+    ((said, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if said != "ok":
+        raise FileDamaged(path, f"it is damaged: {said.splitlines()[-1]}")
+    if version < FIRST_MARKED and (marked := read_mark(path)):
+        raise FileDamaged(path, f"it is damaged: {without_log(path, 0, marked)}")
+
+
+def without_log(path: str, revision: int, marked: int) -> str:
+    """What is wrong with a file that ends before its mark."""
+    return (
+        f"it ends at revision {revision}, and {marked} was acknowledged: `{path}-wal` is damaged "
+        "or missing"
+    )
+
+
+@lru_cache
+def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[str, str, str]]:
+    """What migrations make of nothing, in SQLite's table of tables."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, migrations)
+        return connection.execute(SCHEMA).fetchall()

@@ -1,0 +1,678 @@
+"""TLS that runs itself: a certificate from a Secret, an authority of our own, bundles kept right.
+
+Read `kept_certificates` first (what is kept, and the steps in which it is renewed), then
+`own_authority` (the leader at work), `secret_certificate` (what each replica shows),
+`trusted_bundles`. The election itself is in `celadon.apiserver.leaderelection`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import contextlib
+import datetime
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from datetime import UTC
+from datetime import datetime as DateTime
+from typing import Any, Final
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+
+from celadon.apiserver.issuing import (
+    Pair,
+    authority_certificate,
+    covers_names,
+    new_elliptic_key,
+    server_certificate,
+)
+from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRefused
+from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
+from celadon.apiserver.tls import ChangingTls, context_with, server_context
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+from celadon.webhook.cluster.cluster_client import (
+    NOT_FOUND,
+    ClusterClient,
+    ClusterError,
+    ClusterRefusal,
+)
+from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
+
+__all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertificate"]
+
+
+# --- Cluster leases ----------------------------------------------------------
+#
+# The Leases of a cluster, for an election among replicas of the webhook.
+
+
+class ClusterLeases:
+    """`leader_election.Leases`, by a client of the cluster."""
+
+    def __init__(self, client: ClusterClient) -> None:
+        self._client = client
+
+    async def get(self, path: str) -> JsonObject | None:
+        """None if there is none."""
+        with _lease_errors():
+            try:
+                lease: JsonObject = await self._client.get(path)
+            except ClusterRefusal as refusal:
+                if refusal.code != NOT_FOUND:
+                    raise
+                return None
+            return lease
+
+    async def create(self, collection: str, lease: JsonObject) -> JsonObject:
+        """As it was created."""
+        with _lease_errors():
+            created: JsonObject = await self._client.create(collection, lease)
+            return created
+
+    async def update(self, path: str, lease: JsonObject) -> JsonObject:
+        """As it was written."""
+        with _lease_errors():
+            written: JsonObject = await self._client.update(path, lease)
+            return written
+
+
+@contextlib.contextmanager
+def _lease_errors() -> Iterator[None]:
+    try:
+        yield
+    except ClusterRefusal as error:
+        raise LeaseRefused(str(error)) from error
+    except ClusterError as error:
+        raise LeaseError(str(error)) from error
+
+
+# --- Kept certificates -------------------------------------------------------
+#
+# What a Secret keeps of our own authority, and what is to be done about it next.
+#
+# `ca.crt` are all authorities that clients should trust, the newest first, whose key is
+# `ca.key`; `tls.crt` and `tls.key` are what the webhook shows. An authority is changed in
+# steps, each of which leaves everybody able to connect: the new one is put before the old one;
+# when all configurations have had both for a while, the webhook's certificate is signed by the
+# new one; the old one goes when it ends. `renewed` takes the next step, if there is one.
+# Nothing here talks to anybody.
+
+
+AUTHORITY_NAME: Final = "celadon-webhook-ca"
+SERVER_NAME: Final = "celadon-webhook"
+AUTHORITY_LIFE: Final = datetime.timedelta(days=365)
+AUTHORITY_LEAD: Final = datetime.timedelta(days=90)
+"""So long before its end an authority gets a successor."""
+CERTIFICATE_LIFE: Final = datetime.timedelta(days=90)
+CERTIFICATE_LEAD: Final = datetime.timedelta(days=30)
+URGENT: Final = datetime.timedelta(days=1)
+"""So long before its end a certificate is renewed whoever may trust the new one."""
+
+_BLOCK: Final = late_pattern(
+    rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL
+)
+
+
+class BrokenSecret(ValueError):
+    """A Secret without a certificate and its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCertificates:
+    """PEM. `authorities` are the newest first; `pair` is what the webhook shows."""
+
+    authorities: tuple[bytes, ...]
+    authority_key: bytes = field(repr=False)
+    pair: Pair
+
+    @property
+    def bundle(self) -> bytes:
+        """What clients should trust."""
+        return b"".join(self.authorities)
+
+    @property
+    def newest(self) -> bytes:
+        """The authority that signs."""
+        return self.authorities[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`names` are those by which the webhook is reached; `trusted` says that all configurations
+    have had the newest authority for long enough; `renew` is what somebody wants to have renewed
+    now: `authority`, `certificate`, or nothing."""
+
+    names: tuple[str, ...]
+    trusted: bool = False
+    renew: str = ""
+
+
+def renewed(
+    kept: KeptCertificates | None, wish: Wish, now: datetime.datetime
+) -> KeptCertificates | None:
+    """The next step; None if there is nothing to do. `kept` None is: nothing that could be used."""
+    if kept is None:
+        return _begun(wish, now)
+    authorities = tuple(
+        one for at, one in enumerate(kept.authorities) if at == 0 or not _ends_by(one, now)
+    )
+    changed = replace(kept, authorities=authorities)
+    is_under_way = not _signed(kept.pair, kept.newest)
+    is_due = _ends_by(kept.newest, now + AUTHORITY_LEAD) or wish.renew == "authority"
+    if is_due and not is_under_way:
+        key = new_elliptic_key()
+        added = authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+        return replace(changed, authorities=(added, *authorities), authority_key=key)
+    if _wants_pair(changed, wish, now) and _may_renew(changed, wish, now):
+        return replace(changed, pair=_pair(changed.newest, changed.authority_key, wish, now))
+    return changed if changed != kept else None
+
+
+def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
+    key = new_elliptic_key()
+    authority = authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+    return KeptCertificates((authority,), key, _pair(authority, key, wish, now))
+
+
+def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> Pair:
+    own = new_elliptic_key()
+    signer = Pair(authority, key)
+    certificate = server_certificate(signer, own, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE)
+    return Pair(certificate, own)
+
+
+def _wants_pair(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
+    return (
+        wish.renew == "certificate"
+        or not _names_all(kept.pair, wish.names)
+        or not _signed(kept.pair, kept.newest)
+        or _ends_by(kept.pair.certificate, now + CERTIFICATE_LEAD)
+    )
+
+
+def _may_renew(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
+    """Whether clients that connect now would trust what the newest authority signs; or have no
+    reason to trust what there is."""
+    return (
+        wish.trusted
+        or len(kept.authorities) == 1
+        or not _names_all(kept.pair, wish.names)
+        or _ends_by(kept.pair.certificate, now + URGENT)
+    )
+
+
+def _names_all(pair: Pair, names: Iterable[str]) -> bool:
+    return covers_names(x509.load_pem_x509_certificate(pair.certificate), names)
+
+
+def _signed(pair: Pair, authority: bytes) -> bool:
+    certificate = x509.load_pem_x509_certificate(pair.certificate)
+    try:
+        certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+    except (InvalidSignature, TypeError, ValueError):
+        return False
+    return True
+
+
+def _ends_by(certificate: bytes, moment: datetime.datetime) -> bool:
+    return x509.load_pem_x509_certificate(certificate).not_valid_after_utc <= moment
+
+
+def pair_in(data: Mapping[str, str]) -> Pair:
+    """What a Secret's `data` says is to be shown; its own, or cert-manager's. Raises
+    BrokenSecret."""
+    pair = Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
+    try:
+        x509.load_pem_x509_certificate(pair.certificate)
+    except ValueError:
+        raise BrokenSecret("`tls.crt` is no certificate") from None
+    return pair
+
+
+def bundle_in(data: Mapping[str, str]) -> bytes:
+    """The authorities, as PEM; empty if the Secret names none."""
+    return _decoded(data, "ca.crt") if data.get("ca.crt") else b""
+
+
+def kept_in(data: Mapping[str, str]) -> KeptCertificates:
+    """Of a Secret that we wrote. Raises BrokenSecret."""
+    authorities = tuple(_BLOCK.findall(_decoded(data, "ca.crt")))
+    try:
+        for one in authorities:
+            x509.load_pem_x509_certificate(one)
+    except ValueError:
+        authorities = ()
+    if not authorities:
+        raise BrokenSecret("`ca.crt` has no certificate")
+    return KeptCertificates(authorities, _decoded(data, "ca.key"), pair_in(data))
+
+
+def secret_data(kept: KeptCertificates) -> dict[str, str]:
+    """`data` of the Secret."""
+    contents = {
+        "ca.crt": kept.bundle,
+        "ca.key": kept.authority_key,
+        "tls.crt": kept.pair.certificate,
+        "tls.key": kept.pair.key,
+    }
+    return {name: base64.b64encode(content).decode() for name, content in contents.items()}
+
+
+def _decoded(data: Mapping[str, str], name: str) -> bytes:
+    try:
+        found = base64.b64decode(data.get(name) or "", validate=True)
+    except binascii.Error:
+        found = b""
+    if not found:
+        raise BrokenSecret(f"`{name}` is missing")
+    return found
+
+
+# --- Secret certificate ------------------------------------------------------
+#
+# The certificate that the webhook shows, from a Secret of the cluster.
+#
+# The Secret is watched: cert-manager's, or the one that our own authority is kept in. A new
+# pair is shown to whoever connects next; one that cannot be used is logged, and the old one
+# stays.
+
+
+WATCH_SECONDS = 300.0
+
+
+class SecretCertificate:
+    """A `Certificate` of the service. `prepare` is what else a context needs (whom to trust of the
+    callers)."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        namespace: str,
+        name: str,
+        prepare: Callable[[ssl.SSLContext], None] = lambda _: None,
+    ) -> None:
+        self.collection = f"/api/v1/namespaces/{namespace}/secrets"
+        self.name = name
+        self.namespace = namespace
+        self.changed = asyncio.Event()
+        self._prepare = prepare
+        self._tls = ChangingTls(server_context())
+        self._shown: Pair | None = None
+        self._expires = 0.0
+        self._secrets = WatchedCollection(
+            client,
+            Watched([self.collection], {"fieldSelector": f"metadata.name={name}"}, WATCH_SECONDS),
+            self._take,
+            time.monotonic,
+        )
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """For the listener; before there is a certificate, no handshake succeeds."""
+        return self._tls.context
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known if there is a Secret."""
+        return self._secrets.is_synced
+
+    @property
+    def missing(self) -> str:
+        """What is waited for; empty when there is a certificate."""
+        if self._shown is not None:
+            return ""
+        because = f" ({self._secrets.failure})" if self._secrets.failure else ""
+        return f"the certificate in the secret `{self.namespace}/{self.name}`{because}"
+
+    def reload(self) -> bool:
+        """Nothing to look at: the cluster tells."""
+        return False
+
+    def expires(self) -> float:
+        """In Unix time; 0 while there is none."""
+        return self._expires
+
+    def secret(self) -> JsonObject | None:
+        """As it is now."""
+        return self._secrets.get(self.namespace, self.name)
+
+    def trusted(self) -> bytes:
+        """The authorities that the Secret names (PEM), for the `caBundle`; may be empty."""
+        secret = self.secret()
+        try:
+            return b"" if secret is None else bundle_in(secret.get("data") or {})
+        except BrokenSecret:
+            return b""
+
+    async def run(self) -> None:
+        """Follow the Secret, until it is cancelled."""
+        await self._secrets.run()
+
+    def _take(self) -> None:
+        self.changed.set()
+        secret = self.secret()
+        if secret is None:
+            return
+        try:
+            pair = pair_in(secret.get("data") or {})
+            if pair == self._shown:
+                return
+            context = context_with(pair.certificate, pair.key)
+            self._prepare(context)
+        except (BrokenSecret, OSError) as error:
+            where = {"secret": f"{metadata.namespace(secret)}/{self.name}", "err": str(error)}
+            warn("the certificate of a secret cannot be used", where)
+            return
+        self._tls.use(context)
+        self._shown = pair
+        end = x509.load_pem_x509_certificate(pair.certificate).not_valid_after_utc
+        self._expires = end.timestamp()
+        say(LIFE, "the certificate was taken from its secret", {"expires": end.isoformat()})
+
+
+# --- Trusted bundles ---------------------------------------------------------
+#
+# The `caBundle` of webhook configurations, kept right.
+#
+# Each configuration of a given name, validating and mutating, is watched; where one of its
+# hooks has another bundle than it should, that alone is patched, on the version that was seen.
+# Whoever replaces the configuration, a deployment tool for instance, has it put right again at
+# once. A name that no configuration has may be a mistake, or the configuration is still to
+# come: `remarks` tells of it.
+
+
+REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1"
+KINDS: Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+BUNDLE_WATCH_SECONDS: Final = 300.0
+
+
+class TrustedBundles:
+    """Of the configurations with these names. `changed` is called when one of them has changed."""
+
+    def __init__(
+        self, client: ClusterClient, names: Iterable[str], changed: Callable[[], None]
+    ) -> None:
+        self._client = client
+        self._changed = changed
+        self._named = {name: tuple(self._watched(kind, name) for kind in KINDS) for name in names}
+        self._refused: dict[str, str] = {}
+
+    def _watched(self, kind: str, name: str) -> WatchedCollection:
+        only = {"fieldSelector": f"metadata.name={name}"}
+        watched = Watched([f"{REGISTRATION}/{kind}"], only, BUNDLE_WATCH_SECONDS)
+        return WatchedCollection(self._client, watched, self._changed, time.monotonic)
+
+    @property
+    def _collections(self) -> Iterator[WatchedCollection]:
+        for both in self._named.values():
+            yield from both
+
+    async def run(self) -> None:
+        """Follow the configurations, until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for one in self._collections:
+                group.create_task(one.run())
+
+    def are(self, bundle: bytes) -> bool:
+        """Whether all hooks are known to have it. Configurations that are not there yet need
+        nothing."""
+        return all(one.is_synced for one in self._collections) and not any(
+            True for _ in self._wrong(bundle)
+        )
+
+    def trusting(self, bundle: bytes) -> Mapping[str, bool]:
+        """By name: whether there is a configuration, and all of its hooks have the bundle."""
+        wanted = base64.b64encode(bundle).decode()
+        return {name: _all_trust(both, wanted) for name, both in self._named.items()}
+
+    def remarks(self) -> Iterator[str]:
+        """Why some bundle is not kept, where somebody has to do something about it."""
+        for name, both in self._named.items():
+            failures = [one.failure for one in both if not one.is_synced and one.failure]
+            if failures:
+                yield f"the webhook configuration `{name}` cannot be read: {failures[0]}"
+            elif all(one.is_synced for one in both) and not any(True for one in both for _ in one):
+                yield f"there is no webhook configuration `{name}`"
+        for path, failure in self._refused.items():
+            yield f"the caBundle of `{path}` cannot be written: {failure}"
+
+    async def put(self, bundle: bytes) -> None:
+        """Wherever there is another one."""
+        wrong = list(self._wrong(bundle))
+        self._refused = {path: self._refused[path] for path, _ in wrong if path in self._refused}
+        for path, patch in wrong:
+            try:
+                await self._client.patch(path, patch, JSON_PATCH)
+                say(LIFE, "the caBundle of a configuration was put right", {"path": path})
+            except ClusterError as error:
+                self._refused[path] = str(error)
+            else:
+                self._refused.pop(path, None)
+
+    def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        wanted = base64.b64encode(bundle).decode()
+        for collection in self._collections:
+            for configuration in collection:
+                patch = bundle_patch(configuration, wanted)
+                if patch:
+                    path = f"{collection.watched.paths[0]}/{metadata.name(configuration)}"
+                    yield path, patch
+
+
+def _all_trust(collections: Iterable[WatchedCollection], wanted: str) -> bool:
+    found = [one for collection in collections for one in collection]
+    return bool(found) and not any(bundle_patch(one, wanted) for one in found)
+
+
+def bundle_patch(configuration: JsonObject, wanted: str) -> list[dict[str, Any]]:
+    """What puts all hooks right; empty if they are. `wanted` is base64."""
+    changes = [
+        {"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted}
+        for at, hook in enumerate(configuration.get("webhooks") or ())
+        if (hook.get("clientConfig") or {}).get("caBundle") != wanted
+    ]
+    if not changes:
+        return []
+    revision = metadata.metadata(configuration).get("resourceVersion")
+    return [{"op": "test", "path": "/metadata/resourceVersion", "value": revision}, *changes]
+
+
+# --- Own authority -----------------------------------------------------------
+#
+# Our own authority at work: the leader renews what is in the Secret, and keeps bundles right.
+#
+# All replicas show what the Secret says; only the leader writes it. Without `own`, the Secret
+# is somebody else's (cert-manager's), and only the bundles are kept. A Secret that is annotated
+# with `celadon.dev/renew: authority` or `certificate` is renewed now. What keeps any of this
+# from being done is a remark: logged when it comes and when it goes, and shown for as long as
+# it lasts.
+
+
+RENEW: Final = "celadon.dev/renew"
+LOOK_SECONDS: Final = 60.0
+"""Between two looks at what may have come of age."""
+RETRY_SECONDS: Final = 2.0
+SETTLE_SECONDS: Final = 5.0
+"""So long after all configurations have a new authority, API servers are taken to know it. They
+watch configurations, so it takes them less than one."""
+
+CURRENT_BUNDLES: Final = Description(
+    "celadon_webhook_ca_bundle_current",
+    "1 while there is a webhook configuration of the name, and all of its webhooks have the "
+    "caBundle of the certificate in use.",
+    ("configuration",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoritySettings:
+    """`names` are those by which the webhook is reached; `configurations` those whose bundles are
+    kept; `settle` is in seconds."""
+
+    names: tuple[str, ...]
+    configurations: tuple[str, ...] = ()
+    own: bool = True
+    settle: float = SETTLE_SECONDS
+
+
+class OwnAuthority:
+    """`run` beside the webhook; `clock` is Unix time."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        shown: SecretCertificate,
+        settings: AuthoritySettings,
+        election: LeaderElection,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = client
+        self._shown = shown
+        self._settings = settings
+        self._election = election
+        self._clock = clock
+        self._bundles = TrustedBundles(
+            client, settings.configurations, self._configurations_changed
+        )
+        self._trusted = b""
+        self._trusted_since = float("inf")
+        self._failure = ""
+        self._remarked: tuple[str, ...] = ()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._shown.run())
+            group.create_task(self._bundles.run())
+            group.create_task(self._election.run(self._lead))
+
+    def remarks(self) -> Iterator[str]:
+        """What is not as it should be, and does not come right by itself."""
+        if self._failure:
+            yield f"the certificates cannot be renewed: {self._failure}"
+        yield from self._bundles.remarks()
+        secret = self._shown.secret()
+        if self._settings.configurations and secret is not None and not self._shown.trusted():
+            yield f"the secret `{self._shown.namespace}/{self._shown.name}` has no `ca.crt`"
+
+    def families(self) -> tuple[Family, ...]:
+        """For `/metrics`."""
+        trusting = self._bundles.trusting
+        return (
+            Gauge(
+                CURRENT_BUNDLES,
+                lambda: {
+                    (name,): int(is_so) for name, is_so in trusting(self._shown.trusted()).items()
+                },
+            ),
+        )
+
+    def _configurations_changed(self) -> None:
+        self._shown.changed.set()
+        self._say_remarks()
+
+    def _say_remarks(self) -> None:
+        """Those that have come or gone since."""
+        remarks = tuple(self.remarks())
+        for one in remarks:
+            if one not in self._remarked:
+                warn("the certificates and caBundles cannot be kept", {"err": one})
+        for one in self._remarked:
+            if one not in remarks:
+                say(LIFE, "what was in the way of certificates and caBundles is gone", {"was": one})
+        self._remarked = remarks
+
+    async def _lead(self) -> None:
+        while True:
+            self._shown.changed.clear()
+            pause = RETRY_SECONDS
+            if self._shown.is_known:
+                pause = await self.step()
+            try:
+                async with asyncio.timeout(pause):
+                    await self._shown.changed.wait()
+            except TimeoutError:
+                continue
+
+    async def step(self) -> float:
+        """What is to be done now; the seconds until something could be to do without a change."""
+        bundle = self._shown.trusted()
+        if bundle:
+            await self._bundles.put(bundle)
+        self._notice(bundle)
+        pause = LOOK_SECONDS
+        if self._settings.own:
+            try:
+                pause = self._pause(wrote=await self._renew())
+                self._failure = ""
+            except ClusterError as error:
+                self._failure = str(error)
+                pause = RETRY_SECONDS
+        self._say_remarks()
+        return pause
+
+    def _pause(self, *, wrote: bool) -> float:
+        settled = self._trusted_since + self._settings.settle - self._clock()
+        if wrote or 0 < settled < LOOK_SECONDS:
+            return max(0.05, min(settled, RETRY_SECONDS))
+        return LOOK_SECONDS if settled <= 0 else RETRY_SECONDS
+
+    def _notice(self, bundle: bytes) -> None:
+        """Since when all configurations have had this bundle."""
+        if not bundle or not self._bundles.are(bundle):
+            self._trusted, self._trusted_since = b"", float("inf")
+        elif bundle != self._trusted:
+            self._trusted, self._trusted_since = bundle, self._clock()
+
+    async def _renew(self) -> bool:
+        """Whether the Secret was written. Raises ClusterError."""
+        secret = self._shown.secret()
+        kept, broken = (None, "") if secret is None else _kept(secret)
+        is_settled = self._trusted_since + self._settings.settle <= self._clock()
+        renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
+        wish = Wish(self._settings.names, is_settled, renew)
+        made = renewed(kept, wish, DateTime.fromtimestamp(self._clock(), UTC))
+        if made is None:
+            return False
+        await self._write(secret, made)
+        if broken:
+            warn("the secret was made anew", {"secret": self._shown.name, "err": broken})
+        what = "authority" if kept is None or made.newest != kept.newest else "certificate"
+        say(LIFE, "the certificates were renewed", {"what": what})
+        return True
+
+    async def _write(self, secret: JsonObject | None, made: KeptCertificates) -> None:
+        """On what was seen of it; somebody else's write is a conflict, and looked at next."""
+        document: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},
+            "type": TLS_SECRET,
+            "data": secret_data(made),
+        }
+        if secret is None:
+            await self._client.create(self._shown.collection, document)
+            return
+        about = dict(metadata.metadata(secret))
+        about["annotations"] = {
+            key: text for key, text in metadata.annotations(secret).items() if key != RENEW
+        }
+        document |= {"metadata": about, "type": secret.get("type", TLS_SECRET)}
+        document["data"] = {**(secret.get("data") or {}), **document["data"]}
+        await self._client.update(f"{self._shown.collection}/{self._shown.name}", document)
+
+
+def _kept(secret: JsonObject) -> tuple[KeptCertificates | None, str]:
+    """And what is wrong with it."""
+    try:
+        return kept_in(secret.get("data") or {}), ""
+    except BrokenSecret as error:
+        return None, str(error)

@@ -1,0 +1,334 @@
+"""From a review to its answer: the policies, the world they look at, what becomes of a verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import field
+from time import perf_counter
+from typing import Final, Protocol
+
+from celadon.admission import (
+    Action,
+    Cause,
+    ConversionError,
+    Decision,
+    Engine,
+    RecordedWarning,
+    Request,
+    Verdict,
+    World,
+    recorded_warnings,
+)
+from celadon.admission.chain import Admitters, Chain
+from celadon.admission.policies.mutating import MutatingEngine, MutationNotes, PolicyRounds
+from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube.crd import CustomKind
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import MutatedKinds
+from celadon.kube.registry import Draft, patch_between
+from celadon.records import dataclass
+
+# --- Original requests -------------------------------------------------------
+#
+# A review as the API server's own policies would see the request.
+#
+# For a webhook, the API server converts objects to the version that a rule of the webhook
+# names. Its own policies match the request as the client sent it, and each gets the objects in
+# the version that a rule of its own names. So the conversion is undone first; the engine makes
+# those that policies ask for.
+
+
+def original_request(request: Request, world: World) -> Request:
+    """The same request if nothing was converted, or nobody knows how to convert it back."""
+    kind = request.original_kind
+    resource = request.original_resource
+    if kind == request.kind and resource == request.resource:
+        return request
+    obj, old = request.object, request.old_object
+    try:
+        return dataclasses.replace(
+            request,
+            kind=kind,
+            resource=resource,
+            subresource=request.original_subresource,
+            object=None if obj is None else world.convert(obj, kind),
+            old_object=None if old is None else world.convert(old, kind),
+            size=None,
+        )
+    except ConversionError:
+        return request
+
+
+# --- Rulebook ----------------------------------------------------------------
+#
+# All that decides about a review, as one value: it is replaced as a whole, never changed.
+#
+# `PolicySource` is where rulebooks come from: files (`policy_sources`), or a cluster.
+
+
+@dataclass(frozen=True, slots=True)
+class MutationRules:
+    """Policies that change objects; `custom` are the kinds that definitions define."""
+
+    engine: MutatingEngine
+    custom: Callable[[GroupVersionKind], CustomKind | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """`world` gives what one review may look up. `bindings` is how many there are. Without
+    `mutation`, nothing is changed."""
+
+    engine: Engine
+    world: Callable[[], World]
+    bindings: int = 0
+    mutation: MutationRules | None = None
+
+    @property
+    def policies(self) -> int:
+        """How many there are, of both types."""
+        changing = 0 if self.mutation is None else len(self.mutation.engine.policies)
+        return len(self.engine.policies) + changing
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What an operator wants to know about a source.
+
+    `missing` says what a rulebook still waits for, `problems` why the newest version of something
+    is not in use, `remarks` what some reviews fail for although others do not; `cache_ages` are
+    seconds since each cache was known to be current.
+    """
+
+    missing: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    loads: int = 0
+    failed_loads: int = 0
+    loaded_at: float = 0.0
+    """In Unix time; 0 for never."""
+    cache_ages: Mapping[str, float] = field(default_factory=dict)
+
+
+class PolicySource(Protocol):
+    """Where policies come from. `run` keeps them current, until it is cancelled."""
+
+    def rulebook(self) -> Rulebook | None:
+        """What is in force now; None before anything was loaded."""
+        ...
+
+    def state(self) -> SourceState:
+        """How it is."""
+        ...
+
+    async def run(self) -> None:
+        """Follow what changes."""
+        ...
+
+
+def described(problems: Sequence[str], most: int = 5) -> str:
+    """Problems as one line."""
+    more = f" (and {len(problems) - most} more)" if len(problems) > most else ""
+    return "; ".join(problems[:most]) + more
+
+
+# --- Unanswered --------------------------------------------------------------
+#
+# What a world does not know at once.
+#
+# The engine asks its questions in the middle of a decision, and cannot wait. A world that has
+# to ask somebody else (an authorizer behind a network, an object that is in no cache yet)
+# raises `Unanswered`; the decision is given up, the answer is found, and the decision is made
+# anew by a world that has it now. So a world lives as long as one review.
+
+
+MOST_QUESTIONS: Final = 100
+"""Of one review: what asks for more is not decided."""
+
+
+class Unanswerable(Exception):
+    """Why there can be no answer now. Nobody is to blame but the way to whoever knows: the review
+    is not decided, and what happens is up to the failure policy of the webhook's configuration."""
+
+
+class TooManyQuestions(Unanswerable):
+    """A review whose policies never stop asking."""
+
+    def __init__(self) -> None:
+        super().__init__(f"its policies ask more than {MOST_QUESTIONS} questions of the cluster")
+
+
+class Unanswered(Exception):
+    """`find` makes the world know; it may raise what it likes, which ends the review."""
+
+    def __init__(self, find: Callable[[], Awaitable[None]]) -> None:
+        super().__init__("the answer is still to be found")
+        self.find = find
+
+
+async def settled(verdict: Callable[[], Verdict], question: Unanswered) -> Verdict:
+    """The verdict when all questions are answered, this one first. Raises what finding an answer
+    raises, TooManyQuestions."""
+    for _ in range(MOST_QUESTIONS):
+        await question.find()
+        try:
+            return verdict()
+        except Unanswered as another:
+            question = another
+    raise TooManyQuestions
+
+
+# --- Decider -----------------------------------------------------------------
+#
+# One review on its way to a verdict, in one go or with questions in between.
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a policy had against a request; `failed` if something could not be evaluated, whatever
+    the failure policy made of that."""
+
+    policy: str
+    decisions: Sequence[Decision]
+    failed: bool
+
+
+class Decider:
+    """`findings` are those of the last verdict, of policies that were not content; `times` are the
+    seconds that each policy took, if they are to be known (`timed`)."""
+
+    __slots__ = ("_engine", "_last", "_request", "_timed", "_world", "findings", "times")
+
+    def __init__(self, request: Request, rules: Rulebook, *, timed: bool = False) -> None:
+        self._engine = rules.engine
+        self._world = rules.world()
+        self._request = request
+        self._timed = timed
+        self._last = 0.0
+        self.findings: list[Finding] = []
+        self.times: list[tuple[str, float]] = []
+
+    @property
+    def hears_all(self) -> bool:
+        """Policies that were content matter for their times only."""
+        return self._timed
+
+    def verdict(self) -> Verdict:
+        """May raise Unanswered."""
+        self.findings.clear()
+        if self._timed:
+            self.times.clear()
+            self._last = perf_counter()
+        request = original_request(self._request, self._world)
+        return self._engine.review(request, self._world, self)
+
+    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        """Called by the engine, for every policy that matches."""
+        if decisions or failed:
+            self._find(policy, decisions, failed=failed)
+        if self._timed:
+            now = perf_counter()
+            self.times.append((policy, now - self._last))
+            self._last = now
+
+    def _find(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+        errors = any(one.cause is not Cause.VALIDATION for one in decisions)
+        told = [
+            one
+            for one in decisions
+            if one.action is Action.DENY or one.cause is not Cause.VALIDATION
+        ]
+        if told or failed:
+            self.findings.append(Finding(policy, told, failed or errors))
+
+    async def settled(self, question: Unanswered) -> Verdict:
+        """The verdict when all questions are answered, this one first. Raises what finding an
+        answer raises, TooManyQuestions."""
+        return await settled(self.verdict, question)
+
+
+# --- Mutator -----------------------------------------------------------------
+#
+# One review on its way through the policies that change objects.
+#
+# The patch leads from the object as the API server has sent it to what policies have made of
+# it. They see it in the version of the client's request, as in the server; what they have made
+# is converted to the version of the review again.
+
+
+ALLOWED: Final = Verdict()
+
+
+class Mutator(Admitters):
+    """Drives the half of the chain that changes objects; of the `Admitters` a webhook has only the
+    policies. `patch` is what comes of it, when there is a verdict that allows; `notes` are what
+    policies did, or failed to do. `findings` and `times` are those of validating policies, of which
+    there are none here."""
+
+    __slots__ = ("_request", "_rules", "_world", "findings", "notes", "patch", "times")
+
+    def __init__(self, request: Request, rules: MutationRules, world: World) -> None:
+        self._request = request
+        self._rules = rules
+        self._world = world
+        self.patch: Sequence[JsonObject] = ()
+        self.notes = MutationNotes()
+        self.findings: list[Finding] = []
+        self.times: list[tuple[str, float]] = []
+
+    def verdict(self) -> Verdict:
+        """May raise Unanswered."""
+        world = self._world
+        asked = original_request(self._request, world)
+        chain = Chain(asked, None, self)
+        try:
+            for _ in chain.mutation():
+                pass  # nothing here waits for anybody
+        except StatusError as refused:
+            return Verdict(allowed=False, code=refused.code, status=refused.status.to_json())
+        made = chain.request.object
+        if made is not None and made is not asked.object:
+            if asked is not self._request:
+                made = world.convert(made, self._request.kind)
+            self.patch = patch_between(self._request.object, made)
+        return ALLOWED
+
+    def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
+        """Those of the rules."""
+        engine, world = self._rules.engine, self._world
+        if not engine.concerns(request, world):
+            return None
+        context = DefaultingContext(user=request.user, cluster=world)
+        rounds = engine.rounds(world, MutatedKinds(context, self._rules.custom))
+        self.notes = rounds.notes
+        return rounds
+
+    async def settled(self, question: Unanswered) -> Verdict:
+        """As `Decider.settled`."""
+        return await settled(self.verdict, question)
+
+
+# --- Audit only --------------------------------------------------------------
+#
+# `--audit-only`: nothing is denied, everybody is told what would have been.
+
+
+WOULD_DENY: Final = "would_deny"
+"""The annotation with the message of the denial."""
+
+
+def without_denial(verdict: Verdict) -> Verdict:
+    """An allowing verdict whose first warning is the sentence of the denial."""
+    if verdict.allowed:
+        return verdict
+    decisions = () if verdict.denial is None else (verdict.denial,)
+    instead = RecordedWarning(f"would be denied: {verdict.message}", decisions)
+    return dataclasses.replace(
+        verdict,
+        allowed=True,
+        code=200,
+        status=None,
+        recorded=recorded_warnings((instead, *verdict.recorded)),
+        audit_annotations={WOULD_DENY: verdict.message, **verdict.audit_annotations},
+    )

@@ -1,0 +1,446 @@
+"""What an API server has to send a webhook for the policies to see all that they match.
+
+Policies with the same `failurePolicy` and `matchPolicy` share a webhook: its rules are theirs, its
+selectors take whatever any of theirs takes. What only the policies can say (excluded resources,
+names, match conditions, the rules of bindings but for their operations) is left to them: they get
+more than they match, never less.
+
+Two selectors for objects are not put together into one: each may be satisfied by another of the old
+and the new object.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, replace
+from typing import Any, Final
+
+from celadon.admission import Operation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
+from celadon.admission.registration import (
+    MatchResources,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    Rule,
+)
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    AUTHENTICATION_GROUP,
+    AUTHORIZATION_GROUP,
+    NAMESPACE_NAME,
+)
+from celadon.records import dataclass
+from celadon.webhook.installation_settings import (
+    CONFIGURATION_DOMAIN,
+    Certificates,
+    InstallationSettings,
+)
+
+# --- Rule unions -------------------------------------------------------------
+#
+# Rules put together: each resource of a group and version stands once, with all its operations.
+#
+# A rule is taken apart into one for each group, version and resource; those that another one
+# covers go, and what is left is put together by operations. A star stays in a rule of its own,
+# since the API does not let it stand beside others.
+
+
+ANY: Final = "*"
+OPERATIONS: Final = tuple(one.value for one in Operation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Of one resource, or of many by stars."""
+
+    group: str
+    version: str
+    resource: str
+    scope: str
+
+    def covers(self, other: _Place) -> bool:
+        """Whether all that the other one takes is taken here, too."""
+        return (
+            self.group in {ANY, other.group}
+            and self.version in {ANY, other.version}
+            and self.scope in {ANY, other.scope}
+            and _covers(self.resource, other.resource)
+        )
+
+
+def _covers(resource: str, other: str) -> bool:
+    name, _, below = resource.partition("/")
+    other_name, _, other_below = other.partition("/")
+    return name in {ANY, other_name} and below in {ANY, other_below}
+
+
+def union_of_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Rules that take the same requests, in the order in which their resources first came."""
+    taken: dict[_Place, frozenset[str]] = {}
+    for rule in rules:
+        for place in _places(rule):
+            taken[place] = taken.get(place, frozenset()) | frozenset(rule.operations)
+    left = {
+        place: operations
+        for place, operations in taken.items()
+        if not _is_covered(place, operations, taken)
+    }
+    return tuple(_together(left))
+
+
+def _places(rule: Rule) -> Iterator[_Place]:
+    for group in rule.api_groups:
+        for version in rule.api_versions:
+            for resource in rule.resources:
+                yield _Place(group, version, resource, rule.scope or ANY)
+
+
+def _is_covered(
+    place: _Place, operations: frozenset[str], taken: dict[_Place, frozenset[str]]
+) -> bool:
+    return any(
+        other != place and other.covers(place) and (ANY in more or operations <= more)
+        for other, more in taken.items()
+    )
+
+
+def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
+    found: dict[tuple[object, ...], list[_Place]] = {}
+    for place, operations in left.items():
+        alone = place.resource if ANY in place.resource else ""
+        key = (place.group, place.version, place.scope, ordered(operations), alone)
+        found.setdefault(key, []).append(place)
+    for places in found.values():
+        first = places[0]
+        yield Rule(
+            ordered(left[first]),
+            (first.group,),
+            (first.version,),
+            tuple(place.resource for place in places),
+            first.scope,
+        )
+
+
+def ordered(operations: Iterable[str]) -> tuple[str, ...]:
+    """As the API lists them; a star is all of them."""
+    taken = frozenset(operations)
+    return (ANY,) if ANY in taken else tuple(one for one in OPERATIONS if one in taken)
+
+
+# --- Selector unions ---------------------------------------------------------
+#
+# Label selectors put together: one that matches whatever any of several does.
+#
+# What labels a selector takes is looked at key by key: which values, and whether the key may be
+# absent. The union of several selectors takes at each key what any of them takes there. That
+# may be more than they take together, never less. What no selector can say (absent, or one of
+# these) is not asked for.
+
+
+Selector = Mapping[str, Any]
+"""A LabelSelector as in the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What is taken at one key: the values, or all but the values; and absence."""
+
+    values: frozenset[str] = frozenset()
+    _: KW_ONLY
+    others: bool = True
+    absent: bool = True
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.values or self.others or self.absent)
+
+    def __and__(self, other: _Values) -> _Values:
+        absent = self.absent and other.absent
+        if self.others and other.others:
+            return _Values(self.values | other.values, others=True, absent=absent)
+        if self.others:
+            return _Values(other.values - self.values, others=False, absent=absent)
+        if other.others:
+            return _Values(self.values - other.values, others=False, absent=absent)
+        return _Values(self.values & other.values, others=False, absent=absent)
+
+    def __or__(self, other: _Values) -> _Values:
+        absent = self.absent or other.absent
+        if self.others and other.others:
+            return _Values(self.values & other.values, others=True, absent=absent)
+        if self.others:
+            return _Values(self.values - other.values, others=True, absent=absent)
+        if other.others:
+            return _Values(other.values - self.values, others=True, absent=absent)
+        return _Values(self.values | other.values, others=False, absent=absent)
+
+    def requirements(self, key: str) -> list[dict[str, Any]]:
+        """As expressions of a selector; none where everything is taken, or more can be said than a
+        selector can."""
+        values = sorted(self.values)
+        if not self.others:
+            if not self.absent:
+                return [{"key": key, "operator": "In", "values": values}]
+            return [] if values else [{"key": key, "operator": "DoesNotExist"}]
+        found: list[dict[str, Any]] = [] if self.absent else [{"key": key, "operator": "Exists"}]
+        if values:
+            found.append({"key": key, "operator": "NotIn", "values": values})
+        return found
+
+
+_EVERYTHING: Final = _Values()
+_Keys = Mapping[str, _Values]
+
+
+def conjunction(selectors: Iterable[Selector]) -> Selector:
+    """Matches what all of them match: of one and the same object."""
+    labels: dict[str, str] = {}
+    expressions: list[Any] = []
+    for selector in selectors:
+        for key, value in (selector.get("matchLabels") or {}).items():
+            if labels.setdefault(key, value) != value:
+                expressions.append({"key": key, "operator": "In", "values": [value]})
+        for expression in selector.get("matchExpressions") or ():
+            if expression not in expressions:
+                expressions.append(expression)
+    found: dict[str, Any] = {}
+    if labels:
+        found["matchLabels"] = labels
+    if expressions:
+        found["matchExpressions"] = expressions
+    return found
+
+
+def union(selectors: Sequence[Selector]) -> Selector:
+    """Matches at least what any of them matches; one that matches nothing adds nothing. Of a single
+    selector, or of equal ones, that selector."""
+    if all(selector == selectors[0] for selector in selectors[1:]):
+        return selectors[0] if selectors else {}
+    taken = [keys for keys in map(_keys, selectors) if not _is_nothing(keys)]
+    if not taken:
+        return selectors[0]
+    both = set(taken[0]).intersection(*taken[1:])
+    expressions: list[dict[str, Any]] = []
+    for key in sorted(both):
+        values = taken[0][key]
+        for keys in taken[1:]:
+            values |= keys[key]
+        expressions += values.requirements(key)
+    return {"matchExpressions": expressions} if expressions else {}
+
+
+def _keys(selector: Selector) -> _Keys:
+    found: dict[str, _Values] = {}
+    for key, value in (selector.get("matchLabels") or {}).items():
+        found[key] = found.get(key, _EVERYTHING) & _Values(
+            frozenset([value]), others=False, absent=False
+        )
+    for expression in selector.get("matchExpressions") or ():
+        key = expression["key"]
+        found[key] = found.get(key, _EVERYTHING) & _expression(expression)
+    return found
+
+
+def _expression(expression: Mapping[str, Any]) -> _Values:
+    values = frozenset(expression.get("values") or ())
+    operator = expression["operator"]
+    if operator == "In":
+        return _Values(values, others=False, absent=False)
+    if operator == "NotIn":
+        return _Values(values)
+    return _Values(absent=False) if operator == "Exists" else _Values(others=False)
+
+
+def _is_nothing(keys: _Keys) -> bool:
+    return any(values.is_nothing for values in keys.values())
+
+
+NEVER: Final = "Never"
+IF_NEEDED: Final = "IfNeeded"
+REVIEW_GROUPS: Final = (AUTHENTICATION_GROUP, AUTHORIZATION_GROUP)
+"""Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
+the webhook itself asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The requests of one webhook. `reinvocation_policy` is for mutating ones."""
+
+    failure_policy: str
+    match_policy: str
+    rules: tuple[Rule, ...]
+    namespace_selector: Selector
+    object_selector: Selector
+    reinvocation_policy: str = NEVER
+
+    @property
+    def takes_reviews(self) -> bool:
+        """Whether the rules cover groups of which no policy sees anything."""
+        taken = {group for rule in self.rules for group in rule.api_groups}
+        return bool(taken & {ANY, *REVIEW_GROUPS})
+
+
+def coverages(
+    policies: Iterable[ValidatingAdmissionPolicy | MutatingAdmissionPolicy],
+    bindings: Iterable[ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding],
+) -> list[Coverage]:
+    """For policies that have a binding, all of them validating or all of them mutating; those that
+    fail closed come first."""
+    bound: dict[str, list[MatchResources]] = {}
+    for binding in bindings:
+        narrowed = binding.spec.match_resources or MatchResources({}, {})
+        bound.setdefault(binding.spec.policy_name, []).append(narrowed)
+    groups: dict[tuple[str, str], list[_Part]] = {}
+    for policy in sorted(policies, key=lambda one: one.name):
+        match = policy.spec.match_constraints
+        if match is None or policy.name not in bound:
+            continue
+        kind = (policy.spec.failure_policy or "Fail", match.match_policy or "Equivalent")
+        part = _part(match, bound[policy.name], again=_wants_again(policy))
+        groups.setdefault(kind, []).append(part)
+    return [
+        Coverage(
+            failure_policy,
+            match_policy,
+            union_of_rules([rule for part in parts for rule in part.rules]),
+            union([selector for part in parts for selector in part.namespaces]),
+            union([selector for part in parts for selector in part.objects]),
+            IF_NEEDED if any(part.again for part in parts) else NEVER,
+        )
+        for (failure_policy, match_policy), parts in sorted(groups.items())
+        if any(part.rules for part in parts)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one policy takes: of each list of selectors, any. `again` says that it wants to see what
+    others have changed after it."""
+
+    rules: tuple[Rule, ...]
+    namespaces: tuple[Selector, ...]
+    objects: tuple[Selector, ...]
+    again: bool
+
+
+def _wants_again(policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> bool:
+    if isinstance(policy, ValidatingAdmissionPolicy):
+        return False
+    return policy.spec.reinvocation_policy == IF_NEEDED
+
+
+def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: bool) -> _Part:
+    wanted = _operations(bindings)
+    rules = (_narrowed(rule, wanted) for rule in match.resource_rules)
+    objects = match.object_selector or {}
+    return _Part(
+        tuple(rule for rule in rules if rule.operations),
+        tuple(
+            conjunction([match.namespace_selector or {}, one.namespace_selector or {}])
+            for one in bindings
+        ),
+        (objects,) if objects else tuple(one.object_selector or {} for one in bindings),
+        again,
+    )
+
+
+def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
+    """Those that any binding takes."""
+    if not all(one.resource_rules for one in bindings):
+        return frozenset([ANY])
+    return frozenset(
+        operation
+        for one in bindings
+        for rule in one.resource_rules
+        for operation in rule.operations
+    )
+
+
+def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
+    if ANY in wanted:
+        operations = rule.operations
+    elif ANY in rule.operations:
+        operations = tuple(one for one in OPERATIONS if one in wanted)
+    else:
+        operations = tuple(one for one in rule.operations if one in wanted)
+    return replace(rule, operations=operations, resource_names=())
+
+
+def rule_document(rule: Rule) -> Mapping[str, Any]:
+    """A rule as a configuration has it."""
+    return {
+        "apiGroups": list(rule.api_groups),
+        "apiVersions": list(rule.api_versions),
+        "operations": list(rule.operations),
+        "resources": list(rule.resources),
+        "scope": rule.scope or ANY,
+    }
+
+
+# --- Policy configuration ----------------------------------------------------
+#
+# The Validating- and the MutatingWebhookConfiguration that send a webhook what policies match.
+
+
+EVERYTHING: Final = Coverage(
+    "Fail", "Equivalent", (Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
+)
+"""For policies that are not known beforehand."""
+PATHS: Final = {False: "/validate", True: "/mutate"}
+"""Where the webhook is asked, by whether it is to change objects."""
+INJECT: Final = "cert-manager.io/inject-ca-from"
+
+
+def policy_configuration(
+    coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
+) -> dict[str, Any]:
+    """A webhook for each of the coverages; requests that no policy ever sees are left out."""
+    meta: dict[str, Any] = {"name": settings.name, "labels": settings.labels}
+    if settings.certificates is Certificates.CERT_MANAGER:
+        meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
+    return {
+        "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
+        "kind": f"{'Mutating' if mutating else 'Validating'}WebhookConfiguration",
+        "metadata": meta,
+        "webhooks": [_webhook(one, settings, mutating=mutating) for one in coverages],
+    }
+
+
+def _webhook(
+    coverage: Coverage, settings: InstallationSettings, *, mutating: bool
+) -> dict[str, Any]:
+    exact = "-exact" if coverage.match_policy == "Exact" else ""
+    found: dict[str, Any] = {
+        "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
+        "clientConfig": _client(settings, PATHS[mutating]),
+        "rules": [rule_document(rule) for rule in coverage.rules],
+        "failurePolicy": settings.failure_policy_of(coverage.failure_policy),
+        "matchPolicy": coverage.match_policy,
+        "namespaceSelector": _without(coverage.namespace_selector, settings.exclusions),
+        "objectSelector": dict(coverage.object_selector),
+        "sideEffects": "None",
+        "timeoutSeconds": settings.timeout_seconds,
+        "admissionReviewVersions": ["v1", "v1beta1"],
+    }
+    if mutating:
+        found["reinvocationPolicy"] = coverage.reinvocation_policy
+    if coverage.takes_reviews:
+        groups = ", ".join(f'"{group}"' for group in REVIEW_GROUPS)
+        expression = f"!(request.resource.group in [{groups}])"
+        found["matchConditions"] = [{"name": "no-reviews", "expression": expression}]
+    return found
+
+
+def _client(settings: InstallationSettings, path: str) -> dict[str, Any]:
+    service = {"namespace": settings.namespace, "name": settings.name, "path": path, "port": 443}
+    found: dict[str, Any] = {"service": service}
+    if settings.ca_bundle:
+        found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
+    return found
+
+
+def _without(selector: Selector, namespaces: Sequence[str]) -> Mapping[str, Any]:
+    if not namespaces:
+        return dict(selector)
+    outside = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(namespaces)}
+    return conjunction([selector, {"matchExpressions": [outside]}])

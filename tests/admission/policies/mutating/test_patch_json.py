@@ -1,0 +1,114 @@
+"""What a JSON patch writes for values of the language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.admission.policies.patchers import DataValues, json_value
+from celadon.kube.fieldmanager import MutationRefused
+from tests.kube.library.evaluation import evaluate
+
+OBJECT: dict[str, Any] = {"list": [1, [2]], "map": {"a": {"b": 1}}}
+
+
+def written(expression: str) -> Any:
+    return json_value(evaluate(expression, object=OBJECT), DataValues([OBJECT]))
+
+
+@pytest.mark.parametrize(
+    ("expression", "json"),
+    [
+        ("null", None),
+        ("true", True),
+        ("'x'", "x"),
+        ("1", 1),
+        ("9007199254740991", 9007199254740991),
+        ("-9007199254740991", -9007199254740991),
+        ("9007199254740992", "9007199254740992"),
+        ("-9007199254740992", "-9007199254740992"),
+        ("7u", 7),
+        ("18446744073709551615u", "18446744073709551615"),
+        ("1.5", 1.5),
+        ("1.0", 1),
+        ("1e20", 100000000000000000000),
+        ("1e21", 1e21),
+        ("b'\\xff\\x00'", "/wA="),
+        ("[[2.0], [0.5]]", [[2], [0.5]]),
+        ("{'a': {'b': [true]}}", {"a": {"b": [True]}}),
+        ("timestamp('2024-02-29T12:30:01.5Z')", "2024-02-29T12:30:01.5Z"),
+        ("duration('1h1s')", "3601s"),
+        ("optional.of({'a': optional.of(2)})", {"a": 2}),
+        (
+            "Object{spec: Object.spec{replicas: 1, paused: true}}",
+            {"spec": {"replicas": 1, "paused": True}},
+        ),
+        ("Object{n: 9007199254740993}", {"n": 9007199254740992}),
+        ("Object{n: 9007199254740993u, d: 2.0}", {"n": 9007199254740992, "d": 2}),
+        ("Object{b: b'abc', t: 'x', n: optional.none()}", {"b": "YWJj", "t": "x", "n": None}),
+        (
+            "Object{l: [Object.l{a: 1}], m: {'k': Object.m{a: 1}}}",
+            {"l": [{"a": 1}], "m": {"k": {"a": 1}}},
+        ),
+        ("Object{l: object.list, m: object.map}", {"l": [1, [2]], "m": {"a": {"b": 1}}}),
+    ],
+)
+def test_values(expression: str, json: object) -> None:
+    found = written(expression)
+    assert (found, type(found)) == (json, type(json))
+
+
+def test_whole_numbers_are_integers() -> None:
+    assert [type(written(text)) for text in ("1.0", "1e20", "1e21", "-1e21")] == [
+        int,
+        int,
+        float,
+        float,
+    ]
+
+
+NUMBER = (
+    "json: error calling MarshalJSON for type *structpb.Value: proto:\u00a0"
+    "google.protobuf.Value.number_value: invalid {} value"
+)
+FOREIGN = "proto:\u00a0invalid type: {}"
+KEY = "unsupported type conversion from '{}' to 'string'"
+OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("double('NaN')", NUMBER.format("NaN")),
+        ("double('Infinity')", NUMBER.format("+Inf")),
+        ("double('-Infinity')", NUMBER.format("-Inf")),
+        ("Object{n: double('NaN')}", NUMBER.format("NaN")),
+        ("{1: 2}", KEY.format("int")),
+        ("{2u: 2}", KEY.format("uint")),
+        ("{true: 2}", KEY.format("bool")),
+        ("type(1)", "type conversion not supported for 'type'"),
+        ("quantity('1')", OPAQUE.format("Quantity")),
+        ("[ip('1.2.3.4')]", OPAQUE.format("IP")),
+        (
+            "JSONPatch{op: 'add', path: '/a', value: 1}",
+            "cannot convert to native type: *structpb.Value",
+        ),
+        ("optional.none()", "optional.none() dereference"),
+        ("Object{d: duration('1s')}", FOREIGN.format("time.Duration")),
+        ("Object{n: null}", FOREIGN.format("structpb.NullValue")),
+        ("Object{l: [[1]]}", FOREIGN.format("[]ref.Val")),
+        ("Object{m: {'a': {'b': 1}}}", FOREIGN.format("map[ref.Val]ref.Val")),
+    ],
+)
+def test_what_is_no_json(expression: str, why: str) -> None:
+    with pytest.raises(MutationRefused) as caught:
+        written(expression)
+    prefix = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
+    assert str(caught.value) == prefix + why
+
+
+def test_objects_have_the_types_of_their_places() -> None:
+    with pytest.raises(MutationRefused) as caught:
+        written("Object{spec: Object.other{a: 1}}")
+    assert str(caught.value).startswith('type mismatch: unexpected type name "Object.other", ')

@@ -1,0 +1,114 @@
+"""What is wrong with access reviews, to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.authz.access_reviews import (
+    validate_local_review,
+    validate_self_review,
+    validate_subject_review,
+)
+from celadon.kube import FieldError
+
+Validate = Callable[[dict[str, Any]], list[FieldError]]
+SELECTOR = "spec.resourceAttributes"
+RESOURCE = {"resourceAttributes": {"verb": "get"}}
+MANAGED = [{"manager": "m", "operation": "Update"}]
+
+
+def selecting(kind: str, **selector: Any) -> dict[str, Any]:
+    return {"spec": {"resourceAttributes": {kind: selector}}}
+
+
+ROWS: list[tuple[Validate, dict[str, Any], list[str]]] = [
+    (validate_self_review, {"spec": RESOURCE, "metadata": {"managedFields": MANAGED}}, []),
+    (
+        validate_self_review,
+        {"spec": RESOURCE, "metadata": {"managedFields": MANAGED, "name": "x"}},
+        [
+            'metadata: Invalid value: {"name":"x","managedFields":[{"manager":"m",'
+            '"operation":"Update"}]}: must be empty'
+        ],
+    ),
+    (
+        validate_self_review,
+        {},
+        [
+            "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or "
+            "resourceAttributes must be specified"
+        ],
+    ),
+    (
+        validate_subject_review,
+        {"spec": {**RESOURCE, "nonResourceAttributes": {"path": "/"}}},
+        [
+            'spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: cannot be '
+            "specified in combination with resourceAttributes",
+            'spec.user: Invalid value: "": at least one of user or group must be specified',
+        ],
+    ),
+    (validate_subject_review, {"spec": {**RESOURCE, "groups": ["g"]}}, []),
+    (
+        validate_local_review,
+        {"metadata": {"namespace": "a", "labels": {"x": "y"}}, "spec": {**RESOURCE, "user": "u"}},
+        [
+            'metadata: Invalid value: {"namespace":"a","labels":{"x":"y"}}: must be empty except '
+            "for namespace",
+            'spec.resourceAttributes.namespace: Invalid value: "": must match metadata.namespace',
+        ],
+    ),
+    (
+        validate_local_review,
+        {"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}, "user": "u"}},
+        [
+            'spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":"get"}: disallowed on '
+            "this kind of request"
+        ],
+    ),
+    (
+        validate_self_review,
+        selecting("fieldSelector"),
+        [
+            f"{SELECTOR}.fieldSelector.requirements: Required value: when {SELECTOR}.fieldSelector "
+            "is specified, requirements or rawSelector is required"
+        ],
+    ),
+    (
+        validate_self_review,
+        selecting("labelSelector", rawSelector="a", requirements=[{"key": "a", "operator": "New"}]),
+        [
+            f'{SELECTOR}.labelSelector.rawSelector: Invalid value: "a": may not specified at the '
+            "same time as requirements"
+        ],
+    ),
+    (
+        validate_self_review,
+        selecting(
+            "fieldSelector",
+            requirements=[{"operator": "In"}, {"key": "a", "operator": "Exists", "values": ["x"]}],
+        ),
+        [
+            f"{SELECTOR}.fieldSelector.requirements[0].key: Required value: must be specified",
+            f"{SELECTOR}.fieldSelector.requirements[0].values: Required value: must be specified "
+            "when `operator` is 'In' or 'NotIn'",
+            f"{SELECTOR}.fieldSelector.requirements[1].values: Forbidden: may not be specified "
+            "when `operator` is 'Exists' or 'DoesNotExist'",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("validate", "review", "errors"), ROWS)
+def test_errors(validate: Validate, review: dict[str, Any], errors: list[str]) -> None:
+    assert [str(error) for error in validate(review)] == errors
+
+
+def test_label_requirements_are_checked_as_labels() -> None:
+    bad = selecting("labelSelector", requirements=[{"key": "-", "operator": "In", "values": ["-"]}])
+    fields = [error.field for error in validate_self_review(bad)]
+    at = f"{SELECTOR}.labelSelector.requirements[0]"
+    assert fields == [f"{at}.key", f"{at}.values[0]"]

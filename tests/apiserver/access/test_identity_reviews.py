@@ -1,0 +1,33 @@
+"""Who am I, and whose token is this."""
+
+from __future__ import annotations
+
+import datetime
+
+from celadon.apiserver.authn.authentication import Authenticator, TokenFile
+from celadon.apiserver.authn.token_requests import rfc3339, self_subject_review, token_review
+from celadon.kube import User
+from tests.apiserver.access.front_desk import NOW
+
+
+def test_who_am_i() -> None:
+    user = User("alice", ("devs",), "u", {"b": ("2",), "a": ("1",)})
+    answer = self_subject_review(user, NOW)
+    assert answer["metadata"] == {"creationTimestamp": "2026-01-02T03:04:05Z"}
+    info = answer["status"]["userInfo"]
+    assert list(info) == ["username", "uid", "groups", "extra"]
+    assert info["extra"] == {"a": ["1"], "b": ["2"]}
+    assert self_subject_review(User("x"), NOW)["status"]["userInfo"] == {"username": "x"}
+
+
+def test_a_space_before_the_token_makes_it_nobodys() -> None:
+    authenticator = Authenticator(("api",), TokenFile({"t": User("alice")}))
+    answer, warnings = token_review({"spec": {"token": " t"}}, authenticator, NOW)
+    assert answer["status"]["user"]["username"] == "system:anonymous"
+    assert len(warnings) == 1
+
+
+def test_times_are_shown_in_utc() -> None:
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    at = datetime.datetime(2026, 1, 2, 3, 4, 5, 999_999, tzinfo=zone)
+    assert rfc3339(at) == "2026-01-02T01:04:05Z"

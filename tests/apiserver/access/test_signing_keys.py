@@ -1,0 +1,120 @@
+"""Signed tokens: both algorithms, keys that do not fit."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+
+from celadon.apiserver.authn.service_account_tokens import (
+    KeyFileError,
+    SignatureRefused,
+    Signer,
+    key_id,
+    new_elliptic_key,
+    parse_token,
+    verify,
+)
+
+
+def pem(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+RSA_PEM = pem(rsa.generate_private_key(public_exponent=65537, key_size=2048))
+SIGNERS = {"RS256": Signer.from_pem(RSA_PEM), "ES256": Signer.from_pem(new_elliptic_key())}
+
+
+@pytest.mark.parametrize("algorithm", SIGNERS)
+def test_what_is_signed_is_verified(algorithm: str) -> None:
+    signer = SIGNERS[algorithm]
+    text = signer.sign({"sub": "x", "aud": ["a"]})
+    token = parse_token(text)
+    assert token.header == {"alg": algorithm, "kid": key_id(signer.public_key)}
+    assert token.claims == {"sub": "x", "aud": ["a"]}
+    others = [one.public_key for one in SIGNERS.values() if one is not signer]
+    verify(token, [*others, signer.public_key])
+    with pytest.raises(SignatureRefused, match="go-jose/go-jose: error in cryptographic primitive"):
+        verify(token, others)
+
+
+def test_a_token_without_the_key_id_is_tried_with_all_keys() -> None:
+    signer = SIGNERS["RS256"]
+    header = base64.urlsafe_b64encode(json.dumps({"alg": "RS256"}).encode()).rstrip(b"=").decode()
+    signed = f"{header}.e30"
+    assert isinstance(signer.key, rsa.RSAPrivateKey)
+    signature = signer.key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    text = f"{signed}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+    verify(parse_token(text), [one.public_key for one in SIGNERS.values()])
+
+
+@pytest.mark.parametrize("algorithm", SIGNERS)
+def test_changed_tokens_are_refused(algorithm: str) -> None:
+    signer = SIGNERS[algorithm]
+    header, claims, signature = signer.sign({"sub": "x"}).split(".")
+    _, other_claims, other_signature = signer.sign({"sub": "y"}).split(".")
+    for text in (
+        f"{header}.{other_claims}.{signature}",
+        f"{header}.{claims}.{other_signature}",
+        f"{header}.{claims}.",
+    ):
+        with pytest.raises(SignatureRefused):
+            verify(parse_token(text), [signer.public_key])
+
+
+@pytest.mark.parametrize("critical", [["exp"], ["b64"], [], "x", None])
+def test_nothing_critical_is_known(critical: object) -> None:
+    signer = SIGNERS["RS256"]
+    header = json.dumps({"alg": "RS256", "crit": critical}).encode()
+    signed = f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.e30"
+    assert isinstance(signer.key, rsa.RSAPrivateKey)
+    signature = signer.key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    text = f"{signed}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+    with pytest.raises(SignatureRefused):
+        verify(parse_token(text), [signer.public_key])
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256", "ES256", ""])
+def test_the_key_decides_the_algorithm(algorithm: str) -> None:
+    signer = SIGNERS["RS256"]
+    _, claims, signature = signer.sign({"sub": "x"}).split(".")
+    header = base64.urlsafe_b64encode(json.dumps({"alg": algorithm}).encode()).rstrip(b"=")
+    with pytest.raises(SignatureRefused):
+        verify(parse_token(f"{header.decode()}.{claims}.{signature}"), [signer.public_key])
+
+
+def test_without_keys_nothing_is_verified() -> None:
+    with pytest.raises(SignatureRefused, match="invalid signature, no keys found"):
+        verify(parse_token(SIGNERS["RS256"].sign({})), [])
+
+
+def test_the_key_id_is_of_the_public_key() -> None:
+    key = SIGNERS["RS256"].public_key
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    digest = base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()
+    assert key_id(key) == digest
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        pem(ed25519.Ed25519PrivateKey.generate()),
+        pem(ec.generate_private_key(ec.SECP384R1())),
+    ],
+)
+def test_keys_that_cannot_be_used(text: bytes) -> None:
+    with pytest.raises(KeyFileError):
+        Signer.from_pem(text)

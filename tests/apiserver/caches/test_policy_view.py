@@ -1,0 +1,56 @@
+"""Policies from the store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from celadon.apiserver.caches.policy_view import VALIDATING, validating_view
+from celadon.kube import GroupVersionResource
+from tests.apiserver.serving import Shelf, resource
+
+
+def stored(kind: str, name: str, spec: Any) -> dict[str, Any]:
+    api_version = "admissionregistration.k8s.io/v1"
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def policy(name: str, expression: str = "true") -> dict[str, Any]:
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["*"],
+        "resources": ["configmaps"],
+    }
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": expression}],
+    }
+    return stored("ValidatingAdmissionPolicy", name, spec)
+
+
+async def put(shelf: Shelf, gvr: GroupVersionResource, obj: Any) -> None:
+    assert await shelf.objects.create(resource(gvr), "", obj["metadata"]["name"], obj)
+
+
+def test_the_engine_changes_with_the_store_and_keeps_what_did_not_change() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        view = validating_view(shelf.objects, "1.36")
+        await put(shelf, VALIDATING.policies, policy("a"))
+        await put(
+            shelf,
+            VALIDATING.policies,
+            stored("ValidatingAdmissionPolicy", "broken", {"paramKind": 3}),
+        )
+        first = view.engine()
+        assert [one.name for one in first.policies] == ["a"]
+        assert view.engine() is first
+        await put(shelf, VALIDATING.policies, policy("b"))
+        binding = stored("ValidatingAdmissionPolicyBinding", "b", {"policyName": "b"})
+        await put(shelf, VALIDATING.bindings, binding)
+        second = view.engine()
+        assert [one.name for one in second.policies] == ["a", "b"]
+        assert second.policies[0] is first.policies[0]
+
+    asyncio.run(scenario())

@@ -1,0 +1,207 @@
+"""Bodies of writes in YAML and JSON, what is wrong with them, and what is noticed in them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.handlers.calls import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
+from celadon.deep_calls import deep_calls
+from celadon.kube.go import Document, JsonSyntaxError, read_json
+from tests.apiserver.asking import ask, read, said, warnings
+from tests.apiserver.handlers.test_endpoints import definition
+from tests.apiserver.in_process import Running
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+YAML = "application/yaml"
+APPLY = "application/apply-patch+yaml"
+
+
+def test_a_body_in_yaml_means_what_it_means_to_kubernetes(running: Running) -> None:
+    body = b"metadata: {name: yam}\ndata:\n  a: 'yes'\n  b: |\n    x\n---\nnothing: [\n"
+    answer = ask(running, "POST", f"{MAPS}?dryRun=All", body, content_type=f"{YAML}; charset=utf-8")
+    assert answer.code == 201
+    assert read(answer)["data"] == {"a": "yes", "b": "x\n"}
+
+
+TYPES = [
+    (b"data: {a: yes}", "json: cannot unmarshal bool into Go struct field ConfigMap.data of type"),
+    (b"data: {a: 1.5}", "json: cannot unmarshal number into Go struct field ConfigMap.data of"),
+    (b"data: [", "yaml: line 1: did not find expected node content (646174613a205b)"),
+    (b"a: .nan", "json: unsupported value: NaN (613a202e6e616e)"),
+    (b"- 1", "json: cannot unmarshal array into Go value of type struct"),
+    (b"{bad", "did not find expected ',' or '}' ({bad)"),
+    (b"kind: 5", "cannot unmarshal number into Go struct field .kind of type string"),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), TYPES)
+def test_bodies_in_yaml_that_are_refused(running: Running, body: bytes, why: str) -> None:
+    code, message = said(ask(running, "POST", MAPS, body, content_type=YAML))
+    assert code == 400
+    assert why in message
+
+
+TWICE = b"metadata:\n  name: t\ndata:\n  a: x\n  a: z\nzip: 1\n"
+NOTICED = ['line 5: key "a" already set in map', 'unknown field "zip"']
+
+
+def test_keys_given_twice_are_warned_of(running: Running) -> None:
+    answer = ask(running, "POST", f"{MAPS}?dryRun=All", TWICE, content_type=YAML)
+    assert (answer.code, warnings(answer)) == (201, NOTICED)
+    assert read(answer)["data"] == {"a": "z"}
+    quiet = ask(
+        running, "POST", f"{MAPS}?dryRun=All&fieldValidation=Ignore", TWICE, content_type=YAML
+    )
+    assert (quiet.code, warnings(quiet)) == (201, [])
+
+
+def test_keys_given_twice_are_refused_strictly(running: Running) -> None:
+    strict = f"{MAPS}?fieldValidation=Strict"
+    assert said(ask(running, "POST", strict, TWICE, content_type=YAML)) == (
+        400,
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: '
+        'unmarshal errors:\n  line 5: key "a" already set in map, unknown field "zip"',
+    )
+
+
+APPLIED: list[tuple[bytes, int, str]] = [
+    (
+        b"a: [",
+        400,
+        "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected "
+        "node content",
+    ),
+    (
+        b"hello",
+        400,
+        "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+        "string into Go value of type map[string]interface {}",
+    ),
+    (b"", 400, "invalid object type: /, Kind="),
+    (b"~", 400, "invalid object type: /, Kind="),
+    (b"x" * (LIMIT + 1), 413, f"Request entity too large: limit is {LIMIT}"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "message"), APPLIED)
+def test_configurations_that_are_refused(
+    running: Running, body: bytes, code: int, message: str
+) -> None:
+    path = f"{MAPS}/applied?fieldManager=m"
+    assert said(ask(running, "PATCH", path, body, content_type=APPLY)) == (code, message)
+
+
+def test_keys_given_twice_in_a_configuration(running: Running) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ap}\ndata:\n  k: a\n  k: b\n"
+    path = f"{MAPS}/ap?fieldManager=m&dryRun=All"
+    answer = ask(running, "PATCH", path, body, content_type=APPLY)
+    assert (answer.code, warnings(answer)) == (201, ['line 6: key "k" already set in map'])
+    strict = ask(running, "PATCH", f"{path}&fieldValidation=Strict", body, content_type=APPLY)
+    assert said(strict) == (
+        400,
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        '  line 6: key "k" already set in map',
+    )
+
+
+def test_types_that_are_no_bodies(running: Running) -> None:
+    accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    message = (
+        "the body of the request was in an unknown format - accepted media types include: "
+        f"{accepted}"
+    )
+    for content_type in ("text/plain", "application/cbor", "application/json,application/yaml"):
+        answer = ask(running, "POST", MAPS, {}, content_type=content_type)
+        assert said(answer) == (415, message)
+
+
+DELETIONS: list[tuple[Any, str, int, str]] = [
+    (b"{", "application/json", 400, "unexpected end of JSON input"),
+    (b"gracePeriodSeconds: x", YAML, 400, "cannot unmarshal string into Go struct field"),
+    (b"a: [", YAML, 400, "yaml: line 1: did not find expected node content"),
+    (b"propagationPolicy: Bogus", YAML, 422, "propagationPolicy: Unsupported value"),
+    (b"{}", "text/plain", 415, "unknown format"),
+    (b"{}", YAML, 404, 'configmaps "none" not found'),
+]
+
+
+@pytest.mark.parametrize(("body", "content_type", "code", "why"), DELETIONS)
+def test_bodies_of_deletions(
+    running: Running, body: bytes, content_type: str, code: int, why: str
+) -> None:
+    found = said(ask(running, "DELETE", f"{MAPS}/none", body, content_type=content_type))
+    assert found[0] == code
+    assert why in found[1]
+
+
+METADATA = [
+    ([], "json: cannot unmarshal array into Go value of type v1.ObjectMeta"),
+    ("x", "json: cannot unmarshal string into Go value of type v1.ObjectMeta"),
+    (
+        {"name": 5},
+        "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "why"), METADATA)
+def test_metadata_of_custom_resources_has_a_type(running: Running, given: Any, why: str) -> None:
+    group = "meta.example.com"
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    ask(running, "POST", definitions, definition(group))
+    running.settle()
+    body = {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": given}
+    answer = ask(running, "POST", f"/apis/{group}/v1/namespaces/default/widgets", body)
+    assert said(answer) == (400, f'Widget in version "v1" cannot be handled as a Widget: {why}')
+
+
+def test_answers_to_reviews_are_written_like_objects(running: Running) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    spec = {"nonResourceAttributes": {"path": "/x", "verb": "get"}}
+    found = read(ask(running, "POST", path, {"spec": spec}))
+    assert list(found) == ["kind", "apiVersion", "metadata", "spec", "status"]
+
+
+MEANT: list[tuple[str, Any]] = [
+    ("1.0", 1),
+    ("1.50", 1.5),
+    ("12345678901234567890123", 1.2345678901234568e22),
+    ('"\\u00e9"', "é"),
+    ("{b: 1, a: {d: 1, c: [2]}}", {"a": {"c": [2], "d": 1}, "b": 1}),
+    ("[&x {a: 1}, *x]", [{"a": 1}, {"a": 1}]),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), MEANT)
+def test_a_value_in_yaml_is_what_its_json_would_be_read_as(text: str, value: Any) -> None:
+    read_value = _from_yaml(f"v: {text}".encode(), "Warn").content
+    assert isinstance(read_value, Document)
+    found = read_value.value["v"]
+    assert (json.dumps(found), repr(found)) == (json.dumps(value), repr(value))
+
+
+def test_what_aliases_share_is_not_shared_any_more() -> None:
+    content = _from_yaml(b"a: &x {b: 1}\nc: *x\n", "Warn").content
+    assert isinstance(content, Document)
+    assert content.value["a"] is not content.value["c"]
+
+
+def test_texts_of_a_value_are_sound_and_numbers_plain() -> None:
+    odd = read_json('{"\\ud800": ["a\\udc00", 1.50]}').value
+    assert _json_value(odd, is_sorted=False) == {"\ufffd" * 3: ["a" + "\ufffd" * 3, 1.5]}
+    assert _json_value(odd["\ud800"][1], is_sorted=True).__class__ is float
+
+
+def test_what_nests_deeper_than_json_may_is_refused_as_json_would_be() -> None:
+    value: Any = {}
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    with deep_calls():
+        deepest, deeper = (_content(one, is_sorted=True) for one in (value, [value]))
+    assert isinstance(deepest, Document)
+    assert isinstance(deeper, bytes)
+    with pytest.raises(JsonSyntaxError, match="exceeded max depth"):
+        read_json(deeper.decode())

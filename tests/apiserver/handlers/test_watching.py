@@ -1,0 +1,253 @@
+"""Watches as streams of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+
+import pytest
+
+from celadon.apiserver.authz import access_decisions
+from celadon.apiserver.authz.access_decisions import Standing
+from celadon.apiserver.handlers import watch
+from celadon.apiserver.handlers.watch import (
+    INITIAL_EVENTS_END,
+    WatchEvent,
+    Watching,
+    WatchRequest,
+    bookmark,
+)
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.request_info import list_options
+from celadon.kube import GroupVersionResource, User, metadata
+from celadon.storage import put
+from tests.apiserver.serving import Shelf, endpoint, resource
+
+Seen = tuple[str, str]
+
+
+def opened(
+    shelf: Shelf,
+    query: str = "",
+    seconds: float = 60.0,
+    definition: str = "",
+    standing: Standing | None = None,
+) -> AsyncGenerator[WatchEvent, None]:
+    options = list_options(HttpRequest("GET", f"/?{query}&watch=1"), resource())
+    request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition, standing)
+    return Watching(shelf.objects, shelf.reader).open(request)
+
+
+async def taken(stream: AsyncGenerator[WatchEvent, None], count: int) -> list[Seen]:
+    async with asyncio.timeout(60):
+        return [seen(await anext(stream)) for _ in range(count)]
+
+
+def seen(event: WatchEvent) -> Seen:
+    return event.type, metadata.name(event.object)
+
+
+def run(scenario: Callable[[Shelf], Coroutine[None, None, None]]) -> None:
+    asyncio.run(scenario(Shelf()))
+
+
+def test_first_what_is_there_then_what_comes() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("b")
+        await shelf.create("a")
+        await shelf.create("other", "b")
+        stream = opened(shelf)
+        assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+        await shelf.update("a", k="v")
+        await shelf.delete("b")
+        assert await taken(stream, 2) == [("MODIFIED", "a"), ("DELETED", "b")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_the_history_after_a_revision() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        first = await shelf.create("a")
+        await shelf.create("b")
+        stream = opened(shelf, f"resourceVersion={first.revision}")
+        assert await taken(stream, 1) == [("ADDED", "b")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_objects_enter_and_leave_a_selection() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        stream = opened(shelf, "labelSelector=k")
+        waiting = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        await shelf.create("a")
+        await shelf.update("a", k="1")
+        assert seen(await waiting) == ("ADDED", "a")
+        await shelf.update("a", k="2")
+        left = await shelf.update("a")
+        assert await taken(stream, 1) == [("MODIFIED", "a")]
+        event = await anext(stream)
+        assert (event.type, metadata.labels(event.object)) == ("DELETED", {"k": "2"})
+        assert metadata.resource_version(event.object) == str(left.revision)
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_bookmarks_end_the_initial_events_and_the_watch() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        made = await shelf.create("a")
+        stream = opened(shelf, "allowWatchBookmarks=1", seconds=0.05)
+        async with asyncio.timeout(60):
+            events = [event async for event in stream]
+        assert [event.type for event in events] == ["ADDED", "BOOKMARK", "BOOKMARK"]
+        ends = [metadata.annotations(event.object).get(INITIAL_EVENTS_END) for event in events]
+        assert ends == [None, "true", None]
+        assert metadata.resource_version(events[-1].object) == str(made.revision)
+
+    run(scenario)
+
+
+def test_a_revision_that_is_too_old_is_an_event() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        for name in "abc":
+            await shelf.create(name)
+        shelf.store.compact(4).result()
+        (event,) = [event async for event in opened(shelf, "resourceVersion=2")]
+        assert (event.type, event.object["code"], event.object["message"]) == (
+            "ERROR",
+            410,
+            "too old resource version: 2 (3)",
+        )
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("query", ["", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])
+def test_what_cannot_be_decoded_is_an_event(query: str) -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("x")
+        stream = opened(shelf, query)
+        assert await taken(stream, 1) == [("ADDED", "x")]
+        shelf.store.submit(put("/registry/core/configmaps/a/y", b"{")).result()
+        for one in (stream, opened(shelf, query)):
+            (event,) = [event async for event in one]
+            assert (event.type, event.object["code"], event.object["message"]) == (
+                "ERROR",
+                500,
+                "Internal error occurred: "
+                "couldn't get version/kind; json parse error: unexpected end of JSON input",
+            )
+
+    run(scenario)
+
+
+def test_a_watch_ends_with_its_definition() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("definition", "elsewhere")
+        key = "/registry/core/configmaps/elsewhere/definition"
+        stream = opened(shelf, definition=key)
+        waiting = asyncio.ensure_future(anext(stream, None))
+        await asyncio.sleep(0.01)
+        await shelf.delete("definition", "elsewhere")
+        async with asyncio.timeout(60):
+            assert await waiting is None
+
+    run(scenario)
+
+
+def test_a_watch_ends_when_what_became_of_its_definition_is_forgotten() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("definition", "elsewhere")
+        await shelf.create("a")
+        stream = opened(shelf, definition="/registry/core/configmaps/elsewhere/definition")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        await shelf.update("definition", "elsewhere", k="v")
+        await shelf.update("definition", "elsewhere", k="w")
+        shelf.store.compact(shelf.store.revision()).result()
+        assert [event async for event in stream] == []
+
+    run(scenario)
+
+
+def test_nothing_is_known_from_before_the_definition() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        before = await shelf.create("a")
+        definition = await shelf.create("definition", "elsewhere")
+        key = "/registry/core/configmaps/elsewhere/definition"
+        query = f"resourceVersion={before.revision}"
+        (event,) = [event async for event in opened(shelf, query, definition=key)]
+        assert event.object["message"] == (
+            f"too old resource version: {before.revision} ({definition.revision})"
+        )
+
+    run(scenario)
+
+
+def test_zero_in_disguise_means_any_state_without_a_bookmark() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("a")
+        stream = opened(shelf, "resourceVersion=00")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        await shelf.update("a", k="v")
+        assert await taken(stream, 1) == [("MODIFIED", "a")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_bookmarks_of_kinds_that_count_replicas() -> None:
+    deployments = resource(GroupVersionResource("apps", "v1", "deployments"))
+    assert bookmark(deployments, 7).object["spec"]["replicas"] == 0
+    daemon_sets = resource(GroupVersionResource("apps", "v1", "daemonsets"))
+    assert "replicas" not in bookmark(daemon_sets, 7).object["spec"]
+
+
+def test_a_malformed_version_is_refused_before_the_stream() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        with pytest.raises(Exception, match="resourceVersion: Invalid value") as refused:
+            opened(shelf, "resourceVersion=abc")
+        assert getattr(refused.value, "code", 0) == 500
+
+    run(scenario)
+
+
+def test_a_reader_who_is_not_anymore_who_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing happens: the watch wakes by itself."""
+    for module in (access_decisions, watch):
+        monkeypatch.setattr(module, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        users = [User("alice")]
+        stream = opened(
+            shelf, standing=Standing(lambda: users[-1], asyncio.get_running_loop().time)
+        )
+        await shelf.create("a")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        users.append(User("eve"))
+        async with asyncio.timeout(60):
+            with pytest.raises(StopAsyncIteration):
+                await anext(stream)
+
+    run(scenario)
+
+
+def test_nothing_is_shown_behind_the_look_that_finds_somebody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        users = [User("alice")]
+        stream = opened(
+            shelf, standing=Standing(lambda: users[-1], asyncio.get_running_loop().time)
+        )
+        await shelf.create("a")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        users.append(User("eve"))
+        await shelf.create("secret")
+        assert [seen(event) async for event in stream] == []
+
+    run(scenario)

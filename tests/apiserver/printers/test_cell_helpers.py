@@ -1,0 +1,55 @@
+"""What tables show of policies, bindings and webhook configurations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.printers.cell_texts import CellsOf
+from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.kube import GroupVersionResource
+
+VAP = "validatingadmissionpolicies"
+VAPB = "validatingadmissionpolicybindings"
+VWC = "validatingwebhookconfigurations"
+SELECTOR = {
+    "matchLabels": {"z": "1", "a": "2"},
+    "matchExpressions": [{"key": "e", "operator": "In", "values": ["a", "b"]}],
+}
+
+
+def cells_of(resource: str) -> CellsOf:
+    return built_in_shape(
+        GroupVersionResource("admissionregistration.k8s.io", "v1", resource)
+    ).cells
+
+
+CELLS: list[tuple[str, dict[str, Any], list[str | int]]] = [
+    (VAP, {"validations": [{}, {}]}, [2, "<unset>"]),
+    ("mutatingadmissionpolicies", {"paramKind": {"apiVersion": "v1", "kind": "K"}}, [0, "v1/K"]),
+    (VAPB, {"policyName": "p"}, ["p", "<unset>"]),
+    (VAPB, {"paramRef": {"name": "n"}}, ["", "*/n"]),
+    (VAPB, {"paramRef": {"name": "n", "namespace": "s"}}, ["", "s/n"]),
+    (
+        "mutatingadmissionpolicybindings",
+        {"paramRef": {"selector": SELECTOR}},
+        [
+            "",
+            "&LabelSelector{MatchLabels:map[string]string{a: 2,z: 1,},"
+            "MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:e,"
+            "Operator:In,Values:[a b],},},}",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("resource", "spec", "own"), CELLS)
+def test_cells(resource: str, spec: dict[str, Any], own: list[str | int]) -> None:
+    meta = {"name": "n", "creationTimestamp": "1970-01-01T00:00:00Z"}
+    assert cells_of(resource)({"metadata": meta, "spec": spec}, 5) == ["n", *own, "5s"]
+
+
+def test_cells_of_webhooks() -> None:
+    obj = {"metadata": {"name": "n"}, "webhooks": [{"name": "a.b.c"}]}
+    assert cells_of(VWC)(obj, 5) == ["n", 1, "<unknown>"]

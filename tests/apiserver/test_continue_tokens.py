@@ -1,0 +1,38 @@
+"""Continue tokens."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.apiserver.object_store import ContinueToken, ContinueTokenError, read_continue_token
+
+
+@given(st.integers(1, 1 << 62), st.from_regex(r"[a-z]{1,9}/[a-z]{1,9}", fullmatch=True))
+def test_there_and_back(revision: int, key: str) -> None:
+    token = ContinueToken(revision, f"{key}\0")
+    assert read_continue_token(token.text()) == token
+
+
+def encoded(**members: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(members).encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("%%%", "continue key is not valid"),
+        ("e30x", "continue key is not valid"),
+        (encoded(v="v9", rv=1, start="a\0"), "does not recognize this encoded version v9"),
+        (encoded(v="meta.k8s.io/v1", start="a\0"), "incorrect encoded start resourceVersion"),
+        (encoded(v="meta.k8s.io/v1", rv=1), "encoded start key empty"),
+        (encoded(v="meta.k8s.io/v1", rv=1, start="../a\0"), "continue key is not valid"),
+    ],
+)
+def test_what_is_no_token(text: str, part: str) -> None:
+    with pytest.raises(ContinueTokenError, match=part):
+        read_continue_token(text)

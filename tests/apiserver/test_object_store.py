@@ -1,0 +1,101 @@
+"""Objects on a store of bytes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from celadon.apiserver.object_store import ObjectStore, decoded, encoded
+from celadon.kube import GroupVersionResource
+from celadon.storage import Entry, open_memory
+from celadon.storage.local_store import Clocks
+from tests.apiserver.serving import Shelf, config_map, resource
+
+
+def test_the_resource_version_is_the_revision_of_the_entry() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        made = await shelf.create("x")
+        assert made.object["metadata"]["resourceVersion"] == str(made.revision)
+        assert list(made.object["metadata"]) == ["name", "namespace", "uid", "resourceVersion"]
+        changed = await shelf.update("x", k="v")
+        assert changed.revision == made.revision + 1
+        assert shelf.objects.get(resource(), "a", "x") == changed
+
+    asyncio.run(scenario())
+
+
+def test_what_is_there_already_is_not_written_again() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        made = await shelf.create("x")
+        assert await shelf.update("x") == made
+        assert shelf.store.revision() == made.revision
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "expires"),
+    [("", "events", 1060), ("events.k8s.io", "events", 1060), ("", "configmaps", None)],
+)
+def test_events_go_by_themselves(group: str, name: str, expires: int | None) -> None:
+    async def scenario() -> None:
+        store = open_memory(clocks=Clocks(since_1970=lambda: 1000.0))
+        objects = ObjectStore(store, event_seconds=60)
+        kind = resource(GroupVersionResource(group, "v1", name))
+        made = await objects.create(kind, "a", "x", {"metadata": {"name": "x"}})
+        assert made is not None
+        await objects.update(kind, "a", "x", {"metadata": {"name": "x"}, "k": 1}, made.revision)
+        events = store.watch("", 1).take().events
+        assert [one.entry and one.entry.expires for one in events] == [expires] * 2
+
+    asyncio.run(scenario())
+
+
+def test_conflicts_are_values() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        made = await shelf.create("x")
+        obj = config_map("x", k="v")
+        assert await shelf.objects.create(resource(), "a", "x", obj) is None
+        assert await shelf.objects.update(resource(), "a", "x", obj, made.revision - 1) is None
+        assert await shelf.objects.delete(resource(), "a", "x", made.revision + 1) is None
+        assert await shelf.objects.delete(resource(), "a", "x", made.revision) is not None
+
+    asyncio.run(scenario())
+
+
+def test_the_same_object_is_the_same_bytes() -> None:
+    new = {"metadata": {"name": "x", "uid": "u", "labels": {}}}
+    kept = {"metadata": {"name": "x", "uid": "u", "resourceVersion": "7", "labels": {}}}
+    assert encoded(new) == encoded(kept)
+    custom = {"metadata": {"name": "x"}, "status": {}, "spec": {"b": 1, "a": 2}}
+    sorted_again = {"spec": {"a": 2, "b": 1}, "status": {}, "metadata": {"name": "x"}}
+    assert encoded(custom, custom=True) == encoded(sorted_again, custom=True)
+
+
+def test_a_place_that_was_kept_for_the_version_is_used() -> None:
+    obj = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "x", "resourceVersion": "5", "labels": {}},
+    }
+    again = decoded(Entry("/a", encoded(obj, custom=False), 7, 7), 7)
+    assert again["metadata"] == {"name": "x", "resourceVersion": "7", "labels": {}}
+    assert list(again["metadata"]) == ["name", "resourceVersion", "labels"]
+
+
+def test_former_objects_do_not_replace_current_ones() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        first = await shelf.create("x")
+        watch = shelf.store.watch("/registry/", 1)
+        second = await shelf.update("x", k="v")
+        _, event = watch.take().events
+        assert event.previous is not None
+        assert shelf.objects.stored(event.previous) == first
+        assert shelf.objects.get(resource(), "a", "x") == second
+
+    asyncio.run(scenario())

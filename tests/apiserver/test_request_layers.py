@@ -1,0 +1,134 @@
+"""What each layer of the server makes of requests."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.operation.request_limits import RequestLimits
+from tests.apiserver.asking import ask, read
+from tests.apiserver.in_process import Running
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@pytest.mark.parametrize(
+    ("token", "code", "message"),
+    [
+        ("nonsense", 401, "Unauthorized"),
+        (
+            "alice-token",
+            403,
+            'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group '
+            '"" in the namespace "default"',
+        ),
+        (
+            "",
+            403,
+            'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" '
+            'in API group "" in the namespace "default"',
+        ),
+    ],
+)
+def test_who_may_not(running: Running, token: str, code: int, message: str) -> None:
+    answer = ask(running, "GET", MAPS, token=token)
+    assert (answer.code, read(answer)["message"]) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "text"),
+    [
+        (f"{MAPS}/..", 400, "Name parameter invalid: \"..\": may not be '..'"),
+        (f"{MAPS}/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
+        (f"{MAPS}/a%2Fb", 404, "the server could not find the requested resource"),
+        ("/api/v1/namespaces//configmaps/x", 400, "Namespace parameter required."),
+        ("/api/v1//configmaps", 404, "the server could not find the requested resource"),
+        (
+            f"{MAPS}/x?export=1",
+            400,
+            "the export parameter, deprecated since v1.14, is no longer supported",
+        ),
+        (f"{MAPS}/x?export=False", 404, 'configmaps "x" not found'),
+    ],
+)
+def test_odd_paths(running: Running, path: str, code: int, text: str) -> None:
+    answer = ask(running, "GET", path)
+    assert (answer.code, read(answer)["message"]) == (code, text)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_collection_cannot_be_changed(running: Running, method: str) -> None:
+    answer = ask(running, method, MAPS, {}, content_type="application/merge-patch+json")
+    assert answer.code == 405
+
+
+def test_a_large_answer_is_compressed(running: Running) -> None:
+    obj = {"metadata": {"name": "large"}, "data": {"k": "x" * 200_000}}
+    answer = ask(running, "POST", MAPS, obj, accept_encoding="gzip")
+    assert ("Content-Encoding", "gzip") in answer.headers
+    assert json.loads(gzip.decompress(answer.body))["data"] == obj["data"]
+
+
+def test_who_takes_too_long_is_told_so_and_audited() -> None:
+    running = Running(Settings(limits=RequestLimits(seconds=0.05)))
+    try:
+        running.server.controllers.caught_up = lambda: asyncio.sleep(600)
+        answer = ask(running, "GET", MAPS)
+        quick = ask(running, "GET", f"{MAPS}?timeout=1ms")
+    finally:
+        running.close()
+    assert answer.code == quick.code == 504
+    assert (
+        read(answer)["message"] == "Timeout: request did not complete within the allotted timeout"
+    )
+    assert answer.user is not None
+    assert "Audit-Id" in dict(answer.headers)
+
+
+def test_who_comes_when_the_house_is_full_comes_back_later() -> None:
+    running = Running(Settings(limits=RequestLimits(reading=1)))
+    try:
+        running.server.core.in_flight.counts["readOnly"] = 1
+        answer = ask(running, "GET", "/version", token="alice-token")
+        assert ask(running, "GET", "/version").code == 200, "an administrator gets in"
+    finally:
+        running.close()
+    assert answer.code == 429
+    assert answer.body == b"Too many requests, please try again later.\n"
+    assert dict(answer.headers)["Retry-After"] == "1"
+
+
+class Apart:
+    """Counts how often somebody waits for what others have written."""
+
+    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.waits = 0
+        monkeypatch.setattr(running.server.objects, "synced", self._synced)
+
+    async def _synced(self) -> None:
+        self.waits += 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "waits"),
+    [
+        ("GET", MAPS, 1),
+        ("GET", f"{MAPS}/one", 1),
+        ("GET", f"{MAPS}?resourceVersion=", 1),
+        ("GET", f"{MAPS}?resourceVersion=0", 0),
+        ("GET", f"{MAPS}?resourceVersion=1", 0),
+        ("DELETE", f"{MAPS}/one?resourceVersion=1", 1),
+        ("GET", "/readyz", 0),
+        ("GET", "/version", 0),
+    ],
+)
+def test_who_must_see_what_others_have_written(
+    running: Running, monkeypatch: pytest.MonkeyPatch, method: str, path: str, waits: int
+) -> None:
+    apart = Apart(running, monkeypatch)
+    ask(running, method, path)
+    assert apart.waits == waits

@@ -1,0 +1,239 @@
+"""Whatever a request has to be read, checked or written: other requests are answered meanwhile.
+
+A step of the request is replaced by one that waits until another request has been answered. On the
+event loop it would wait for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from celadon.admission import Engine
+from celadon.apiserver import request_layers
+from celadon.apiserver.handlers import calls, verbs, write
+from celadon.apiserver.handlers import read as reading
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.verbs import Reviewer
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.kube.registry import create
+from celadon.kube.registry.draft import Draft
+from tests.apiserver.asking import ask, make, read
+from tests.apiserver.in_process import Running
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+LARGE = {"metadata": {"generateName": "large-"}, "data": {"a": "x" * 50_000}}
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Running]:
+    server = Running()
+    yield server
+    server.close()
+
+
+def meanwhile(
+    running: Running, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+) -> tuple[threading.Thread, list[int]]:
+    """A client that asks for something as soon as that step is being taken, and what it is told.
+    The step goes on when it was answered, or after a minute."""
+    begun, answered = threading.Event(), threading.Event()
+    real, told = getattr(owner, name), []
+
+    def step(*args: Any, **kwargs: Any) -> Any:
+        if not begun.is_set():
+            begun.set()
+            told.append(0 if answered.wait(60) else -1)
+        return real(*args, **kwargs)
+
+    def client() -> None:
+        if begun.wait(60):
+            told.append(ask(running, "GET", "/version").code)
+            answered.set()
+
+    monkeypatch.setattr(owner, name, step)
+    thread = threading.Thread(target=client)
+    thread.start()
+    return thread, told
+
+
+def large(running: Running) -> HttpAnswer:
+    return ask(running, "POST", MAPS, LARGE, content_type="application/json")
+
+
+def review(kind: str, body: bytes) -> Callable[[Running], HttpAnswer]:
+    return lambda running: ask(
+        running, "POST", REVIEWS, body, token="alice-token", content_type=kind
+    )
+
+
+def badly_labelled(running: Running) -> HttpAnswer:
+    """A small body that is wrong in a thousand places."""
+    labels = {f"{number}/": "" for number in range(1_000)}
+    return ask(running, "POST", MAPS, {"metadata": {"name": "a", "labels": labels}})
+
+
+def access_review(running: Running) -> HttpAnswer:
+    keys = [{"key": f"k{n}", "operator": "In", "values": ["v"]} for n in range(2_000)]
+    asked = {"verb": "list", "resource": "pods", "labelSelector": {"requirements": keys}}
+    return ask(
+        running,
+        "POST",
+        REVIEWS,
+        {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": asked},
+        },
+        token="alice-token",
+    )
+
+
+STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
+    ("YAML", calls, "_document", review("application/yaml", b"[" * 20_000)),
+    ("doubled keys", calls, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
+    ("JSON", calls, "read_object", review("application/json", b"[" * 100_000)),
+    (
+        "protobuf",
+        calls,
+        "_from_protobuf",
+        review("application/vnd.kubernetes.protobuf", b"k8s\0" + b"\x0a\0" * 20_000),
+    ),
+    ("defaulting", create, "prepare_create", large),
+    ("validation", write.Writer, "_finish_new", large),
+    ("policies", Engine, "review", large),
+    ("the answer", verbs, "_shown", large),
+    (
+        "selectors",
+        request_layers,
+        "request_attributes",
+        lambda running: ask(running, "GET", f"{MAPS}?labelSelector={'a,' * 20_000}", token=""),
+    ),
+    (
+        "what is accepted",
+        request_layers,
+        "_form_of_errors",
+        lambda running: ask(running, "GET", MAPS, token="", accept="a/b," * 20_000),
+    ),
+    (
+        "parameters",
+        request_layers.RequestLayers,
+        "_read_head",
+        lambda running: ask(running, "GET", f"/version?{'a=1&' * 20_000}", token=""),
+    ),
+    (
+        "how long it may take",
+        RequestLimits,
+        "deadline",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}", token=""),
+    ),
+    (
+        "whether that is a time",
+        request_layers,
+        "check_timeout",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}", token=""),
+    ),
+    (
+        "as whom somebody asks",
+        request_layers.RequestLayers,
+        "_shown_user",
+        lambda running: ask(
+            running,
+            "GET",
+            MAPS,
+            **{"impersonate-user": "x", "impersonate-extra-" + "%41" * 9_000: "v"},
+        ),
+    ),
+    (
+        "what a watch selects",
+        verbs,
+        "list_options",
+        lambda running: ask(running, "GET", f"{MAPS}?watch=1&labelSelector={'a,' * 20_000}!"),
+    ),
+    (
+        "how long is left",
+        request_layers,
+        "wanted_seconds",
+        lambda running: ask(running, "GET", f"{MAPS}?timeout={'1s' * 20_000}"),
+    ),
+    (
+        "where a list goes on",
+        reading,
+        "_token",
+        lambda running: ask(running, "GET", f"{MAPS}?limit=1&continue={'A' * 20_000}"),
+    ),
+    (
+        "options of a write",
+        verbs,
+        "_read_options",
+        lambda running: ask(running, "POST", f"{MAPS}?fieldManager={'x' * 20_000}", {}),
+    ),
+    ("a refusal", request_layers, "status_answer", badly_labelled),
+    ("a question for access", Reviewer, "_reviewed", access_review),
+    ("the form of a question", Draft, "form", access_review),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "send"), [row[1:] for row in STEPS], ids=[row[0] for row in STEPS]
+)
+def test_others_are_answered_meanwhile(
+    own: Running,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    send: Callable[[Running], HttpAnswer],
+) -> None:
+    thread, told = meanwhile(own, monkeypatch, owner, name)
+    send(own)
+    thread.join(60)
+    assert told == [200, 0]
+
+
+def test_others_are_answered_while_a_list_is_made(
+    own: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(501):
+        make(own, MAPS, {"metadata": {"name": f"c{number}"}})
+    thread, told = meanwhile(own, monkeypatch, Reader, "_page")
+    found = read(ask(own, "GET", MAPS, accept="application/json;as=Table;v=v1;g=meta.k8s.io"))
+    thread.join(60)
+    assert told == [200, 0]
+    assert len(found["rows"]) >= 501
+    assert len(read(ask(own, "GET", MAPS))["items"]) == len(found["rows"])
+
+
+def test_a_large_object_is_written_as_a_small_one(own: Running) -> None:
+    made = read(large(own))
+    path = f"{MAPS}/{made['metadata']['name']}"
+    changed = read(ask(own, "PUT", path, {**made, "data": {"b": "y" * 50_000}}))
+    patch = json.dumps({"data": {"c": "z"}}).encode()
+    patched = read(ask(own, "PATCH", path, patch, content_type="application/merge-patch+json"))
+    assert changed["data"] == {"b": "y" * 50_000}
+    assert patched["data"] == {"b": "y" * 50_000, "c": "z"}
+
+
+@pytest.mark.parametrize("target", ["/version", "/healthz"])
+def test_any_number_of_parameters(own: Running, target: str) -> None:
+    query = "&".join(f"a{number}=1" for number in range(1_001))
+    assert own.answer(HttpRequest("GET", f"{target}?{query}")).code == 200
+
+
+def test_what_nobody_expected_is_an_answer(own: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(request_layers, "find_endpoint", broken)
+    answer = ask(own, "GET", MAPS)
+    assert (answer.code, answer.content_type) == (500, "text/plain; charset=utf-8")
+    assert answer.body == (
+        b"This request caused apiserver to panic. Look in the logs for details.\n"
+    )
+    assert answer.panic == "APIServer panic'd: oops"
+    assert any(name == "Audit-Id" for name, _ in answer.headers)

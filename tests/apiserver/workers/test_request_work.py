@@ -1,0 +1,91 @@
+"""Which steps leave the event loop: told by the thread that takes them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.workers import DEAR_SECONDS, Pace, RequestWork, is_large
+from celadon.kube import StatusError
+
+JSON = [("content-type", "application/json")]
+APPLY = [("content-type", "application/apply-patch+yaml")]
+YAML = [("content-type", "application/yaml")]
+
+
+@pytest.mark.parametrize(
+    ("request_", "large"),
+    [
+        (HttpRequest("POST", "/", JSON, b" " * 10_000), False),
+        (HttpRequest("POST", "/", YAML, b" " * 1_000), False),
+        (HttpRequest("POST", "/", JSON, b" " * 100_000), True),
+        (HttpRequest("POST", "/", YAML, b" " * 10_000), True),
+        (
+            HttpRequest("POST", "/", APPLY, b" " * 9000),
+            True,
+        ),
+        (HttpRequest("GET", "/?labelSelector=" + "a," * 10_000), True),
+        (HttpRequest("GET", "/", [("accept", "a/b," * 10_000)]), True),
+    ],
+)
+def test_what_is_large(request_: HttpRequest, large: bool) -> None:
+    assert is_large(request_) == large
+
+
+def here() -> int:
+    return threading.get_ident()
+
+
+@pytest.mark.parametrize(("large", "aside"), [(True, True), (False, False)])
+def test_steps_of_a_large_request_are_taken_aside(large: bool, aside: bool) -> None:
+    found = asyncio.run(RequestWork(is_large=large).step(here))
+    assert (found != threading.get_ident()) == aside
+
+
+def test_all_steps_share_one_budget() -> None:
+    work = RequestWork(is_large=True, spent=1e9)
+    with pytest.raises(StatusError):
+        asyncio.run(work.step(here))
+
+
+def steps(seconds: list[float], rules: Callable[[int], object]) -> list[bool]:
+    """For steps that take so long in turn: which were taken aside."""
+    times = [time for one in seconds for time in (0.0, one)]
+    pace, home = Pace(lambda: times.pop(0)), threading.get_ident()
+
+    async def run() -> list[bool]:
+        work = RequestWork()
+        return [
+            await pace.step(work, ("kind",), rules(number), here) != home
+            for number in range(len(seconds))
+        ]
+
+    return asyncio.run(run())
+
+
+DEAR = 2 * DEAR_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("seconds", "aside"),
+    [
+        ([0.0, 0.0, 0.0], [True, False, False]),
+        ([DEAR, 0.0, 0.0, 0.0], [True, True, True, False]),
+        ([0.0, DEAR, 0.0, 0.0], [True, False, True, True]),
+        ([0.0, DEAR, 0.0, 0.0, DEAR, 0.0, 0.0, DEAR] + [0.0] * 9, None),
+    ],
+)
+def test_what_was_dear_is_taken_aside(seconds: list[float], aside: list[bool] | None) -> None:
+    found = steps(seconds, lambda _: "the same")
+    if aside is None:
+        assert all(found[8:])  # for good
+    else:
+        assert found == aside
+
+
+def test_nothing_is_known_of_other_rules() -> None:
+    assert steps([0.0] * 4, lambda number: "ab"[number // 2]) == [True, False, True, False]

@@ -1,0 +1,225 @@
+"""Works in threads: whose turn it is, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from celadon.apiserver import workers as worker_threads
+from celadon.apiserver.workers import TooMuchWork, Workers, on_loop
+from celadon.kube import StatusError, status
+
+
+def test_the_loop_goes_on_while_a_work_is_under_way() -> None:
+    async def run() -> bool:
+        gate = threading.Event()
+        task = asyncio.create_task(Workers().run("alice", gate.wait))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not task.done()
+        gate.set()
+        made, _ = await task
+        return made
+
+    assert asyncio.run(run())
+
+
+def test_a_work_is_given_what_its_function_raises() -> None:
+    def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        asyncio.run(Workers().run("alice", fail))
+
+
+def test_a_refusal_keeps_nothing_of_what_it_is_about() -> None:
+    """Else it is the loop that gives back what was read."""
+
+    class Large:
+        pass
+
+    kept: list[weakref.ref[Large]] = []
+
+    def look_up(large: Large) -> None:
+        raise KeyError(id(large))
+
+    def refuse() -> None:
+        large = Large()
+        kept.append(weakref.ref(large))
+        try:
+            look_up(large)
+        except KeyError:
+            raise status.bad_request("no") from None
+
+    gc.disable()
+    try:
+        with pytest.raises(StatusError) as refused:
+            asyncio.run(Workers().run("alice", refuse))
+        assert refused.value.__context__ is not None
+        assert kept[0]() is None
+    finally:
+        gc.enable()
+
+
+def test_users_take_turns() -> None:
+    order: list[str] = []
+
+    def noting(name: str) -> Callable[[], None]:
+        return lambda: order.append(name)
+
+    async def run() -> None:
+        workers, gate = Workers(threads=1), threading.Event()
+        first = asyncio.create_task(workers.run("alice", gate.wait))
+        await asyncio.sleep(0)
+        names = ["alice", "alice", "alice", "bob", "carol"]
+        rest = [asyncio.create_task(workers.run(one, noting(one))) for one in names]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(first, *rest)
+
+    asyncio.run(run())
+    assert order == ["alice", "bob", "carol", "alice", "alice"]
+
+
+def test_a_user_has_one_worker() -> None:
+    together: list[int] = []
+
+    async def run() -> None:
+        workers, inside = Workers(threads=2), [0]
+
+        def work() -> None:
+            inside[0] += 1
+            together.append(inside[0])
+            inside[0] -= 1
+
+        await asyncio.gather(*(workers.run("alice", work) for _ in range(20)))
+
+    asyncio.run(run())
+    assert together == [1] * 20
+
+
+def busy(until: threading.Event) -> Callable[[], None]:
+    """Works for ever; sets the event when it ends."""
+
+    def work() -> None:
+        try:
+            while True:
+                pass
+        finally:
+            until.set()
+
+    return work
+
+
+def test_a_work_ends_with_its_budget() -> None:
+    ended = threading.Event()
+    with pytest.raises(StatusError) as caught:
+        asyncio.run(Workers().run("alice", busy(ended), 0.01))
+    assert ended.wait(60)
+    assert caught.value.code == 504
+    assert caught.value.status.message == (
+        "Timeout: request did not complete within requested timeout - context deadline exceeded"
+    )
+
+
+def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_threads, "USER_SECONDS", 0.01)
+    with pytest.raises(StatusError):
+        asyncio.run(Workers().run("alice", busy(threading.Event())))
+
+
+def test_a_work_ends_when_nobody_waits_for_it() -> None:
+    ended = threading.Event()
+
+    async def run() -> None:
+        workers = Workers()
+        task = asyncio.create_task(workers.run("alice", busy(ended)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await workers.run("alice", lambda: None)  # the worker is free again
+
+    asyncio.run(run())
+    assert ended.is_set()
+
+
+def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_threads, "MOST_WAITING", 1)
+
+    async def run() -> None:
+        workers, gate = Workers(), threading.Event()
+        tasks = [asyncio.create_task(workers.run("alice", gate.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(TooMuchWork):
+            await workers.run("alice", gate.wait)
+        gate.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(run())
+
+
+def test_what_belongs_to_the_loop_runs_there() -> None:
+    @on_loop
+    def where() -> int:
+        return threading.get_ident()
+
+    async def run() -> tuple[int, int]:
+        at_home = where()
+        asked, _ = await Workers().run("alice", where)
+        return at_home, asked
+
+    at_home, asked = asyncio.run(run())
+    assert at_home == asked == threading.get_ident()
+
+
+def test_a_door_passes_on_what_is_raised() -> None:
+    @on_loop
+    def broken() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(Workers().run("alice", broken))
+
+
+class Body:
+    """Something large."""
+
+
+def test_nothing_is_left_of_a_work_that_failed() -> None:
+    """Without a collection of garbage."""
+    bodies: list[weakref.ref[Body]] = []
+
+    def fail() -> None:
+        body = Body()
+        bodies.append(weakref.ref(body))
+        raise status.bad_request("no")
+
+    async def request(workers: Workers) -> str:
+        try:
+            await workers.run("alice", fail)
+        except StatusError as error:
+            return error.status.message
+        return ""
+
+    async def run() -> None:
+        workers = Workers()
+        for _ in range(5):
+            assert await request(workers) == "no"
+        while threading.active_count() > before + 1:  # what begins threads stays
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert [one() for one in bodies] == [None] * 5
+        workers.stop()
+
+    before = threading.active_count()
+    gc.disable()
+    try:
+        asyncio.run(run())
+    finally:
+        gc.enable()

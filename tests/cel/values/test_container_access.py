@@ -1,0 +1,225 @@
+"""Selecting, indexing, testing, iterating."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from celadon.cel import types
+from celadon.cel.errors import EvaluationError
+from celadon.cel.values import container_access
+from celadon.cel.values.maps import MISSING, make_map
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.text import Uint
+from celadon.cel.values.timestamps import Duration, Timestamp
+
+
+class Weight(Opaque):
+    """Never equal to anything."""
+
+    cel_type = types.opaque("test.Weight")
+    __slots__ = ()
+
+
+MIXED = make_map([(True, "yes"), ("a", 1)])
+
+
+@pytest.mark.parametrize(
+    ("operand", "key", "value"),
+    [
+        ({"a": 1}, "a", 1),
+        ({"a": None}, "a", None),
+        (MIXED, "a", 1),
+        (MIXED, True, "yes"),
+        ({1: "x"}, 1.0, "x"),
+        (["x", "y"], 1, "y"),
+        (["x", "y"], Uint(1), "y"),
+        (["x", "y"], 1.0, "y"),
+    ],
+)
+def test_index(operand: object, key: object, value: object) -> None:
+    assert container_access.index(operand, key) == value
+    assert container_access.find_index(operand, key) == value
+    if key.__class__ is str:
+        assert container_access.select(operand, str(key)) == value
+        assert container_access.has_field(operand, str(key))
+
+
+@pytest.mark.parametrize(
+    ("operand", "key", "message"),
+    [
+        ({}, "a", "no such key: a"),
+        ({"a": 1}, 1, "no such key: 1"),
+        ({1: 1}, True, "no such key: true"),
+        ({}, -0.0, "no such key: -0"),
+        ([1], 1, "index out of bounds: 1"),
+        ([1], -1, "index out of bounds: -1"),
+        ([1], Uint(5), "index out of bounds: 5"),
+        ([1], 2.0, "index out of bounds: 2"),
+        ([1], 0.5, "unsupported index value 0.5 in list"),
+        ([1], "a", "unsupported index type 'string' in list"),
+        ([1], True, "unsupported index type 'bool' in list"),
+        ("abc", 0, "no such key: 0"),
+        (None, "f", "no such key: f"),
+        (5, "f", "no such key: f"),
+        ({}, None, "invalid qualifier type: types.Null"),
+        ({}, [1], "invalid qualifier type: *types.baseList"),
+        ([], {}, "invalid qualifier type: *types.baseMap"),
+        ("a", b"x", "invalid qualifier type: types.Bytes"),
+        ({}, types.INT, "invalid qualifier type: *types.Type"),
+    ],
+)
+def test_index_errors(operand: object, key: object, message: str) -> None:
+    with pytest.raises(EvaluationError) as raised:
+        container_access.index(operand, key)
+    assert raised.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("operand", "message"),
+    [
+        ({}, "no such key: f"),
+        ([], "unsupported index type 'string' in list"),
+        ("a", "no such key: f"),
+        (Optional({"f": 1}), "no such key: f"),
+    ],
+)
+def test_select_errors(operand: object, message: str) -> None:
+    with pytest.raises(EvaluationError) as raised:
+        container_access.select(operand, "f")
+    assert raised.value.message == message
+
+
+def test_optional_lookups_miss_quietly() -> None:
+    assert container_access.find_field({}, "a") is MISSING
+    assert container_access.find_field(5, "a") is MISSING
+    assert container_access.find_index([], 0) is MISSING
+    assert container_access.find_index(None, 0) is MISSING
+    with pytest.raises(EvaluationError, match="unsupported index type 'string' in list"):
+        container_access.find_field([], "a")
+
+
+@pytest.mark.parametrize(
+    ("operand", "expected"),
+    [
+        ({"f": None}, True),
+        ({}, False),
+        (5, False),
+        (None, False),
+        (NONE, False),
+        (Optional({"f": 1}), True),
+        (Optional({}), False),
+    ],
+)
+def test_has_field(operand: object, expected: bool) -> None:
+    assert container_access.has_field(operand, "f") is expected
+
+
+def test_has_field_of_a_list_is_an_error() -> None:
+    with pytest.raises(EvaluationError, match="unsupported index type 'string' in list"):
+        container_access.has_field([], "f")
+
+
+@pytest.mark.parametrize(
+    ("element", "container", "expected"),
+    [
+        (1, [1.0], True),
+        (1, [True], False),
+        (True, [1, True], True),
+        ("a", ["b", "a"], True),
+        ("a", [b"a", 1], False),
+        (None, [None], True),
+        (None, [0], False),
+        ([1], [[1.0]], True),
+        (1, [2, Uint(1)], True),
+        (5, [True, 5.0], True),
+        (2**53 + 1, [2.0**53], True),
+        ("a", [Weight(), "a"], True),
+        (None, [Weight()], False),
+        (Weight(), [1, Weight()], False),
+        ("a", {"a": 1}, True),
+        (1, {"a": 1}, False),
+        (1.0, {1: 1}, True),
+        (True, {1: 1}, False),
+        (True, MIXED, True),
+    ],
+)
+def test_contains(element: object, container: object, expected: bool) -> None:
+    assert container_access.contains(element, container) is expected
+
+
+@pytest.mark.parametrize("container", [1, "abc", None, b"a"])
+def test_in_needs_a_container(container: object) -> None:
+    with pytest.raises(EvaluationError, match=r"^no such overload$"):
+        container_access.contains("a", container)
+
+
+@pytest.mark.parametrize(
+    ("value", "size"), [("é", 1), ("é".encode(), 2), ([1, 2], 2), ({"a": 1}, 1), (MIXED, 2)]
+)
+def test_size(value: object, size: int) -> None:
+    assert container_access.size(value) == size
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1, "no such overload: size"),
+        (None, "no such overload: size"),
+        (Timestamp(0), "no such overload"),
+        (Duration(0), "no such overload"),
+    ],
+)
+def test_size_errors(value: object, message: str) -> None:
+    with pytest.raises(EvaluationError) as raised:
+        container_access.size(value)
+    assert raised.value.message == message
+
+
+def test_iteration() -> None:
+    assert container_access.iterate([1, 2]) == [1, 2]
+    assert container_access.iterate({"a": 1}) == ["a"]
+    assert container_access.iterate(MIXED) == [True, "a"]
+    assert container_access.iterate2(["x"]) == [(0, "x")]
+    assert container_access.iterate2({"a": 1}) == [("a", 1)]
+    assert container_access.iterate2(MIXED) == [(True, "yes"), ("a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("iterate", "message"),
+    [
+        (container_access.iterate, "got 'types.Int', expected iterable type"),
+        (container_access.iterate2, "unsupported comprehension range type: types.Int"),
+    ],
+)
+def test_iteration_errors(iterate: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(EvaluationError) as raised:
+        iterate(1)
+    assert raised.value.message == message
+
+
+def test_inserting() -> None:
+    original = {"a": 1}
+    assert container_access.map_insert(original, "b", 2) == {"a": 1, "b": 2}
+    assert original == {"a": 1}
+    assert container_access.insert_entry(original, "b", 2) is original
+    assert container_access.map_insert_all({1: 1}, {2: 2}) == {1: 1, 2: 2}
+    assert dict(container_access.map_insert_all(MIXED, {"b": 2}))["b"] == 2
+
+
+@pytest.mark.parametrize(
+    ("a_map", "key", "message"),
+    [
+        ({"a": 1}, "a", "insert failed: key a already exists"),
+        ({1: 1}, Uint(1), "insert failed: key 1 already exists"),
+        ({1: 1}, 1.0, "insert failed: key 1 already exists"),
+    ],
+)
+def test_inserting_a_key_twice(a_map: dict[Any, Any], key: object, message: str) -> None:
+    with pytest.raises(EvaluationError) as raised:
+        container_access.map_insert(a_map, key, 0)
+    assert raised.value.message == message
+    with pytest.raises(EvaluationError):
+        container_access.map_insert_all(a_map, make_map([(key, 0)]))

@@ -1,0 +1,93 @@
+"""Backups: the objects of a tarball, and nothing else that a tarball may hold."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+
+import pytest
+
+from celadon.cli.audit import audit_inputs
+from celadon.cli.audit.audit_blocks import AnyPiece, Piece
+from celadon.cli.audit.audit_inputs import archive_blocks
+from celadon.cli.reading import Problem
+from tests.cli.audit.dumps import tarball, written
+
+POD = json.dumps(written("Pod", "a")).encode()
+GOOD = "resources/pods/namespaces/default/a.json"
+
+
+def pieces(data: bytes) -> list[AnyPiece | Problem]:
+    found: list[AnyPiece | Problem] = []
+    for block in archive_blocks("b.tar", io.BytesIO(data), lambda: 0):
+        found += [block] if isinstance(block, Problem) else block.pieces()
+    return found
+
+
+def texts(files: Mapping[str, bytes]) -> list[str]:
+    return [
+        one.text() if isinstance(one, Problem) else one.place.file for one in pieces(tarball(files))
+    ]
+
+
+def test_objects_once_each() -> None:
+    files = {
+        "metadata/version": b"1",
+        GOOD: POD,
+        "./resources/nodes/cluster/n.json": POD,
+        "resources/pods/v1-preferredversion/namespaces/default/a.json": POD,
+        "resources/deployments.apps/namespaces/shop/x.y.json": POD,
+        "resources/pods/namespaces/default/a.txt": b"",
+    }
+    assert texts(files) == [
+        f"b.tar!{GOOD}",
+        "b.tar!resources/nodes/cluster/n.json",
+        "b.tar!resources/deployments.apps/namespaces/shop/x.y.json",
+    ]
+
+
+def test_links_and_devices_are_passed_over() -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
+            member = tarfile.TarInfo(GOOD)
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+        whole = tarfile.TarInfo(GOOD)
+        whole.size = len(POD)
+        archive.addfile(whole, io.BytesIO(POD))
+    (one,) = pieces(made.getvalue())
+    assert isinstance(one, Piece)
+    assert one.text == POD
+
+
+def test_no_backup() -> None:
+    assert texts({"a/b.json": POD}) == [
+        "b.tar: no backup: it has no `resources/RESOURCE/...` with JSON files"
+    ]
+
+
+@pytest.mark.parametrize(
+    "data", [tarball({GOOD: POD})[:700], b"\0" * 100, b"resources" * 100], ids=repr
+)
+def test_broken_archives_are_said_to_be(data: bytes) -> None:
+    problems = [one for one in pieces(data) if isinstance(one, Problem)]
+    assert len(problems) == 1
+    assert "backup" in problems[0].text()
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_inputs, "MAX_DOCUMENT_CHARACTERS", 1 << 20)
+    assert texts({GOOD: b" " * ((1 << 20) + 1)}) == [f"b.tar!{GOOD}: larger than 1 MiB"]
+    monkeypatch.setattr(audit_inputs, "MAX_MEMBERS", 2)
+    files = {f"resources/pods/cluster/{n}.json": POD for n in range(3)}
+    assert texts(files)[2:] == ["b.tar: more than 2 files"]
+
+
+def test_a_member_that_claims_more_than_there_is() -> None:
+    member = tarfile.TarInfo(GOOD)
+    member.size = 1 << 20
+    data = member.tobuf() + POD
+    assert any(isinstance(one, Problem) for one in pieces(data))

@@ -1,0 +1,157 @@
+"""Every form of a dump has the same objects, whole and in their places, however it is cut."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celadon.cli.audit import audit_blocks, audit_inputs
+from celadon.cli.audit.audit_blocks import Found, blocks_of
+from celadon.cli.audit.audit_inputs import given_inputs
+from celadon.cli.reading import DocumentReader, Problem
+from tests.cli.audit.dumps import FORMS, Json, kubectl_json, packed, written
+
+OBJECTS = [
+    written("ConfigMap", f"c{n}", data={"a": "x\ny: -\n- z", "b": "é" * n}) for n in range(9)
+]
+
+
+def read(data: bytes, chunk: int = 1 << 19) -> tuple[list[Json], list[int], list[str]]:
+    """Objects, their lines, and what is wrong."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(audit_blocks, "CHUNK", chunk)
+        patched.setattr(audit_blocks, "_PEEKED", max(chunk, 64))
+        blocks = list(blocks_of("dump", io.BytesIO(data), lambda: 0))
+    objects, lines, problems = [], [], []
+    for block in blocks:
+        for piece in [block] if isinstance(block, Problem) else block.pieces():
+            if isinstance(piece, Problem):
+                problems.append(piece.text())
+                continue
+            for found in piece.objects(DocumentReader()):
+                if isinstance(found, Found):
+                    objects.append(found.value)
+                    lines.append(found.place.line)
+                else:
+                    problems.append(found.text())
+    return objects, lines, problems
+
+
+def _files(path: Path, data: bytes) -> list[Any]:
+    path.write_bytes(data)
+    found = []
+    for block in given_inputs([str(path)]).blocks():
+        for piece in block.pieces():
+            assert not isinstance(piece, Problem), piece
+            found += [
+                one.value for one in piece.objects(DocumentReader()) if isinstance(one, Found)
+            ]
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("is_small", [False, True])
+def test_all_forms_of_files(
+    form: str, is_packed: bool, is_small: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_small:
+        monkeypatch.setattr(audit_inputs, "_WHOLE", 0)
+    data = FORMS[form](OBJECTS)
+    found = _files(tmp_path / "dump.json", packed(data) if is_packed else data)
+    assert found == OBJECTS
+
+
+UNQUOTED = re.compile(r"[-+]?[0-9._]*[eE][-+]?[0-9._]+|[yYnN]")
+"""What Go's YAML takes for numbers or booleans and quotes as a text, and PyYAML does not."""
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20).filter(
+    lambda text: UNQUOTED.fullmatch(text) is None
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("form", ["json lines", "kubectl json", "kubectl yaml", "raw list"])
+@settings(max_examples=25, deadline=None)
+@given(values=st.lists(VALUES, min_size=1, max_size=5), chunk=st.integers(64, 400))
+def test_wherever_it_is_cut(form: str, values: Sequence[Any], chunk: int) -> None:
+    objects = [written("Thing", f"c{n}", spec={"is": one}) for n, one in enumerate(values)]
+    found, _, problems = read(FORMS[form](objects), chunk)
+    assert problems == []
+    assert found == objects
+
+
+@pytest.mark.parametrize("chunk", [64, 1 << 19])
+def test_lines_are_those_of_the_file(chunk: int) -> None:
+    assert read(FORMS["json lines"](OBJECTS), chunk)[1] == list(range(1, 10))
+    text = kubectl_json(OBJECTS)
+    wanted = [n for n, line in enumerate(text.split(b"\n"), 1) if line == b" " * 8 + b"{"]
+    assert read(text, chunk)[1] == wanted
+    text = FORMS["kubectl yaml"](OBJECTS)
+    wanted = [n for n, line in enumerate(text.split(b"\n"), 1) if line.startswith(b"- ")]
+    assert read(text, chunk)[1] == wanted
+
+
+def test_empty_lines_and_lists_between_lines() -> None:
+    lists = json.dumps({"apiVersion": "v1", "kind": "List", "items": OBJECTS[:2]}).encode()
+    text = lists + b"\n\n" + json.dumps(OBJECTS[2]).encode()
+    found, lines, problems = read(text)
+    assert (found, lines, problems) == (OBJECTS[:3], [1, 1, 3], [])
+
+
+def test_a_separator_is_no_line() -> None:
+    one = json.dumps(OBJECTS[0])
+    assert read(f"{one}\n---\n{one}\n".encode())[0] == [OBJECTS[0]] * 2
+
+
+CUT = kubectl_json(OBJECTS)
+WRONG = {
+    "half a line": (
+        FORMS["json lines"](OBJECTS)[:-30],
+        8,
+        "dump:9: ",
+    ),
+    "half a list": (CUT[: len(CUT) // 2], 4, "the list is not complete"),
+    "no object": (b'{"apiVersion": "v1", "kind": "Pod"}\n{"a": 1}\n', 1, "`apiVersion` and `kind`"),
+    "no UTF-8": (b'{"apiVersion": "v1", "kind": "P\xff"}\n', 0, "invalid UTF-8: byte 0xff"),
+    "labels": (
+        b'{"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": 1}}}\n',
+        0,
+        "`metadata.labels.a` must be text",
+    ),
+    "deep": (
+        b'{"apiVersion": "v1", "kind": "P", "a":' + b"[" * 10_000 + b"]" * 10_000 + b"}",
+        0,
+        "deep",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_read_is_said(name: str) -> None:
+    data, count, said = WRONG[name]
+    found, _, problems = read(data)
+    assert len(found) == count
+    (problem,) = problems
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    "begin", [b'{"a": "', b'{\n    "apiVersion": "v1",\n    "items": [\n        {\n']
+)
+def test_memory_is_bounded(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_blocks, "MAX_LIST_CHARACTERS", 1 << 20)
+    found, _, (problem,) = read(begin + b"x" * (4 << 20), 1 << 19)
+    assert found == []
+    assert "is larger than 1 MiB" in problem

@@ -1,1 +1,0 @@
-"""What exists, against policies that do not."""

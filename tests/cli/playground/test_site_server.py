@@ -1,0 +1,65 @@
+"""The page is handed out on loopback, to those who mean it."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.playground.site_server import LOOPBACK, SiteServer
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SiteServer]:
+    (tmp_path / "assets-1").mkdir()
+    (tmp_path / "index.html").write_text("<p>page")
+    (tmp_path / "assets-1" / "a.wasm").write_bytes(b"\0asm")
+    with SiteServer(tmp_path, 0) as found:
+        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def got(server: SiteServer, path: str, host: str = "") -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_port)
+    connection.request("GET", path, headers={"Host": host} if host else {})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "type_", "cache"),
+    [
+        ("/", 200, "text/html; charset=utf-8", "no-cache"),
+        ("/assets-1/a.wasm", 200, "application/wasm", "public, max-age=31536000, immutable"),
+        ("/assets-1/", 404, None, None),
+        ("/nothing", 404, None, None),
+        ("/../../etc/passwd", 404, None, None),
+    ],
+)
+def test_files(
+    server: SiteServer, path: str, code: int, type_: str | None, cache: str | None
+) -> None:
+    answer = got(server, path)
+    assert answer.status == code
+    if code == 200:
+        assert answer.headers["Content-Type"] == type_
+        assert answer.headers["Cache-Control"] == cache
+        assert "unsafe-inline" not in answer.headers["Content-Security-Policy"]
+
+
+def test_names_of_others_are_refused(server: SiteServer) -> None:
+    assert got(server, "/", f"localhost:{server.server_port}").status == 200
+    assert got(server, "/", f"evil.example:{server.server_port}").status == 421
+
+
+def test_it_listens_on_loopback_alone(server: SiteServer) -> None:
+    assert server.server_address[0] == LOOPBACK
+    assert server.url == f"http://127.0.0.1:{server.server_port}/"

@@ -1,0 +1,211 @@
+"""Conversion, printed columns, scale and selectable fields of a CRD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.crd.definition_parts import APPROVAL, approval_errors
+from celadon.kube.crd.definition_validation import definition_errors
+
+Json = dict[str, Any]
+SCHEMA: Json = {
+    "type": "object",
+    "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},
+}
+SIMPLE = {"strategy": "None"}
+COLUMN = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
+
+
+def texts(*versions: Json, **spec: Any) -> list[str]:
+    given = [
+        {"name": f"v{i}", "schema": {"openAPIV3Schema": SCHEMA}, **one}
+        for i, one in enumerate(versions, 1)
+    ]
+    given[0]["storage"] = True
+    names = {"plural": "gizmos", "singular": "gizmo", "kind": "Gizmo", "listKind": "GizmoList"}
+    definition = {
+        "metadata": {"name": "gizmos.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": names,
+            "scope": "Cluster",
+            "versions": given,
+            "conversion": SIMPLE,
+            **spec,
+        },
+        "status": {"storedVersions": ["v1"]},
+    }
+    return [str(one) for one in definition_errors(definition)]
+
+
+def test_fine() -> None:
+    scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.n"}
+    version = {
+        "additionalPrinterColumns": [COLUMN],
+        "subresources": {"status": {}, "scale": scale},
+        "selectableFields": [{"jsonPath": ".spec.size"}],
+    }
+    webhook = {"clientConfig": {"url": "https://x"}, "conversionReviewVersions": ["v1"]}
+    assert texts(version, conversion={"strategy": "Webhook", "webhook": webhook}) == []
+
+
+def test_what_versions_share_stands_at_the_definition() -> None:
+    wrong = {"additionalPrinterColumns": [COLUMN | {"name": ""}]}
+    assert texts(wrong, wrong) == ["spec.additionalPrinterColumns[0].name: Required value"]
+    assert texts({}, wrong) == ["spec.versions[1].additionalPrinterColumns[0].name: Required value"]
+
+
+TYPES = "boolean,date,integer,number,string"
+VERSIONS: list[tuple[str, Any, list[str]]] = [
+    (
+        "additionalPrinterColumns",
+        [COLUMN | {"type": ""}],
+        [f"[0].type: Required value: must be one of {TYPES}"],
+    ),
+    (
+        "additionalPrinterColumns",
+        [COLUMN | {"type": "x"}],
+        [f'[0].type: Invalid value: "x": must be one of {TYPES}'],
+    ),
+    (
+        "additionalPrinterColumns",
+        [COLUMN | {"format": "x"}],
+        [
+            '[0].format: Invalid value: "x": must be one of '
+            "byte,date,date-time,double,float,int32,int64,password"
+        ],
+    ),
+    ("additionalPrinterColumns", [COLUMN | {"jsonPath": ""}], ["[0].JSONPath: Required value"]),
+    (
+        "additionalPrinterColumns",
+        [COLUMN | {"jsonPath": "a"}],
+        ['[0].JSONPath: Invalid value: "a": must be a simple json path starting with .'],
+    ),
+    (
+        "subresources",
+        {"scale": {"specReplicasPath": ".x", "labelSelectorPath": ".y"}},
+        [
+            '.scale.specReplicasPath: Invalid value: ".x": should be a json path under .spec',
+            ".scale.statusReplicasPath: Required value",
+            '.scale.labelSelectorPath: Invalid value: ".y": should be a json path under '
+            "either .spec or .status",
+        ],
+    ),
+    (
+        "selectableFields",
+        [{"jsonPath": ""}, {"jsonPath": ".spec"}, {"jsonPath": ".spec.x"}],
+        [
+            "[0].jsonPath: Required value",
+            '[1].jsonPath: Invalid value: ".spec": must point to a field of type string, '
+            "boolean or "
+            "integer. Enum string fields and strings with formats are allowed.",
+            '[2].jsonPath: Invalid value: ".spec.x": is an invalid path: does not refer to a valid '
+            "field",
+        ],
+    ),
+    (
+        "selectableFields",
+        [{"jsonPath": ".spec.size"}] * 2,
+        ['[1].jsonPath: Duplicate value: ".spec.size"'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "errors"), VERSIONS)
+def test_parts_of_versions(name: str, value: Any, errors: list[str]) -> None:
+    assert texts({name: value}) == [f"spec.{name}{one}" for one in errors]
+
+
+CONVERSIONS: list[tuple[Json, list[str]]] = [
+    ({"strategy": "X"}, ['strategy: Unsupported value: "X": supported values: "None", "Webhook"']),
+    (
+        {"strategy": "Webhook"},
+        [
+            "webhookClientConfig: Required value: required when strategy is set to Webhook",
+            "conversionReviewVersions: Required value",
+        ],
+    ),
+    (
+        {
+            "strategy": "Webhook",
+            "webhook": {"clientConfig": {}, "conversionReviewVersions": ["v3", "v3"]},
+        },
+        [
+            "webhookClientConfig: Required value: exactly one of url or service is required",
+            'conversionReviewVersions[1]: Invalid value: "v3": duplicate version',
+            'conversionReviewVersions: Invalid value: ["v3","v3"]: must include at least '
+            "one of v1, v1beta1",
+        ],
+    ),
+    (
+        {"strategy": "None", "webhook": {"clientConfig": {}, "conversionReviewVersions": ["v1"]}},
+        [
+            "webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook",
+            "conversionReviewVersions: Forbidden: should not be set when strategy is not "
+            "set to Webhook",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("conversion", "errors"), CONVERSIONS)
+def test_conversions(conversion: Json, errors: list[str]) -> None:
+    assert texts({}, conversion=conversion) == [f"spec.conversion.{one}" for one in errors]
+
+
+@pytest.mark.parametrize(
+    ("version", "errors"),
+    [
+        ({"deprecated": True, "deprecationWarning": "gone soon"}, []),
+        (
+            {"deprecationWarning": "x"},
+            ['Invalid value: "x": can only be set for deprecated versions'],
+        ),
+        (
+            {"deprecated": True, "deprecationWarning": ""},
+            ['Invalid value: "": must not be an empty string'],
+        ),
+        (
+            {"deprecated": True, "deprecationWarning": "x" * 257},
+            [f'Invalid value: "{"x" * 257}": must be <= 256 characters long'],
+        ),
+    ],
+)
+def test_deprecations(version: Json, errors: list[str]) -> None:
+    assert texts(version) == [f"spec.versions[0].deprecationWarning: {one}" for one in errors]
+
+
+SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+NEEDS = 'protected groups must have approval annotation "api-approved.kubernetes.io"'
+
+
+@pytest.mark.parametrize(
+    ("group", "said", "errors"),
+    [
+        ("example.com", "", []),
+        ("x-k8s.io", "", []),
+        ("a.k8s.io", "https://github.com/x/1", []),
+        ("a.k8s.io", "unapproved, try it", []),
+        ("a.kubernetes.io", "", [f"Required value: {NEEDS}, {SEE}"]),
+        (
+            "a.k8s.io",
+            "yes",
+            [
+                f'Invalid value: "yes": {NEEDS} with either a URL or a reason starting with '
+                f'"unapproved", {SEE}'
+            ],
+        ),
+    ],
+)
+def test_groups_of_the_community(group: str, said: str, errors: list[str]) -> None:
+    found = [str(one) for one in approval_errors(group, {APPROVAL: said} if said else {})]
+    assert found == [f"metadata.annotations[api-approved.kubernetes.io]: {one}" for one in errors]
+
+
+def test_unknown_fields_are_kept_in_schemas_only() -> None:
+    assert texts({}, preserveUnknownFields=True) == [
+        "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
+        "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+    ]

@@ -1,0 +1,101 @@
+"""Defaults that are valid, and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.crd.structural_schemas import GivenSchema, default_errors, has_unpruned_defaults
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.schemas.definition_schemas import decode_schema
+
+RULED: dict[str, Any] = {
+    "type": "string",
+    "x-kubernetes-validations": [{"rule": "self.size() > 1"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("node", "errors"),
+    [
+        ({"type": "string", "default": "x"}, []),
+        ({"type": "object", "default": {}, "properties": {"b": {"type": "string"}}}, []),
+        (
+            {"type": "string", "default": 1},
+            ['Invalid value: "integer":  in body must be of type string: "integer"'],
+        ),
+        (
+            {"type": "string", "maxLength": 1, "default": "xx"},
+            ["Too long: may not be more than 1 byte"],
+        ),
+        (
+            {"type": "object", "default": {"z": 1, "a": [{"d": 2, "c": 3}]}},
+            ['Invalid value: {"a":[{"c":3,"d":2}],"z":1}: must not have unknown fields'],
+        ),
+        (
+            {"type": "object", "default": {"z": 1}, "required": ["b"], "properties": {"b": {}}},
+            ['Invalid value: {"z":1}: must not have unknown fields', "b: Required value"],
+        ),
+        (RULED | {"default": "ab"}, []),
+        (RULED | {"default": "a"}, ['Invalid value: "a": failed rule: self.size() > 1']),
+        (
+            {"type": "object", "default": {"b": "a"}, "properties": {"b": RULED}},
+            ['b: Invalid value: "a": failed rule: self.size() > 1'],
+        ),
+        (
+            {
+                "type": "string",
+                "default": "string",
+                "x-kubernetes-validations": [{"rule": "int(self) > 3"}],
+            },
+            [
+                "Invalid value: \"string\": type conversion error from 'string' to 'int' "
+                "evaluating rule: int(self) > 3"
+            ],
+        ),
+        # as an object that stays what it is, and as a new one
+        (
+            {
+                "type": "integer",
+                "default": 1,
+                "x-kubernetes-validations": [
+                    {"rule": "oldSelf.hasValue()", "optionalOldSelf": True, "message": "new"},
+                    {"rule": "self == oldSelf"},
+                ],
+            },
+            ["Invalid value: 1: new"],
+        ),
+        (
+            {"type": "object", "default": {}, "additionalProperties": {"default": 1}},
+            [],
+        ),
+    ],
+)
+def test_defaults(node: dict[str, Any], errors: list[str]) -> None:
+    for given, at in (
+        ({"type": "object", "properties": {"a": node}}, "s.properties[a]"),
+        ({"type": "array", "items": node}, "s.items"),
+    ):
+        found = default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given))
+        places = [
+            f"{at}.default.{one}" if one[0].islower() else f"{at}.default: {one}" for one in errors
+        ]
+        assert [str(one) for one in found] == places
+
+
+def test_rules_around_a_default_know_nothing_of_it() -> None:
+    given = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "default": 1}},
+        "x-kubernetes-validations": [{"rule": "self.a > 1"}],
+    }
+    assert default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given)) == []
+
+
+def test_unknown_fields_of_an_update() -> None:
+    given = {"type": "object", "properties": {"a": {"type": "object", "default": {"z": 1}}}}
+    assert has_unpruned_defaults(given)
+    one = GivenSchema(FieldPath("s"), decode_schema(given), given)
+    assert default_errors(one, pruned=False) == []
+    assert not has_unpruned_defaults({"type": "object", "default": {}})

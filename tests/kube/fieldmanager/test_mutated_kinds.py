@@ -1,0 +1,186 @@
+"""Objects that policies change: what is merged, what is refused, what is read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import GroupVersionKind, StatusError
+from celadon.kube.crd import custom_kinds
+from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused
+
+CONFIG_MAP = GroupVersionKind("", "v1", "ConfigMap")
+POD = GroupVersionKind("", "v1", "Pod")
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
+SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
+HPA_1 = GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
+HPA_2 = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
+WIDGET = GroupVersionKind("x.io", "v1", "Widget")
+
+DEFINITION = {
+    "spec": {
+        "group": "x.io",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "size": {"type": "integer"},
+                                    "colour": {"type": "string", "default": "grey"},
+                                    "words": {"type": "array", "items": {"type": "string"}},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    }
+}
+KINDS = MutatedKinds(custom=custom_kinds(DEFINITION).get)
+
+
+def merged(kind: GroupVersionKind, live: Any, config: Any) -> Any:
+    typed = {"apiVersion": kind.api_version, "kind": kind.kind}
+    return KINDS.merged({**typed, **live}, {**typed, **config}, kind, kind)
+
+
+def test_a_pod_gets_a_container_with_its_defaults() -> None:
+    live = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}}
+    made = merged(POD, live, {"spec": {"containers": [{"name": "b", "image": "b"}]}})
+    first, second = made["spec"]["containers"]
+    assert (first["name"], second["name"]) == ("a", "b")
+    assert second["imagePullPolicy"] == "Always"
+
+
+def test_a_custom_resource_gets_its_defaults() -> None:
+    made = merged(WIDGET, {"metadata": {"name": "w"}}, {"spec": {"size": 3}})
+    assert made["spec"] == {"size": 3, "colour": "grey"}
+
+
+NULL = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
+REFUSED: list[tuple[GroupVersionKind, Any, Any, str]] = [
+    (CONFIG_MAP, {}, {"spec": {}},
+     "error applying patch: failed to convert patch object to typed object: .spec: field not "
+     "declared in schema"),
+    (CONFIG_MAP, {}, {"data": {"a": NULL}},
+     "error applying patch: failed to convert patch object to typed object: .data.a: expected "
+     "string, got &value.valueUnstructured{Value:0}"),
+    (CONFIG_MAP, {}, {"metadata": {"finalizers": [NULL]}},
+     "error applying patch: failed to convert patch object to typed object: "
+     ".metadata.finalizers[={{undefined}}]: expected string, got "
+     "&value.valueUnstructured{Value:0}"),
+    (CONFIG_MAP, {}, {"metadata": {"managedFields": []}},
+     "error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or "
+     "structs: .metadata.managedFields"),
+    (POD, {}, {"spec": {"containers": [{"name": "a", "args": []}], "tolerations": []}},
+     "error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or "
+     "structs: .spec.containers[0].args, .spec.tolerations"),
+    (POD, {}, {"spec": {"containers": [NULL]}},
+     "error applying patch: failed to convert patch object to typed object: .spec.containers: "
+     "element 0: associative list with keys may not have non-map elements"),
+    (CONFIG_MAP, {}, {"binaryData": {"k": "***"}},
+     "unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: "
+     "illegal base64 data at input byte 0"),
+    (DEPLOYMENT, {}, {"spec": {"replicas": 2.5}},
+     "unable to convert unstructured object to apps/v1, Kind=Deployment: cannot convert float64 "
+     "to int32"),
+    (SCALE, {}, {"spec": {"replicas": 2}},
+     "error applying patch: failed to convert patch object to typed object: no corresponding type "
+     "for autoscaling/v1, Kind=Scale"),
+    (WIDGET, {"spec": {"size": "x"}}, {"spec": {"colour": "red"}},
+     "error applying patch: failed to convert original object to typed object: .spec.size: "
+     "expected numeric (int or float), got string"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "live", "config", "text"), REFUSED)
+def test_configurations_that_cannot_be_merged(
+    kind: GroupVersionKind, live: Any, config: Any, text: str
+) -> None:
+    with pytest.raises(MutationRefused) as refused:
+        merged(kind, live, config)
+    assert str(refused.value) == text
+
+
+def test_nothing_converts_between_versions() -> None:
+    live = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler"}
+    with pytest.raises(MutationRefused) as refused:
+        KINDS.merged(live, live, HPA_1, HPA_2)
+    assert str(refused.value) == (
+        "converting (v1.HorizontalPodAutoscaler) to (v2.HorizontalPodAutoscaler): unknown "
+        "conversion"
+    )
+
+
+def test_duplicates_in_the_object_are_no_reason_to_refuse() -> None:
+    twice = {"spec": {"containers": [{"name": "a"}, {"name": "a"}]}}
+    made = merged(POD, twice, {"metadata": {"labels": {"x": "y"}}})
+    assert [one["name"] for one in made["spec"]["containers"]] == ["a", "a"]
+
+
+UNREADABLE: list[tuple[GroupVersionKind, Any, str]] = [
+    (CONFIG_MAP, {"kind": "Nonsense"},
+     'no kind "Nonsense" is registered for version "v1" in scheme '
+     '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"'),
+    (CONFIG_MAP, {"data": {"a": 1}},
+     "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"),
+    (CONFIG_MAP, {"a": 1, "b": 2}, 'strict decoding error: unknown field "a", unknown field "b"'),
+    (CONFIG_MAP, "text", "json: cannot unmarshal string into Go value of type v1.ConfigMap"),
+    (WIDGET, {"kind": "", "apiVersion": "x.io/v1"},
+     """Object 'Kind' is missing in '{"apiVersion":"x.io/v1","kind":""}'"""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "document", "text"), UNREADABLE)
+def test_patched_documents_that_cannot_be_read(
+    kind: GroupVersionKind, document: Any, text: str
+) -> None:
+    with pytest.raises(StatusError) as refused:
+        KINDS.patched(document, kind, kind)
+    assert refused.value.code == 500
+    assert str(refused.value) == f"Internal error occurred: {text}"
+
+
+def test_another_kind_matters_in_the_end() -> None:
+    found = KINDS.patched({"kind": "Secret", "apiVersion": "v1"}, CONFIG_MAP, CONFIG_MAP)
+    assert str(found.spoiled) == (
+        "Internal error occurred: failed to convert object: converting (v1.Secret) to "
+        "(core.ConfigMap): unknown conversion"
+    )
+    widget = {"apiVersion": "y.io/v1", "kind": "Widget"}
+    assert "y.io/v1, Kind=Widget is unstructured" in str(
+        KINDS.patched(widget, WIDGET, WIDGET).spoiled
+    )
+
+
+def test_a_kind_of_another_group_is_refused_at_once() -> None:
+    document = {"kind": "Deployment", "apiVersion": "apps/v1"}
+    with pytest.raises(MutationRefused, match="is not suitable for converting to"):
+        KINDS.patched(document, CONFIG_MAP, CONFIG_MAP)
+
+
+def test_options_of_a_connection_stay_what_they_are() -> None:
+    options = {"kind": "PodExecOptions", "apiVersion": "v1", "container": "c"}
+    kind = GroupVersionKind("", "v1", "PodExecOptions")
+    assert KINDS.patched(options, kind, kind).made == options
+
+
+def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
+    document = {
+        "apiVersion": "x.io/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "labels": {"a": 1}, "nothing": 2},
+    }
+    made = KINDS.patched(document, WIDGET, WIDGET).made
+    assert made["metadata"] == {"name": "w"}

@@ -1,0 +1,94 @@
+"""What is said against the status of claims to devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.validation.resource_claims import claim_status
+
+Json = dict[str, Any]
+DEVICE = {"driver": "d", "pool": "p", "device": "x"}
+ALLOCATION = {"devices": {"results": [{"request": "r", **DEVICE}]}}
+USER = {"resource": "pods", "name": "p", "uid": "u"}
+
+
+@pytest.mark.parametrize(
+    ("status", "old", "expected"),
+    [
+        ({"allocation": ALLOCATION, "reservedFor": [USER], "devices": [DEVICE]}, {}, []),
+        ({"allocation": ALLOCATION}, {"allocation": ALLOCATION}, []),
+        (
+            {"reservedFor": [{}, USER, USER]},
+            {},
+            [
+                "status.reservedFor[0].resource: Required value",
+                "status.reservedFor[0].name: Required value",
+                "status.reservedFor[0].uid: Required value",
+                'status.reservedFor[2]: Duplicate value: "u"',
+                "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
+            ],
+        ),
+        (
+            {"devices": [{
+                **DEVICE, "shareID": "x", "data": [1],
+                "networkData": {"interfaceName": "x" * 257, "ips": ["10.0.0.1"]}}]},
+            {},
+            [
+                'status.devices[0].shareID: Invalid value: "x": uid must be in RFC 4122 normalized '
+                "form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
+                "characters",
+                'status.devices[0]: Invalid value: "d/p/x/x": must be an allocated device in the '
+                "claim",
+                'status.devices[0].data: Invalid value: "<value omitted>": must be a valid JSON '
+                "object",
+                "status.devices[0].networkData.interfaceName: Too long: may not be more than 256 "
+                "bytes",
+                'status.devices[0].networkData.ips[0]: Invalid value: "10.0.0.1": must be a valid '
+                "address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)",
+            ],
+        ),
+        (
+            {"allocation": {
+                "devices": {
+                    "results": [{"request": "z", **DEVICE, "bindingConditions": ["a"]}],
+                    "config": [{"source": "x", "requests": ["r"]}]},
+                "nodeSelector": {}}},
+            {},
+            [
+                'status.allocation.devices.results[0].request: Invalid value: "z": must be the '
+                "name of a request in the claim or the name of a request and a subrequest "
+                "separated by '/'",
+                "status.allocation.devices.results[0].bindingFailureConditions: Invalid value: "
+                "null: bindingFailureConditions are required to use bindingConditions",
+                'status.allocation.devices.config[0].source: Unsupported value: "x": supported '
+                'values: "FromClaim", "FromClass"',
+                "status.allocation.devices.config[0].opaque: Required value",
+                "status.allocation.nodeSelector.nodeSelectorTerms: Required value: must have at "
+                "least one node selector term",
+            ],
+        ),
+        (
+            {"allocation": {}},
+            {"allocation": ALLOCATION},
+            ["status.allocation: Invalid value: {}: field is immutable"],
+        ),
+    ],
+)  # fmt: skip
+def test_statuses(status: Json, old: Json, expected: list[str]) -> None:
+    spec = {"devices": {"requests": [{"name": "r"}]}}
+    found = claim_status({"spec": spec, "status": status}, {"spec": spec, "status": old})
+    assert list(map(str, found)) == expected
+
+
+def test_nobody_is_added_to_what_goes_away() -> None:
+    meta = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
+    spec = {"devices": {"requests": [{"name": "r"}]}}
+    status = {"allocation": ALLOCATION, "reservedFor": [USER]}
+    value = {"metadata": meta, "spec": spec, "status": status}
+    assert list(map(str, claim_status(value, {"status": {"allocation": ALLOCATION}}))) == [
+        "status.reservedFor: Forbidden: new entries may not be added while "
+        "`deallocationRequested` or `deletionTimestamp` are set"
+    ]
+    assert list(claim_status(value, value)) == []

@@ -1,0 +1,471 @@
+"""The store in a file: what it keeps, and everything that can be wrong with the file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from celadon.storage import (
+    Committed,
+    Compacted,
+    Condition,
+    Delete,
+    Entry,
+    FileError,
+    Put,
+    Retention,
+    Transaction,
+    create,
+    delete,
+    open_sqlite,
+    put,
+    update,
+)
+from celadon.storage import sqlite_file as file_module
+from celadon.storage.contract import (
+    MAX_OPERATIONS,
+    DiskFull,
+    Event,
+    FileDamaged,
+    FileLocked,
+    FileUnavailable,
+    NewerSchema,
+    NotAStore,
+)
+from celadon.storage.sqlite import COLUMNS, MAX_VARIABLES, SqliteJournal
+
+KEEP_ALL = Retention(events=None, seconds=None)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "store.db")
+
+
+def rows(path: str) -> list[tuple[int, str, int | None, bytes | None]]:
+    """The log of a store that is closed, positions as revisions."""
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT position, key, created, value FROM changes").fetchall()
+    connection.close()
+    return [(position // MAX_OPERATIONS, *rest) for position, *rest in found]
+
+
+# What is kept
+
+
+def test_everything_is_there_again(path: str) -> None:
+    with open_sqlite(path) as store:
+        for transaction in (
+            create("/a", b"1"),
+            update("/a", b"", 2),
+            create("/b", b"\x00\xff"),
+            Transaction((), (Put("/c\x00", b"c"), Delete("/b"), Put("/a", b"3"))),
+        ):
+            assert isinstance(store.submit(transaction).result(), Committed)
+        events = store.watch("", 1).take()
+        pages = [store.range("", revision=revision) for revision in range(1, 6)]
+    with open_sqlite(path) as store:
+        assert store.revision() == 5
+        assert store.watch("", 1).take() == events
+        assert [store.range("", revision=revision) for revision in range(1, 6)] == pages
+        assert store.submit(put("/d", b"")).result().revision == 6
+
+
+def test_revisions_are_never_used_again(path: str) -> None:
+    with open_sqlite(path) as store:
+        store.submit(put("/a", b"")).result()
+        store.submit(delete("/a")).result()
+        store.compact(3).result()
+    assert rows(path) == []
+    with open_sqlite(path) as store:
+        assert store.revision() == 3
+        with pytest.raises(Compacted):
+            store.watch("", 2)
+        assert store.submit(create("/a", b"")).result().revision == 4
+
+
+def test_compaction_leaves_what_is_in_force_and_what_came_later(path: str) -> None:
+    with open_sqlite(path) as store:
+        for transaction in (
+            put("/a", b"2"),
+            put("/b", b"3"),
+            put("/a", b"4"),
+            delete("/b"),
+            Transaction((), (Put("/c", b"6"), Put("/d", b"6"))),
+            put("/a", b"7"),
+            delete("/c"),
+        ):
+            store.submit(transaction).result()
+        store.compact(6).result()
+    assert rows(path) == [
+        (4, "/a", 2, b"4"),
+        (6, "/c", 6, b"6"),
+        (6, "/d", 6, b"6"),
+        (7, "/a", 2, b"7"),
+        (8, "/c", None, None),
+    ]
+    with open_sqlite(path) as store:
+        assert [event.previous for event in store.watch("", 6).take().events] == [
+            Entry("/a", b"4", 2, 4),
+            Entry("/c", b"6", 6, 6),
+        ]
+        store.compact(8).result()
+    assert rows(path) == [(6, "/d", 6, b"6"), (7, "/a", 2, b"7")]
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_compaction_tells_the_changes_of_a_transaction_apart(path: str, reopened: bool) -> None:
+    store = open_sqlite(path)
+    store.submit(Transaction((), (Put("/a", b""), Put("/b", b""), Put("/c", b"")))).result()
+    if reopened:
+        store.close()
+        store = open_sqlite(path)
+    with store:
+        store.submit(Transaction((Condition("/b", 2),), (Put("/b", b"new"),))).result()
+        store.compact(3).result()
+    assert [(revision, key) for revision, key, _, _ in rows(path)] == [
+        (2, "/a"),
+        (2, "/c"),
+        (3, "/b"),
+    ]
+
+
+def test_compaction_keeps_the_file_small(path: str) -> None:
+    with open_sqlite(path, Retention(events=100)) as store:
+        for _ in range(30):
+            for future in [store.submit(put("/a", bytes(10_000))) for _ in range(100)]:
+                future.result()
+    assert len(rows(path)) <= 1 + 110 + 100  # the last batch may have been of a hundred
+    assert os.path.getsize(path) < 8_000_000  # of 30 MB that were written
+
+
+def test_only_the_file_itself_stays(path: str, tmp_path: Path) -> None:
+    with open_sqlite(path) as store:
+        store.submit(put("/a", b"")).result()
+        assert {one.name for one in tmp_path.iterdir()} == {
+            "store.db",
+            "store.db-wal",
+            "store.db-mark",
+            "store.db-reserve",
+        }
+    assert {one.name for one in tmp_path.iterdir()} == {"store.db", "store.db-reserve"}
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"),
+    [("journal_mode", "wal"), ("synchronous", 2), ("locking_mode", "exclusive"), ("fullfsync", 1)],
+)
+def test_the_settings_that_promise_durability(path: str, pragma: str, value: object) -> None:
+    connection = file_module.connect(path)
+    assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
+    connection.close()
+
+
+# What can be wrong
+
+
+def test_locked_by_another_store(path: str) -> None:
+    with open_sqlite(path) as store:
+        with pytest.raises(FileLocked, match="in use by another process or store"):
+            open_sqlite(path)
+        assert store.submit(put("/a", b"")).result().revision == 2
+    open_sqlite(path).close()
+
+
+OTHER_PROCESS = """
+import sys
+from celadon.storage import open_sqlite
+store = open_sqlite(sys.argv[1])
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_locked_by_another_process(path: str) -> None:
+    other = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "open\n"
+    with pytest.raises(FileLocked, match=r"store\.db`: it is in use") as caught:
+        open_sqlite(path)
+    assert caught.value.path == path
+    other.kill()
+    other.communicate()
+    open_sqlite(path).close()  # a lock dies with its process
+
+
+def _garbage(path: str) -> None:
+    Path(path).write_bytes(b"apiVersion: v1\nkind: List\n" * 100)
+
+
+def _another_application(path: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE users (name)")
+    connection.close()
+
+
+def _another_application_without_tables(path: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA application_id = 7")
+    connection.close()
+
+
+def _newer(path: str) -> None:
+    open_sqlite(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def _damaged(path: str) -> None:
+    with open_sqlite(path) as store:
+        for number in range(200):
+            store.submit(put(f"/{number}", bytes(1000))).result()
+    with open(path, "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (os.path.getsize(path) - 8192))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind", "text"),
+    [
+        (_garbage, NotAStore, "not a SQLite database"),
+        (_another_application, NotAStore, "the database of another application"),
+        (_another_application_without_tables, NotAStore, "the database of another application"),
+        (_newer, NewerSchema, "its schema version is 99, this Celadon knows up to 3"),
+        (_damaged, FileDamaged, "it is damaged"),
+        (os.mkdir, FileUnavailable, "it is a folder"),
+    ],
+)
+def test_files_that_are_refused_and_left_alone(
+    path: str, spoil: Callable[[str], object], kind: type[FileError], text: str
+) -> None:
+    spoil(path)
+    before = None if os.path.isdir(path) else Path(path).read_bytes()
+    with pytest.raises(kind) as caught:
+        open_sqlite(path)
+    assert str(caught.value).startswith(f"`{path}`: {text}")
+    assert before is None or Path(path).read_bytes() == before
+
+
+def test_an_empty_file_is_a_new_store(path: str) -> None:
+    Path(path).touch()
+    with open_sqlite(path) as store:
+        assert store.revision() == 1
+
+
+def test_the_folder_must_be_there(path: str) -> None:
+    with pytest.raises(FileUnavailable, match="its folder does not exist"):
+        open_sqlite(f"{path}/none/store.db")
+
+
+READ_ONLY = """
+import os, sys
+from celadon.storage import FileError, open_sqlite
+if os.getuid() == 0:
+    os.setuid(65534)  # nothing is read-only for root
+try:
+    open_sqlite(sys.argv[1])
+except FileError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file_mode", "folder_mode", "answer"),
+    [
+        (0o444, 0o777, "FileReadOnly `store.db`: it is read-only"),
+        (0o666, 0o555, "FileReadOnly `store.db`: its folder is read-only"),
+        (0o000, 0o777, "FileUnavailable `store.db`: permission denied"),
+    ],
+)
+def test_read_only(path: str, file_mode: int, folder_mode: int, answer: str) -> None:
+    open_sqlite(path).close()
+    os.chmod(path, file_mode)
+    folder = os.path.dirname(path)
+    os.chmod(folder, folder_mode)
+    # The folder is made current before rights are given up: those above it may not be open to all.
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY, "store.db"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    os.chmod(folder, 0o755)
+    assert done.stdout.strip() == answer
+
+
+def test_a_full_disk_fails_writes_and_nothing_else(path: str) -> None:
+    quota = 1_000_000
+    written: list[str] = []
+    with open_sqlite(path, KEEP_ALL, max_bytes=quota) as store:
+        watch = store.watch("/")
+        with pytest.raises(DiskFull, match="the disk or the quota is full"):  # noqa: PT012
+            for number in range(1000):
+                store.submit(create(f"/{number:03}", bytes(10_000))).result()
+                written.append(f"/{number:03}")
+        assert 50 < len(written) < 100
+        before = store.revision()
+        assert before == 1 + len(written)
+        with pytest.raises(DiskFull):
+            store.submit(create("/more", bytes(10_000))).result()
+        assert store.get("/more") is None
+        assert [event.key for event in watch.take().events] == written
+        assert store.submit(delete("/000")).result().revision == before + 1
+        store.compact(before + 1).result()  # makes room
+        assert store.submit(create("/more", bytes(5_000))).result().revision == before + 2
+    with open_sqlite(path, KEEP_ALL) as store:
+        assert [one.key for one in store.range("").entries] == [*written[1:], "/more"]
+        assert store.revision() == before + 2
+    assert os.path.getsize(path) <= quota
+
+
+def test_a_full_disk_leaves_no_compaction_half_done(path: str) -> None:
+    """Without history, each write forgets what was before, in the same transaction."""
+    with open_sqlite(path, Retention(events=0), max_bytes=100_000) as store:
+        for key in ("/a", "/b", "/a"):
+            store.submit(put(key, bytes(10_000))).result()
+        for _ in range(2):
+            with pytest.raises(DiskFull):
+                store.submit(put("/a", bytes(200_000))).result()
+            assert store.get("/a") == Entry("/a", bytes(10_000), 2, 4)
+            with pytest.raises(Compacted):
+                store.get("/a", 2)
+            assert store.get("/a", 3) == Entry("/a", bytes(10_000), 2, 2)
+        assert store.submit(put("/c", b"")).result().revision == 5
+    assert [(revision, key) for revision, key, _, _ in rows(path)] == [
+        (3, "/b"),
+        (4, "/a"),
+        (5, "/c"),
+    ]
+
+
+@pytest.mark.parametrize("count", [1, MAX_VARIABLES // COLUMNS, MAX_VARIABLES // COLUMNS + 1, 999])
+def test_a_large_batch_keeps_to_the_variables_of_any_sqlite(
+    path: str, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Each row has several variables, and an older SQLite takes few in one statement."""
+    connect = sqlite3.connect
+
+    def limited(*args: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*args, **options)  # type: ignore[call-overload]
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, MAX_VARIABLES)
+        return connection  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+    entries = [Entry(f"/{number:04}", b"x", number + 2, number + 2) for number in range(count)]
+    events = [Event(one.mod_revision, one.key, one, None) for one in entries]
+    places = [(one.mod_revision, one.key) for one in entries]
+    journal = SqliteJournal(path, None)
+    journal.load()
+    journal.append(events, 0, ())  # as one statement, where it has few rows
+    journal.close()
+    assert len(rows(path)) == count
+    journal = SqliteJournal(path, None)
+    journal.load()
+    changed = [replace(one, revision=one.revision + count) for one in events]
+    journal.append(changed, 1, places)  # with a compaction
+    journal.close()
+    assert [revision for revision, *_ in rows(path)] == [one.revision for one in changed]
+
+
+def test_what_is_not_bytes_is_not_submitted() -> None:
+    with pytest.raises(TypeError, match="a value is not bytes"):
+        put("/a", [])  # type: ignore[arg-type]  # that is the point
+
+
+def _mount(folder: Path) -> bool:
+    """Whether a small file system is there now."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if not _mount(folder):
+        pytest.skip("mounting a small file system is not allowed here")
+    try:
+        path, ballast = str(folder / "store.db"), folder / "ballast"
+        ballast.write_bytes(bytes(300_000))
+        with open_sqlite(path) as store:
+            written = 0
+            with pytest.raises(DiskFull):  # noqa: PT012
+                while True:
+                    store.submit(put(f"/{written}", bytes(10_000))).result()
+                    written += 1
+            assert 10 < written < 100
+            assert len(store.range("").entries) == written
+            ballast.unlink()
+            assert store.submit(put("/more", bytes(10_000))).result().revision == written + 2
+        with open_sqlite(path) as store:
+            assert len(store.range("").entries) == written + 1
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+# Schema versions
+
+FIRST_SCHEMA = """
+PRAGMA application_id = 0x43454C41;
+PRAGMA user_version = 1;
+CREATE TABLE log (position INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER, value BLOB);
+CREATE TABLE state (compacted INTEGER NOT NULL);
+INSERT INTO state VALUES (4);
+INSERT INTO log VALUES (3 * 128 + 1, '/a', 2, x'61');
+INSERT INTO log VALUES (5 * 128, '/b', 5, x'62');
+"""
+
+
+def _first_schema(path: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(FIRST_SCHEMA)
+    connection.close()
+
+
+def test_files_of_the_first_schema_can_be_read(path: str) -> None:
+    _first_schema(path)
+    with open_sqlite(path) as store:
+        assert store.range("").entries == (Entry("/a", b"a", 2, 3), Entry("/b", b"b", 5, 5))
+        assert store.revision() == 5
+        assert [event.key for event in store.watch("", 4).take().events] == ["/b"]
+
+
+def test_older_files_are_migrated(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _first_schema(path)
+    another = ("DELETE FROM changes WHERE key = '/b'",)
+    monkeypatch.setattr(file_module, "MIGRATIONS", (*file_module.MIGRATIONS, another))
+    for _ in range(2):
+        with open_sqlite(path) as store:
+            assert [entry.value for entry in store.range("").entries] == [b"a"]
+    monkeypatch.undo()
+    with pytest.raises(NewerSchema, match="its schema version is 4, this Celadon knows up to 3"):
+        open_sqlite(path)
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _first_schema(path)
+    broken = ("DELETE FROM changes", "DELETE FROM missing")
+    monkeypatch.setattr(file_module, "MIGRATIONS", (*file_module.MIGRATIONS, broken))
+    with pytest.raises(FileUnavailable, match="no such table: missing"):
+        open_sqlite(path)
+    monkeypatch.undo()
+    with open_sqlite(path) as store:
+        assert len(store.range("").entries) == 2
