@@ -155,12 +155,7 @@ EXTRAS = {"celadon.cel.protobuf": "google"}
 DRAWERS = {"base", "common", "helpers", "manager", "misc", "shared", "utils"}
 """Names that say nothing of what is inside."""
 
-SHARED_NAMES: dict[str, tuple[set[str], str]] = {
-    "protobuf": (
-        {"celadon.cel.protobuf", "celadon.kube.protobuf"},
-        "messages as values of the language, and the bodies of requests and answers",
-    ),
-}
+SHARED_NAMES: dict[str, tuple[set[str], str]] = {}
 """Names that more than one module of a room has: which, and why a reader would expect it."""
 
 INNER_DOORS = {
@@ -307,6 +302,7 @@ CALLED_BY_OTHERS = {
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
     "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",
     "celadon.cel.parsing.macros.BLOCK_MACROS": "what the suites of the specification declare",
+    "celadon.cel.library.standard.SPECIFIED": "what the suites of the specification declare",
     "celadon.cel.parsing.macros.PROTOS_MACROS": "what the suites of the specification declare",
     "celadon.cli.audit.audit_inputs._Copy": "`io` calls it",
     "celadon.cli.main.CommandParser._print_message": "argparse calls it",

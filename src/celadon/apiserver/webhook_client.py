@@ -110,9 +110,9 @@ class CallerOnDemand:
         return await client.call(call, seconds)
 
     def _client(self, kubeconfig: str) -> WebhookClient:
-
         if not kubeconfig:
             return WebhookClient(self._routes.address)
+        # late: few servers show webhooks who they are
         from celadon.apiserver.clientconfig.kubeconfig_file import read_kubeconfigs
 
         def read() -> WebhookCredentials:

@@ -7,7 +7,9 @@ import inspect
 import pytest
 
 from celadon.cli.report import report_model
-from celadon.cli.report.report_model import EVERY, FINDING_FORMS, ReportForms, ReportView
+from celadon.cli.report.report_model import FINDING_FORMS, ReportForms, ReportView
+
+EVERY = [one for one in vars(report_model).values() if isinstance(one, ReportForms)]
 
 ROWS = [
     pytest.param(forms, name, id=f"{forms.view}-{name}")

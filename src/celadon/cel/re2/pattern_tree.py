@@ -28,7 +28,6 @@ from celadon.records import dataclass
 CharSet = tuple[tuple[int, int], ...]
 
 MAX_CODE_POINT = 0x10FFFF
-NO_CHARACTERS: CharSet = ()
 ANY: CharSet = ((0, MAX_CODE_POINT),)
 ANY_BUT_NEWLINE: CharSet = ((0, 9), (11, MAX_CODE_POINT))
 NEWLINE: CharSet = ((10, 10),)
