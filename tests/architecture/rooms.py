@@ -103,8 +103,8 @@ MAX_DOOR = 30
 """Names of one door."""
 
 LEAST = {
-    "cel": 88, "kube": 93, "admission": 93, "storage": 80, "goyaml": 100, "apiserver": 88, "webhook": 95,
-    "cli": 99, "testing": 100,
+    "cel": 88, "kube": 93, "admission": 93, "storage": 80, "goyaml": 100, "apiserver": 88,
+    "webhook": 95, "cli": 99, "testing": 100,
 }  # fmt: skip
 """How many of a room's public names are documented, in percent; a number that only rises."""
 

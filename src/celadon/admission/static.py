@@ -30,10 +30,10 @@ from celadon.records import dataclass
 
 __all__ = [
     "GATE",
-    "ManifestError",
     "NOTHING",
     "STATIC_PLUGINS",
     "STATIC_SUFFIX",
+    "ManifestError",
     "StaticDocument",
     "StaticObjects",
     "StaticPlugin",

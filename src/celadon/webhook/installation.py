@@ -17,9 +17,9 @@ from celadon.webhook.installation_settings import PORT, Certificates, Installati
 from celadon.webhook.policy_coverage import EVERYTHING, Coverage, coverages, policy_configuration
 
 __all__ = [
+    "EVERYTHING",
     "Certificates",
     "Coverage",
-    "EVERYTHING",
     "InstallationSettings",
     "access_manifests",
     "chart_values",

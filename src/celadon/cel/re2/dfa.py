@@ -242,9 +242,9 @@ def _keep(automaton: Dfa) -> None:
 # For that question groups and preferences mean nothing, so a tree may become any other with the
 # same answer: simpler ones are far more often safe to hand to `re` (see `backtracking`).
 #
-# - Loops of loops become one: `(a*)*`, `(a+)+` and `(a|b*)*` are `a*`, `a+` and `[ab]*`. A loop body
-#   that can be empty contributes nothing by being empty, so its optional parts become branches. Where
-#   an assertion is involved that would be wrong, and the loop stays.
+# - Loops of loops become one: `(a*)*`, `(a+)+` and `(a|b*)*` are `a*`, `a+` and `[ab]*`. A loop
+#   body that can be empty contributes nothing by being empty, so its optional parts become
+#   branches. Where an assertion is involved that would be wrong, and the loop stays.
 # - Neighbours that repeat the same set become one: `.*.*` is `.*`, `[0-9][0-9]*` is `[0-9]+`.
 # - What is optional at an open end goes: searching for `.*x+y*` is searching for `x`. If the whole
 #   matches somewhere then so does the rest without it, and the other way round with it being empty.

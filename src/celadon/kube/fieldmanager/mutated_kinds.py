@@ -209,18 +209,18 @@ def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -
     if rule is None or rule.atomic or value.cel_type.name != path:
         raise Unusual
     made = {}
-    for field, one in value.fields.items():
-        child = rule.child(field)
+    for name, one in value.fields.items():
+        child = rule.child(name)
         if child is None:
             raise Unusual
         if child.scalar in _ALLOWED.get(one.__class__, _NOTHING):
-            made[field] = one
+            made[name] = one
         elif one.__class__ is PatchObject:
-            made[field] = fitting_object(child, one, f"{path}.{field}")
+            made[name] = fitting_object(child, one, f"{path}.{name}")
         elif one.__class__ is list:
-            made[field] = _fitting_items(child, one, f"{path}.{field}")
+            made[name] = _fitting_items(child, one, f"{path}.{name}")
         elif one.__class__ is dict:
-            made[field] = _fitting_texts(child, one)
+            made[name] = _fitting_texts(child, one)
         else:
             raise Unusual
     return made

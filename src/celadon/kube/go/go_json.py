@@ -295,7 +295,7 @@ def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _merged(first: object, second: object) -> Any:  # noqa: ANN401 - any JSON
+def _merged(first: object, second: object) -> Any:
     if isinstance(first, dict) and isinstance(second, dict):
         made = dict(first)
         for key, value in second.items():

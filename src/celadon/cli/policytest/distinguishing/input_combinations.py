@@ -560,8 +560,8 @@ def _answers(group: Inputs) -> Iterator[_Changed]:
     no = AuthorizerAnswer(Ruling.DENY)
     yield _answered(AuthorizerAnswer(Ruling.ALLOW))
     yield _answered(no)
-    for field, value in group.questions:
-        yield _answered(AuthorizerAnswer(Ruling.ALLOW, {field: value}), no)
+    for question, value in group.questions:
+        yield _answered(AuthorizerAnswer(Ruling.ALLOW, {question: value}), no)
 
 
 def _answered(*answers: AuthorizerAnswer) -> _Changed:
