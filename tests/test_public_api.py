@@ -65,13 +65,13 @@ SPARED = {
         *("base64", "datetime", "decimal", "json", "urllib", "zlib", "zoneinfo"),
         *(
             "celadon.cel.analysis.cost_bound",
-            "celadon.cel.parsing.parser",
+            "celadon.cel.parsing.diagnosis",
             "celadon.cel.partial",
         ),
         *(
             "celadon.cel.re2.pattern",
             "celadon.cel.parsing.recovery",
-            "celadon.cel.values.calendar",
+            "celadon.cel.values.zones",
         ),
     },
     "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},

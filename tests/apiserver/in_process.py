@@ -15,7 +15,8 @@ from typing import Any
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import read_token_file
-from celadon.apiserver.authn.service_account_tokens import SignerOnDemand, new_elliptic_key
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.storage import Store, open_memory
 from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd

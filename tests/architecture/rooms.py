@@ -64,7 +64,7 @@ DOORS = {
     "celadon.storage.data_copies",
     "celadon.goyaml",
     "celadon.apiserver",
-    "celadon.apiserver.webhook_client",
+    "celadon.apiserver.webhook_routes",
     "celadon.apiserver.leaderelection",
     "celadon.apiserver.operation",
     "celadon.apiserver.clientconfig",

@@ -18,8 +18,7 @@ from celadon.cel.checking.tree_printer import print_ast, print_checked
 from celadon.cel.declarations import Variable
 from celadon.cel.errors import Source
 from celadon.cel.library import comprehensions, lists, optionals, sets, standard, strings
-from celadon.cel.parsing.descent import ParseOptions
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT

@@ -7,8 +7,7 @@ from hypothesis.strategies import SearchStrategy
 
 from celadon.cel.errors import Source
 from celadon.cel.parsing import macros
-from celadon.cel.parsing.descent import ParseOptions
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import (
     Ast,
     Call,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.apiserver.authn.service_account_tokens import NotAToken, parse_token
+from celadon.apiserver.authn.signed_tokens import NotAToken, parse_token
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.negotiation import media_clauses
 from celadon.apiserver.request_info import UnreadablePath, request_info

@@ -149,7 +149,7 @@ def test_a_built_in_kind(copy: Copy) -> None:
         },
     )
     copy.insert(
-        "src/celadon/kube/validation/built_in_validations.py",
+        "src/celadon/kube/validation/further_validations.py",
         "OTHERS: Final[Mapping[GroupKind, Validation]] = {\n",
         '    GroupKind("scheduling.k8s.io", "PriorityScheme"): Validation(\n'
         '        by_rules("scheduling.v1.PriorityScheme"), CLUSTER\n    ),\n',

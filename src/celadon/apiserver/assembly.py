@@ -85,8 +85,8 @@ from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTime
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import RequestLayers
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
-from celadon.apiserver.webhook_client import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.webhook_phases import Webhooks
+from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import MANY_OBJECTS, RequestWork, TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext

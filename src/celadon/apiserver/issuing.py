@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
-import ssl
-import tempfile
 from collections.abc import Iterable
 from dataclasses import field
-from pathlib import Path
 from typing import Final
 
 from cryptography import x509
@@ -18,8 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from celadon import owner_only
-from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.records import dataclass
 
 __all__ = [
@@ -148,18 +144,3 @@ def _begun(
 
 def _name(common: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-# --- Private files -----------------------------------------------------------
-#
-# Keys and certificates that TLS takes from files alone, and only for a moment.
-
-
-def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Both are PEM; the standard library reads them from files only. A key with a password is not
-    asked for it. Raises OSError, ssl.SSLError among them."""
-    with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
-        files = Path(folder, "tls.crt"), Path(folder, "tls.key")
-        for path, content in zip(files, (certificate, key), strict=True):
-            owner_only.write(path, content)
-        context.load_cert_chain(*files, password="")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ssl
 from typing import Final
 
-from celadon.apiserver.issuing import load_pair
+from celadon.apiserver.private_files import load_pair
 
 __all__ = ["ChangingTls", "context_with", "load_pair", "server_context"]
 

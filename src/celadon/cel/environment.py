@@ -23,9 +23,8 @@ from celadon.cel.cost import Range
 from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
 from celadon.cel.errors import CompileError, Issues, Source
 from celadon.cel.library.standard import LIBRARY as STANDARD
-from celadon.cel.parsing.descent import ParseOptions
 from celadon.cel.parsing.macros import Macro
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.program import Program
 from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst

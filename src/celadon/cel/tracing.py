@@ -18,9 +18,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from celadon.cel import syntax
 from celadon.cel.errors import Source
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.descent import ParseOptions
 from celadon.cel.parsing.lexer import TokenList, tokenize
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast, Call, Comprehension, Expr, Ident, ListLiteral, Literal, children
 from celadon.records import dataclass
 

@@ -7,8 +7,8 @@ the way back. `yaml_on_demand` loads what few texts need; `yaml_parts` cuts a fi
 documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 
+from celadon.goyaml.nesting import check_depth
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_events import check_depth
 from celadon.goyaml.yaml_on_demand import first_document, read_yaml, yaml_text
 from celadon.goyaml.yaml_scalars import (
     MAX_DEPTH,

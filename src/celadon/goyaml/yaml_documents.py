@@ -18,7 +18,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from celadon.goyaml.yaml_events import EventReader, NotQuick, TooDeep, check_depth, syntax_error
+from celadon.goyaml.nesting import NotQuick, TooDeep, check_depth
+from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.goyaml.yaml_scalars import (
     DECIMAL_PARTS,
     MAX_QUICK_TAG_DIRECTIVES,

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, read_token_file
-from celadon.apiserver.authn.service_account_tokens import (
-    ServiceAccountTokens,
-    SignerOnDemand,
-    new_elliptic_key,
-)
+from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens, SignerOnDemand
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
 from celadon.apiserver.authz.access_decisions import (
     AuthorizerChain,

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from celadon.apiserver.authn.authentication import CertificateRefused, certificate_user
+from celadon.apiserver.authn.client_certificates import CertificateRefused, certificate_user
 from celadon.kube import User
 
 NOW = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)

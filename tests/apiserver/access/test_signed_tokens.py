@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.apiserver.authn.service_account_tokens import (
+from celadon.apiserver.authn.signed_tokens import (
     MOST_CHARACTERS,
     NotAToken,
     decoded,

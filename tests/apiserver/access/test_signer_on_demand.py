@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.authn.service_account_tokens import (
-    KeyFileError,
-    SignerOnDemand,
-    new_elliptic_key,
-    parse_token,
-)
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.authn.signed_tokens import KeyFileError, parse_token
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 
 
 def test_reads_its_key_once() -> None:

@@ -11,15 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
-from celadon.apiserver.authn.service_account_tokens import (
-    KeyFileError,
-    SignatureRefused,
-    Signer,
-    key_id,
-    new_elliptic_key,
-    parse_token,
-    verify,
-)
+from celadon.apiserver.authn.signed_tokens import KeyFileError, SignatureRefused, parse_token
+from celadon.apiserver.authn.signing_keys import Signer, key_id, new_elliptic_key, verify
 
 
 def pem(key: PrivateKeyTypes) -> bytes:

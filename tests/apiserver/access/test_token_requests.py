@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.authn.service_account_tokens import parse_token
+from celadon.apiserver.authn.signed_tokens import parse_token
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.kube import StatusError
 from tests.apiserver.access.front_desk import NOW, SIGNER

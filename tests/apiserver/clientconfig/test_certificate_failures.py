@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from celadon.apiserver.clientconfig.certificate_failures import certificate_failure
-from tests.apiserver.webhook_client.loopback import AUTHORITY_KEY, DAY, NOW, certificate
+from tests.apiserver.webhook_routes.loopback import AUTHORITY_KEY, DAY, NOW, certificate
 
 UNKNOWN = "certificate signed by unknown authority"
 

@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
-from tests.apiserver.webhook_client.loopback import CA_BUNDLE
+from tests.apiserver.webhook_routes.loopback import CA_BUNDLE
 
 
 def test_a_bundle_is_all_that_is_trusted() -> None:

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http.server_settings import CredentialsFolder
 from celadon.apiserver.issuing import Pair
 

@@ -8,7 +8,7 @@ import ssl
 
 from cryptography import x509
 
-from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.issuing import Pair, covers_names, server_certificate
 from celadon.apiserver.tls import ChangingTls, context_with
 from tests.apiserver.http.certificates import DAY, new_authority

@@ -15,8 +15,7 @@ from celadon.cel.checking.scope import Declarations
 from celadon.cel.declarations import Function, Library, ObjectType, Overload, Variable
 from celadon.cel.errors import Source
 from celadon.cel.library.standard import LIBRARY
-from celadon.cel.parsing.descent import ParseOptions
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import BOOL, DYN, INT, STRING, object_type
 from tests.cel.types_in_tests import parse_type

@@ -6,9 +6,8 @@ import pytest
 
 from celadon.cel.checking.tree_printer import literal_text, print_ast
 from celadon.cel.errors import Source
-from celadon.cel.parsing.descent import ParseOptions
 from celadon.cel.parsing.macros import TWO_VARIABLE_MACROS
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast, Ident, LiteralValue, Unspecified
 from celadon.cel.values.text import Uint
 

@@ -11,8 +11,7 @@ from celadon.cel.checking.validators import run
 from celadon.cel.declarations import Function, Library, Overload, Variable
 from celadon.cel.errors import Source
 from celadon.cel.library.standard import LIBRARY
-from celadon.cel.parsing.descent import ParseOptions
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import CheckedAst, Comprehension
 from celadon.cel.types import DYN, LIST, STRING
 from celadon.cel.validator import ValidationContext, Validator

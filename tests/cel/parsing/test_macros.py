@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.parsing import macros
-from celadon.cel.parsing.descent import ParseOptions
+from celadon.cel.parsing.parser import ParseOptions
 from celadon.cel.syntax import Call, walk
 from tests.cel.trees import ALL_MACROS, errors, show, tree
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cel.errors import Source
-from celadon.cel.parsing.descent import ParseOptions
+from celadon.cel.parsing.parser import ParseOptions
 from celadon.cel.parsing.unparser import UnparseError, unparse
 from celadon.cel.syntax import Ast, Call, Ident, Literal, Select, Unspecified
 from celadon.cel.values.text import Uint

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.webhook_client.loopback import CA_BUNDLE, certificate, server_context
+from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.check.hooked import Json, configuration, webhook
 from tests.cli.files import config_map, run, write
 

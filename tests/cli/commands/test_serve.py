@@ -83,7 +83,7 @@ def test_a_client_certificate_says_who_asks(tmp_path: Path) -> None:
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.x509.oid import NameOID
 
-    from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+    from celadon.apiserver.authn.signing_keys import new_elliptic_key
     from celadon.apiserver.http.server_settings import CredentialsFolder
 
     now = datetime.datetime.now(datetime.UTC)

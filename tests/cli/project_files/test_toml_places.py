@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.project_config import KeyPath, key_places
+from celadon.cli.toml_places import KeyPath, key_places
 
 
 @pytest.mark.parametrize(

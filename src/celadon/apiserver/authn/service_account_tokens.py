@@ -6,22 +6,10 @@ of them. As k8s.io/kubernetes `pkg/serviceaccount/{claims,jwt}.go`.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import datetime
-import hashlib
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
-
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
-from cryptography.hazmat.primitives.asymmetric.utils import (
-    decode_dss_signature,
-    encode_dss_signature,
-)
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.apiserver.authn.identities import (
     CREDENTIAL_ID,
@@ -31,102 +19,19 @@ from celadon.apiserver.authn.identities import (
     POD_UID,
     StoredObjects,
 )
+from celadon.apiserver.authn.signed_tokens import (
+    NotAToken,
+    SignatureRefused,
+    SignedToken,
+    parse_token,
+)
 from celadon.kube import JsonObject, User, metadata, status
 from celadon.kube.rbac import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
-# --- Signed tokens -----------------------------------------------------------
-#
-# Signed tokens (JWS, compact form) as texts: taken apart and put together, nothing verified.
-#
-# Keys and signatures are in `signing_keys`. RFC 7515.
-
-
-MOST_CHARACTERS: Final = 128 << 10
-"""Of a token that is read."""
-
-
-class KeyFileError(ValueError):
-    """Text that holds no key that can be used."""
-
-
-class NotAToken(ValueError):
-    """Text that has not the form of a signed token."""
-
-
-class SignatureRefused(Exception):
-    """A token whose signature none of the keys can verify."""
-
-
-def encoded(data: bytes) -> str:
-    """Base64url without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def encoded_json(value: Mapping[str, Any]) -> str:
-    """A member of a token that is a JSON object; its members are sorted by name."""
-    return encoded(json.dumps(value, separators=(",", ":"), sort_keys=True).encode())
-
-
-def decoded(part: str) -> bytes:
-    """Base64url without padding. Raises NotAToken."""
-    if "=" in part or not part.isascii():
-        raise NotAToken(part)
-    try:
-        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raise NotAToken(part) from None
-
-
-def _without_doubles(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Which of two members counts, nobody should have to know. Raises ValueError."""
-    found = dict(members)
-    if len(found) != len(members):
-        raise ValueError("doubled member")
-    return found
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(text)
-
-
-def decoded_json(part: str) -> dict[str, Any]:
-    """A member of a token that is a JSON object. Raises NotAToken."""
-    try:
-        value = json.loads(
-            decoded(part), object_pairs_hook=_without_doubles, parse_constant=_no_number
-        )
-    except (ValueError, RecursionError):
-        raise NotAToken(part) from None
-    if not isinstance(value, dict):
-        raise NotAToken(part)
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class SignedToken:
-    """A token taken apart; nothing about it is verified yet."""
-
-    header: Mapping[str, Any]
-    claims: Mapping[str, Any]
-    signed: bytes
-    signature: bytes
-
-
-def parse_token(text: str) -> SignedToken:
-    """Raises NotAToken, also for what is too long to be one: anybody may send a megabyte, and it
-    is read before it is known whether it is signed."""
-    parts = text.split(".", 3)
-    if len(parts) != 3 or len(text) > MOST_CHARACTERS:
-        raise NotAToken(text)
-    header, claims, signature = parts
-    return SignedToken(
-        decoded_json(header),
-        decoded_json(claims),
-        f"{header}.{claims}".encode(),
-        decoded(signature),
-    )
+if TYPE_CHECKING:
+    from celadon.apiserver.authn.signing_keys import Signer
 
 
 # --- Signer on demand --------------------------------------------------------
@@ -146,6 +51,9 @@ class SignerOnDemand:
     def signer(self) -> Signer:
         """Raises KeyFileError for a key that cannot be used."""
         if self._read is None:
+            # late: see above
+            from celadon.apiserver.authn.signing_keys import Signer
+
             self._read = Signer.from_pem(self._pem())
         return self._read
 
@@ -155,6 +63,8 @@ class SignerOnDemand:
 
     def verify(self, token: SignedToken) -> None:
         """Raises SignatureRefused unless the key made the signature."""
+        # late: see above
+        from celadon.apiserver.authn.signing_keys import verify
 
         verify(token, (self.signer().public_key,))
 
@@ -369,130 +279,3 @@ def _annotations(claims: JsonObject, now: datetime.datetime) -> Iterator[tuple[s
     if warn_after and now.timestamp() > warn_after:
         late = int(now.timestamp()) - int(warn_after)
         yield STALE_TOKEN, f"subject: {subject}, seconds after warning threshold: {late}"
-
-
-# --- Signing keys ------------------------------------------------------------
-#
-# Keys of service account tokens: they sign tokens, and verify what was signed.
-#
-# A key's id is the base64url SHA-256 of its public half in DER form. RSA keys sign RS256, P-256
-# keys ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7518 section 3.
-
-
-PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
-PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
-
-RS256: Final = "RS256"
-ES256: Final = "ES256"
-_HALF: Final = 32
-"""Bytes of each of the two numbers of an ES256 signature."""
-
-WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
-
-
-def new_elliptic_key() -> bytes:
-    """A fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
-    hundred."""
-    return ec.generate_private_key(ec.SECP256R1()).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Signer:
-    """A private key that signs tokens."""
-
-    key: PrivateKey
-
-    @classmethod
-    def from_pem(cls, pem: bytes) -> Signer:
-        """Raises KeyFileError."""
-        try:
-            key = serialization.load_pem_private_key(pem, password=None)
-        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-            raise KeyFileError(f"cannot read the private key: {error}") from None
-        if isinstance(key, rsa.RSAPrivateKey):
-            return cls(key)
-        if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
-            return cls(key)
-        raise KeyFileError("the private key is neither RSA nor ECDSA on P-256")
-
-    @property
-    def public_key(self) -> PublicKey:
-        return self.key.public_key()
-
-    def sign(self, claims: Mapping[str, Any]) -> str:
-        """The token; members of the claims are sorted by name."""
-        public = self.public_key
-        header = {"alg": _algorithm(public), "kid": key_id(public)}
-        signed = f"{encoded_json(header)}.{encoded_json(claims)}"
-        return f"{signed}.{encoded(self._signature(signed.encode()))}"
-
-    def web_key(self) -> dict[str, str]:
-        """The public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
-        public = self.public_key
-        common = {"kid": key_id(public), "alg": _algorithm(public)}
-        if isinstance(public, rsa.RSAPublicKey):
-            of_rsa = public.public_numbers()
-            numbers = {"n": _number(of_rsa.n), "e": _number(of_rsa.e)}
-            return {"use": "sig", "kty": "RSA", **common, **numbers}
-        of_curve = public.public_numbers()
-        point = {"x": _number(of_curve.x, _HALF), "y": _number(of_curve.y, _HALF)}
-        kid, alg = common["kid"], common["alg"]
-        return {"use": "sig", "kty": "EC", "kid": kid, "crv": "P-256", "alg": alg, **point}
-
-    def _signature(self, data: bytes) -> bytes:
-        if isinstance(self.key, rsa.RSAPrivateKey):
-            return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
-        r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
-        return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
-
-
-def _number(value: int, length: int = 0) -> str:
-    """As few bytes as it takes, or `length` of them."""
-    return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
-
-
-def key_id(key: PublicKey) -> str:
-    der = key.public_bytes(
-        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    return encoded(hashlib.sha256(der).digest())
-
-
-def _algorithm(key: PublicKey) -> str:
-    return RS256 if isinstance(key, rsa.RSAPublicKey) else ES256
-
-
-def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
-    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key
-    that is there, only that one is tried. What a token calls critical is nothing that we know."""
-    named = token.header.get("kid")
-    every = list(keys)
-    chosen = [key for key in every if key_id(key) == named] or every
-    if not chosen:
-        raise SignatureRefused("invalid signature, no keys found")
-    if "crit" in token.header or not any(_verifies(key, token) for key in chosen):
-        raise SignatureRefused(WRONG_SIGNATURE)
-
-
-def _verifies(key: PublicKey, token: SignedToken) -> bool:
-    """The algorithm is that of the key; what the token says must agree."""
-    if token.header.get("alg") != _algorithm(key):
-        return False
-    try:
-        if isinstance(key, rsa.RSAPublicKey):
-            key.verify(token.signature, token.signed, padding.PKCS1v15(), hashes.SHA256())
-        else:
-            if len(token.signature) != 2 * _HALF:
-                return False
-            r, s = (
-                int.from_bytes(half, "big")
-                for half in (token.signature[:_HALF], token.signature[_HALF:])
-            )
-            key.verify(encode_dss_signature(r, s), token.signed, ec.ECDSA(hashes.SHA256()))
-    except InvalidSignature:
-        return False
-    return True

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from celadon.apiserver.clientconfig.kubeconfig_file import ExecCommand, KubeconfigUser
-from celadon.apiserver.issuing import load_pair
+from celadon.apiserver.private_files import load_pair
 from celadon.records import dataclass
 
 # --- Exec plugin -------------------------------------------------------------

@@ -37,7 +37,7 @@ from celadon.apiserver.operation.runtime_config import (
     read_admission_file,
     runtime_config,
 )
-from celadon.apiserver.webhook_client import given_services
+from celadon.apiserver.webhook_routes import given_services
 
 __all__ = [
     "MEMORY",

@@ -33,7 +33,7 @@ from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, read_token_file
 from celadon.apiserver.authn.identities import ADMINISTRATOR
-from celadon.apiserver.authn.service_account_tokens import KeyFileError
+from celadon.apiserver.authn.signed_tokens import KeyFileError
 from celadon.apiserver.http.http_server import HttpServer
 from celadon.apiserver.http.server_settings import (
     MEMORY,
@@ -419,7 +419,7 @@ async def _serve_api(
         handler = api.handle
         if prepared.audit is not None:
             # late: as the log
-            from celadon.apiserver.audit import AuditedHandler
+            from celadon.apiserver.audited_handler import AuditedHandler
 
             sources, metrics = api.core.sources, api.core.metrics
             counters = metrics.audit_events, metrics.audit_errors

@@ -232,7 +232,7 @@ class CredentialsFolder:
 
 def _new_key() -> bytes:
     # late: see above
-    from celadon.apiserver.authn.service_account_tokens import new_elliptic_key
+    from celadon.apiserver.authn.signing_keys import new_elliptic_key
 
     return new_elliptic_key()
 

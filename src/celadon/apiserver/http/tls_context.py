@@ -18,8 +18,8 @@ from celadon.apiserver.http.server_settings import (
     StartError,
     TlsSettings,
 )
-from celadon.apiserver.issuing import load_pair
 from celadon.apiserver.operation import log_lines
+from celadon.apiserver.private_files import load_pair
 from celadon.apiserver.tls import ChangingTls, server_context, trust_as_go
 
 

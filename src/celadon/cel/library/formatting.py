@@ -12,6 +12,7 @@ from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, chi
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
+from celadon.cel.values.format_clauses import Broken, Clause, parse
 from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import is_map
 from celadon.cel.values.runtime_types import type_name
@@ -27,7 +28,6 @@ from celadon.cel.values.text import (
     written,
 )
 from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
-from celadon.cel.values.value_notation import Broken, Clause, parse
 from celadon.records import dataclass
 
 # --- Format styles -----------------------------------------------------------

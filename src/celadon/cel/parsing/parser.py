@@ -10,9 +10,9 @@ from __future__ import annotations
 from celadon.cel.errors import Issues, Source
 from celadon.cel.parsing.descent import ParseOptions, descend, source_too_long, too_many_copies
 from celadon.cel.parsing.macros import CopyLimitExceeded
-from celadon.cel.parsing.recovery.machine import Machine, ParseStopped
-from celadon.cel.parsing.recovery.tree_reading import Reader
 from celadon.cel.syntax import Ast
+
+__all__ = ["ParseOptions", "parse"]
 
 
 def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
@@ -33,33 +33,6 @@ def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
 def _diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
     # late: the slow parser and its tables weigh as much as a seventh of the room, and who makes no
     # mistake never needs them.
+    from celadon.cel.parsing.diagnosis import diagnose
 
     return diagnose(source, options, issues)
-
-
-# --- Diagnosis ---------------------------------------------------------------
-#
-# What is wrong with an expression, in cel-go's words.
-#
-# Parses again, slowly, in the way of cel-go's generated parser
-# (`celadon.cel.parsing.recovery`). First come the errors of syntax; then, if parsing was not
-# given up, the tree is read for other errors.
-
-
-def diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
-    """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
-
-    def report_syntax_error(message: str, offset: int) -> None:
-        issues.add(f"Syntax error: {message}", offset)
-
-    reader = Reader(options, issues.add)
-    try:
-        tree = Machine(source.text, options.limits, report_syntax_error).parse()
-        root = reader.read(tree)
-    except ParseStopped as stopped:
-        if stopped.message:
-            issues.add(stopped.message, None)
-        return None
-    if issues:
-        return None
-    return Ast(root, source, reader.nodes.positions, reader.nodes.macro_calls)

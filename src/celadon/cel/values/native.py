@@ -18,8 +18,6 @@ already.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from celadon.cel.types import Type
@@ -27,7 +25,7 @@ from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
-from celadon.cel.values.timestamps import Duration, Timestamp, in_int64
+from celadon.cel.values.timestamps import Duration, Timestamp
 
 _UNCHANGED = frozenset(
     {type(None), bool, str, bytes, float, Uint, Timestamp, Duration, Type, MixedMap}
@@ -61,6 +59,9 @@ def _converted(value: object, path: str) -> Any:
         case float():
             return float(value)
         case _:
+            # late: `datetime` and `decimal` are loaded with the first of their objects.
+            from celadon.cel.values.python_types import converted
+
             return converted(value, path)
 
 
@@ -89,41 +90,3 @@ def _map(entries: Mapping[Any, Any], path: str) -> Any:
     ):
         return entries
     return make_map(pairs)
-
-
-# --- Python types ------------------------------------------------------------
-#
-# The objects of `datetime` and `decimal` as CEL values; `native` sends them here.
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def converted(value: object, path: str) -> Any:
-    """Raises TypeError for other classes, ValueError for what is out of range."""
-    match value:
-        case datetime():
-            return _timestamp(value)
-        case timedelta():
-            return _duration(value, path)
-        case Decimal():
-            integral = value.is_finite() and value == value.to_integral_value()
-            return int(value) if integral and in_int64(int(value)) else float(value)
-        case _:
-            raise TypeError(f"{path}: a {type(value).__name__} cannot be a CEL value")
-
-
-def _timestamp(moment: datetime) -> Timestamp:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    microseconds = (aware - _EPOCH) // _MICROSECOND
-    offset = aware.utcoffset() or timedelta()
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return Timestamp(seconds, rest * 1000, offset // timedelta(minutes=1))
-
-
-def _duration(delta: timedelta, path: str) -> Duration:
-    nanoseconds = delta // _MICROSECOND * 1000
-    if not in_int64(nanoseconds):
-        raise ValueError(f"{path}: {delta} is longer than a duration can be")
-    return Duration(nanoseconds)

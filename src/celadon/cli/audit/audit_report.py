@@ -9,9 +9,9 @@ from dataclasses import field
 from typing import Final
 
 from celadon.admission import Cause, Decision, Source
-from celadon.cli.check.check_options import unasked_plugins
 from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
+from celadon.cli.check.plugin_setting import unasked_plugins
 from celadon.cli.check.plugins import PluginChoice, Unasked
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem

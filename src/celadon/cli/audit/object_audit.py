@@ -42,7 +42,7 @@ from celadon.cli.check.object_preparation import Made, Prepare
 from celadon.cli.check.overlaid_world import GivenWorld
 from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
 from celadon.cli.check.policy_set import PolicySet
-from celadon.cli.exits import crash
+from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem

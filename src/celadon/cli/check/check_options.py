@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from celadon.cli.check.check_report import UnaskedPlugin
 from celadon.cli.check.manifests import Manifests, Parts, gather, unknown_kind
 from celadon.cli.check.object_judging import Settings
-from celadon.cli.check.plugins import PluginChoice, Unasked
 from celadon.cli.check.policy_set import PolicySets, only, policy_sets
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
 from celadon.cli.project_config import ConfigError
@@ -21,6 +19,7 @@ from celadon.records import dataclass
 if TYPE_CHECKING:
     from celadon.admission.plugins import PluginSettings
     from celadon.cli.check.answer_sources import AnswerSettings
+    from celadon.cli.check.plugins import PluginChoice
 
 
 # --- Plugin options ----------------------------------------------------------
@@ -343,22 +342,6 @@ def _chosen(policies: PolicySets, names: list[str]) -> PolicySets:
             hint = did_you_mean(name, [one for found in policies.all for one in found.policies])
             raise WrongUseError(f"no policy `{name}`{hint}")
     return only(policies, names) if names else policies
-
-
-# --- Plugin setting ----------------------------------------------------------
-#
-# The plugins of a choice that nobody could ask, as a report tells of them.
-
-
-def unasked_plugins(
-    choice: PluginChoice | None, counted: Mapping[Unasked, int]
-) -> tuple[UnaskedPlugin, ...]:
-    """Whom nobody could ask, by plugin."""
-    if choice is None:
-        return ()
-    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
-    some = [UnaskedPlugin(name, why, count) for (name, why), count in counted.items()]
-    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))
 
 
 # --- Policy files ------------------------------------------------------------

@@ -46,7 +46,7 @@ from celadon.cli.check.object_preparation import PLACEHOLDER_UID
 from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
 from celadon.cli.check.webhook_documents import Said
-from celadon.cli.exits import crash
+from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject, Status, StatusError, metadata

@@ -34,7 +34,7 @@ from celadon.admission.registration import (
 from celadon.admission.static import is_static, static_errors
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.manifests import Manifests
-from celadon.cli.exits import crash
+from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status

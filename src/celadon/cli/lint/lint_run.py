@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.admission.lint import Finding, LintMemory, Rule, Settings, chosen, lint
-from celadon.cli.exits import crash
+from celadon.cli.crashes import crash
 from celadon.cli.fmt import layout_config
 from celadon.cli.lint.comment_rule import EVERY_RULE, UNUSED_COMMENT, unused_comments
 from celadon.cli.lint.layout_rule import UNFORMATTED, is_asked, unformatted

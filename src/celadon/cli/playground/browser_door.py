@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.admission.lint import Settings, TypedScope, TypedScopes
 from celadon.cel import types
-from celadon.cli.exits import summary
+from celadon.cli.crashes import summary
 from celadon.cli.language_server.completions import Sort
 from celadon.cli.language_server.completions import completions as editor_completions
 from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at

@@ -22,14 +22,14 @@ from celadon.admission.incomplete import Missing, judged_partly
 from celadon.cli.audit.audit_lookups import given_objects, lookups_of, preparation
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
-from celadon.cli.check.check_options import unasked_plugins
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.plugin_setting import unasked_plugins
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.check.policy_set import PolicySet, PolicySets, validating_engine
-from celadon.cli.exits import crash
+from celadon.cli.crashes import crash
 from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replay.audit_logs import Read, log_files, read_events, total_bytes

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Notice, Place, Violation
-from celadon.cli.policytest.coverage import Measured
+from celadon.cli.policytest.coverage_counts import Measured
 from celadon.cli.policytest.mutants.alteration_counts import AlterationResult, Alterations, Fate
 from celadon.cli.policytest.run.case_results import (
     CaseOutcome,

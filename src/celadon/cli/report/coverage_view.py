@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.explain.value_texts import shortened
-from celadon.cli.policytest.coverage import Coverage, Goal, Measured, Wanted
+from celadon.cli.policytest.coverage_counts import Coverage, Goal, Measured, Wanted
 from celadon.cli.report.json_form import Shapes, data, document
 from celadon.cli.report.plain_text import Look, for_people
 from celadon.records import dataclass

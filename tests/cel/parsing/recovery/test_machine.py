@@ -11,8 +11,8 @@ import json
 import pytest
 
 from celadon.cel.errors import Source
-from celadon.cel.parsing.descent import ParseLimits, ParseOptions
-from celadon.cel.parsing.parser import parse
+from celadon.cel.parsing.descent import ParseLimits
+from celadon.cel.parsing.parser import ParseOptions, parse
 from tests.cel.trees import EVERYTHING, errors
 from tests.paths import shared
 

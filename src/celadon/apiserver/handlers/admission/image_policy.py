@@ -24,7 +24,7 @@ from celadon.admission.plugins import (
 from celadon.kube import JsonObject
 
 if TYPE_CHECKING:
-    from celadon.apiserver.webhook_phases import ImageBackend
+    from celadon.apiserver.image_backend import ImageBackend
 
 MOST_REMEMBERED: Final = 1024
 FINE: Final = Opinion()
@@ -53,7 +53,7 @@ class ImagePolicy:
         if settings is None or review is None:
             return FINE
         # late: few ask
-        from celadon.apiserver.webhook_phases import ImageBackend, NoAnswer
+        from celadon.apiserver.image_backend import ImageBackend, NoAnswer
 
         if self._backend is None:
             self._backend = ImageBackend(settings.kubeconfig, settings.backoff, self._clock)

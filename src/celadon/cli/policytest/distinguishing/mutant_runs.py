@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Cluster
-from celadon.cli.policytest.coverage import Measured
+from celadon.cli.policytest.coverage_counts import Measured
 from celadon.cli.policytest.distinguishing.altered_benches import (
     altered_bench,
     compiled_policy,

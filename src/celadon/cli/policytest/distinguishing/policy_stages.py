@@ -14,7 +14,8 @@ from typing import Any, Final
 from celadon.admission import Decision, ExpressionMemory, Outcome, Verdict
 from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.webhook_documents import Said
-from celadon.cli.policytest.coverage import Measured, measured
+from celadon.cli.policytest.coverage import measured
+from celadon.cli.policytest.coverage_counts import Measured
 from celadon.cli.policytest.distinguishing.altered_benches import altered_bench, compiles
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.policytest.run.case_bench import Bench, Sent

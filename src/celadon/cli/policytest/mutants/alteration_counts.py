@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterable
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.policytest.coverage import Measured
+from celadon.cli.policytest.coverage_counts import Measured
 from celadon.records import dataclass
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from celadon.admission import ADMIN, Note, Operation
 from celadon.cel.extend import re2
-from celadon.cli.check.check_options import unasked_plugins
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, UnaskedPlugin, Violation
+from celadon.cli.check.plugin_setting import unasked_plugins
 from celadon.cli.check.plugins import PluginChoice, Unasked
 from celadon.cli.exits import Exit
-from celadon.cli.policytest.coverage import Coverage, added_up
+from celadon.cli.policytest.coverage_counts import Coverage, added_up
 from celadon.cli.policytest.mutants.alteration_counts import Alterations
 from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.reading.documents import Document

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from celadon.admission.explain import ExpressionRun, Part, PolicyExplanation, explain
-from celadon.cel.extend import Literal, re2
-from celadon.cel.tracing import written_tree
-from celadon.cli.check.check_report import Place, PolicyError, Violation
+from celadon.cel.extend import re2
+from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.exits import crash
-from celadon.cli.explain.value_texts import brief, shortened
+from celadon.cli.crashes import crash
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.run.case_bench import Bench, Judged
+from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
 from celadon.cli.policytest.run.case_results import (
     Case,
-    CaseOutcome,
     CaseResult,
     FileResult,
     Mismatch,
@@ -221,6 +217,9 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
             status = _status(differences, doubts)
             values: tuple[PartValue, ...] = ()
             if differences:
+                # late: it traces expressions, which cases that pass need not
+                from celadon.cli.policytest.run.deciding_values import deciding_values
+
                 values = deciding_values(judged, outcome)
             unasked = tuple(found.unasked)
             return CaseResult(
@@ -263,67 +262,3 @@ def _problem(error: PolicyError) -> Problem:
 
 def _at(place: Place, text: str) -> Problem:
     return Problem(place.file, place.line, text)
-
-
-# --- Deciding values ---------------------------------------------------------
-#
-# What the parts of an expression came to that decided about a request.
-#
-# The engine is asked again, with somebody looking on (`celadon.admission.explain`): only for
-# cases that failed. Left out are literals, objects (their fields say it), and what loops
-# evaluate in their rounds.
-
-
-_MOST_CHARACTERS: Final = 100
-_MOST_PARTS: Final = 12
-
-
-def deciding_values(judged: Judged, outcome: CaseOutcome) -> tuple[PartValue, ...]:
-    """Of the first expression that the verdict is due to; none if a mutating policy decided."""
-    asked, deciding = judged.asked, outcome.deciding
-    if asked is None or not deciding or not deciding[0].expression:
-        return ()
-    found = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
-    for policy in found.policies:
-        if policy.policy.name == deciding[0].policy:
-            for run in _runs(policy, deciding[0]):
-                return tuple(dict.fromkeys(_values(run)))[:_MOST_PARTS]
-    return ()
-
-
-def _runs(policy: PolicyExplanation, wanted: Violation) -> Iterator[ExpressionRun]:
-    for binding in policy.bindings:
-        for case in binding.cases if binding.binding.name == wanted.binding else ():
-            for part in (*case.conditions, *case.validations):
-                if part.run is not None and _is_of(part, wanted):
-                    yield part.run
-
-
-def _is_of(part: Part, wanted: Violation) -> bool:
-    """Also one that a variable of failed."""
-    if part.source.path.text == wanted.field:
-        return True
-    decision = part.decision
-    return decision is not None and decision.source.path.text == wanted.field
-
-
-def _values(run: ExpressionRun) -> Iterator[PartValue]:
-    """Those of variables that it was the first to read, then its own parts."""
-    for variable in run.all_variables():
-        text = variable.expression.text
-        yield PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
-    program = run.expression.program
-    if program is None:
-        return
-    ast = program.checked.ast
-    for part in written_tree(ast).walk():
-        known = run.frame.outcomes.get(part.node.id)
-        if part.loop is not None or known is None or isinstance(part.node, Literal):
-            continue
-        if not isinstance(known.value, Mapping):
-            text = ast.source.text[part.start : part.end]
-            yield PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
-
-
-def _on_one_line(text: str) -> str:
-    return shortened(" ".join(text.split()), _MOST_CHARACTERS)

@@ -13,10 +13,10 @@ import pytest
 
 from celadon.admission.plugins import ImagePolicySettings, ImageVerdict
 from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
-from celadon.apiserver.webhook_phases import ImageBackend, NoAnswer
+from celadon.apiserver.image_backend import ImageBackend, NoAnswer
 from tests.admission.plugins.test_image_reviews import about
 from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
-from tests.apiserver.webhook_client.loopback import (
+from tests.apiserver.webhook_routes.loopback import (
     CA_BUNDLE,
     Server,
     certificate,

@@ -17,8 +17,8 @@ from celadon.apiserver.clientconfig.kubeconfig_file import (
     KubeconfigUser,
 )
 from celadon.apiserver.webhook_client import WebhookClient, WebhookCredentials
-from tests.apiserver.webhook_client.loopback import certificate, http, server_context, serving
-from tests.apiserver.webhook_client.test_webhook_client import call_of
+from tests.apiserver.webhook_routes.loopback import certificate, http, server_context, serving
+from tests.apiserver.webhook_routes.test_webhook_client import call_of
 
 NAMES = {
     "exact": (["a.ns.svc:443", "*.ns.svc:443", "a.ns.svc", "*"], "a.ns.svc", 443, "a.ns.svc:443"),

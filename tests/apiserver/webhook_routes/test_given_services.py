@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.webhook_client import given_services
+from celadon.apiserver.webhook_routes import given_services
 
 
 @pytest.mark.parametrize(

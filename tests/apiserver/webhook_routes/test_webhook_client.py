@@ -16,7 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from celadon.admission.webhooks import Call, NoReply, Reply
 from celadon.apiserver.webhook_client import WebhookClient
 from tests.admission.webhooks.hooking import hooks, webhook
-from tests.apiserver.webhook_client.loopback import (
+from tests.apiserver.webhook_routes.loopback import (
     CA_BUNDLE,
     DAY,
     NOW,

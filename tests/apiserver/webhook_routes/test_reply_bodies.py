@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.webhooks import UnreadableBody
-from celadon.apiserver.webhook_client import as_json
+from celadon.apiserver.webhook_routes import as_json
 
 
 def test_json_stays_as_it_is_and_yaml_becomes_json() -> None:

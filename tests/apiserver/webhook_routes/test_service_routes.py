@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission import ObjectWorld
 from celadon.apiserver.http_messages import NetworkFailure
-from celadon.apiserver.webhook_client import ServiceRoutes
+from celadon.apiserver.webhook_routes import ServiceRoutes
 
 
 def service(name: str, **spec: Any) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""Keys of service account tokens: they sign tokens, and verify what was signed.
+
+A key's id is the base64url SHA-256 of its public half in DER form. RSA keys sign RS256, P-256 keys
+ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7518 section 3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
+
+from celadon.apiserver.authn.signed_tokens import (
+    KeyFileError,
+    SignatureRefused,
+    SignedToken,
+    encoded,
+    encoded_json,
+)
+from celadon.records import dataclass
+
+PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+
+RS256: Final = "RS256"
+ES256: Final = "ES256"
+_HALF: Final = 32
+"""Bytes of each of the two numbers of an ES256 signature."""
+
+WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
+
+
+def new_elliptic_key() -> bytes:
+    """A fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
+    hundred."""
+    return ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A private key that signs tokens."""
+
+    key: PrivateKey
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> Signer:
+        """Raises KeyFileError."""
+        try:
+            key = serialization.load_pem_private_key(pem, password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise KeyFileError(f"cannot read the private key: {error}") from None
+        if isinstance(key, rsa.RSAPrivateKey):
+            return cls(key)
+        if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
+            return cls(key)
+        raise KeyFileError("the private key is neither RSA nor ECDSA on P-256")
+
+    @property
+    def public_key(self) -> PublicKey:
+        return self.key.public_key()
+
+    def sign(self, claims: Mapping[str, Any]) -> str:
+        """The token; members of the claims are sorted by name."""
+        public = self.public_key
+        header = {"alg": _algorithm(public), "kid": key_id(public)}
+        signed = f"{encoded_json(header)}.{encoded_json(claims)}"
+        return f"{signed}.{encoded(self._signature(signed.encode()))}"
+
+    def web_key(self) -> dict[str, str]:
+        """The public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
+        public = self.public_key
+        common = {"kid": key_id(public), "alg": _algorithm(public)}
+        if isinstance(public, rsa.RSAPublicKey):
+            of_rsa = public.public_numbers()
+            numbers = {"n": _number(of_rsa.n), "e": _number(of_rsa.e)}
+            return {"use": "sig", "kty": "RSA", **common, **numbers}
+        of_curve = public.public_numbers()
+        point = {"x": _number(of_curve.x, _HALF), "y": _number(of_curve.y, _HALF)}
+        kid, alg = common["kid"], common["alg"]
+        return {"use": "sig", "kty": "EC", "kid": kid, "crv": "P-256", "alg": alg, **point}
+
+    def _signature(self, data: bytes) -> bytes:
+        if isinstance(self.key, rsa.RSAPrivateKey):
+            return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
+        r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
+        return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
+
+
+def _number(value: int, length: int = 0) -> str:
+    """As few bytes as it takes, or `length` of them."""
+    return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
+
+
+def key_id(key: PublicKey) -> str:
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return encoded(hashlib.sha256(der).digest())
+
+
+def _algorithm(key: PublicKey) -> str:
+    return RS256 if isinstance(key, rsa.RSAPublicKey) else ES256
+
+
+def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
+    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key
+    that is there, only that one is tried. What a token calls critical is nothing that we know."""
+    named = token.header.get("kid")
+    every = list(keys)
+    chosen = [key for key in every if key_id(key) == named] or every
+    if not chosen:
+        raise SignatureRefused("invalid signature, no keys found")
+    if "crit" in token.header or not any(_verifies(key, token) for key in chosen):
+        raise SignatureRefused(WRONG_SIGNATURE)
+
+
+def _verifies(key: PublicKey, token: SignedToken) -> bool:
+    """The algorithm is that of the key; what the token says must agree."""
+    if token.header.get("alg") != _algorithm(key):
+        return False
+    try:
+        if isinstance(key, rsa.RSAPublicKey):
+            key.verify(token.signature, token.signed, padding.PKCS1v15(), hashes.SHA256())
+        else:
+            if len(token.signature) != 2 * _HALF:
+                return False
+            r, s = (
+                int.from_bytes(half, "big")
+                for half in (token.signature[:_HALF], token.signature[_HALF:])
+            )
+            key.verify(encode_dss_signature(r, s), token.signed, ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""The backend of ImagePolicyWebhook: what its answers are, and how it is asked over HTTPS.
+
+As k8s.io/apiserver `pkg/util/webhook/webhook.go`: the cluster and the user of a kubeconfig; a
+server that fails or is busy is asked up to five times, each time after a longer pause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import httpcore
+
+from celadon.admission.plugins import ImageVerdict
+from celadon.admission.webhooks import Reply, http_failure
+from celadon.apiserver.clientconfig.client_credentials import CredentialsError
+from celadon.apiserver.clientconfig.cluster_location import (
+    ClusterLocation,
+    given_cluster,
+    tls_to_cluster,
+)
+from celadon.apiserver.clientconfig.go_network import GoNetwork
+from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError
+from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.webhook_client import BrokenBody, Exchange
+from celadon.apiserver.webhook_routes import as_json
+from celadon.kube import JsonObject
+from celadon.kube.go import quote
+
+TIMEOUT_SECONDS: Final = 30
+ATTEMPTS: Final = 5
+GROWTH: Final = 1.5
+"""Of the pause from one attempt to the next."""
+_AGAIN: Final = frozenset({429, 500, 504})
+
+
+class NoAnswer(Exception):
+    """Why there is none, in Go's words."""
+
+
+class ImageBackend:
+    """`backoff` are the seconds before the second attempt; `clock` is Unix time. Belongs to the
+    event loop in which it is first used."""
+
+    def __init__(self, kubeconfig: str, backoff: float, clock: Callable[[], float]) -> None:
+        self._kubeconfig = kubeconfig
+        self._backoff = backoff
+        self._clock = clock
+        self._location: ClusterLocation | None = None
+        self._pool: httpcore.AsyncConnectionPool | None = None
+
+    async def ask(self, review: JsonObject) -> ImageVerdict:
+        """Raises NoAnswer."""
+        try:
+            location, pool = await self._connected()
+            own = await location.credentials.headers()
+        except (KubeconfigError, CredentialsError) as error:
+            raise NoAnswer(str(error)) from None
+        url = f"{location.cluster.server.rstrip('/')}?timeout={TIMEOUT_SECONDS}s"
+        body = json.dumps(review, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        reply = await self._reply(Exchange(pool, url, body, own), url)
+        for again in range(ATTEMPTS - 1):
+            if reply.code not in _AGAIN:
+                break
+            await asyncio.sleep(self._backoff * GROWTH**again)
+            reply = await self._reply(Exchange(pool, url, body, own), url)
+        return _verdict(reply)
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        if self._pool is not None:
+            await self._pool.aclose()
+
+    async def _connected(self) -> tuple[ClusterLocation, httpcore.AsyncConnectionPool]:
+        if self._location is None or self._pool is None:
+            self._location = given_cluster(Path(self._kubeconfig), "", {}, self._clock)
+            context = await tls_to_cluster(self._location)
+            network = GoNetwork(lambda host, port: (host, port))
+            self._pool = httpcore.AsyncConnectionPool(ssl_context=context, network_backend=network)
+        return self._location, self._pool
+
+    async def _reply(self, asked: Exchange, url: str) -> Reply:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await asked.reply()
+        except TimeoutError:
+            raise NoAnswer(f"Post {quote(url)}: context deadline exceeded") from None
+        except (NetworkFailure, BrokenBody) as error:
+            raise NoAnswer(f"Post {quote(asked.url)}: {error}") from None
+
+
+def _verdict(reply: Reply) -> ImageVerdict:
+    """Raises NoAnswer."""
+    failed = http_failure(reply, "application/json", as_json)
+    if failed is not None:
+        raise NoAnswer(failed[0])
+    try:
+        answer = json.loads(reply.body)
+    except ValueError:
+        answer = None
+    status = answer.get("status") if isinstance(answer, dict) else None
+    if not isinstance(status, dict):
+        raise NoAnswer("the backend's answer is no ImageReview with a status")
+    told = status.get("auditAnnotations")
+    return ImageVerdict(
+        status.get("allowed") is True,
+        str(status.get("reason") or ""),
+        {str(key): str(text) for key, text in told.items()} if isinstance(told, dict) else {},
+    )

@@ -1,0 +1,168 @@
+"""Calling admission webhooks: the network side of `celadon.admission.webhooks`.
+
+`webhook_phases` asks the hooks of a request through whatever can make a call; `webhook_client` is
+what does so over HTTP, on connections of `serve/outgoing`. `service_routes` knows where a service
+is.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from celadon.admission import World
+from celadon.admission.webhooks import Call, NoReply, Reply, UnreadableBody
+from celadon.apiserver.http_messages import NetworkFailure
+from celadon.kube.go import quote
+from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
+
+if TYPE_CHECKING:
+    from celadon.apiserver.webhook_client import WebhookClient
+
+__all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]
+
+
+# --- Service routes ----------------------------------------------------------
+#
+# Where a service is that a webhook is behind.
+#
+# A server outside of a cluster's network can be told (`given`); else the address is that of the
+# Service in the store. As k8s.io/apiserver `pkg/util/webhook/serviceresolver.go` and
+# `pkg/util/proxy` of k8s.io/kube-aggregator, with their texts.
+
+
+SUFFIX: Final = ".svc"
+
+Address = tuple[str, int]
+
+
+class ServiceRoutes:
+    """`given` is by (namespace, name, port); a port of 0 is for all of them."""
+
+    def __init__(self, world: World, given: Mapping[tuple[str, str, int], Address] = {}) -> None:
+        self._world = world
+        self._given = given
+
+    def address(self, host: str, port: int) -> Address:
+        """Where to dial `host`, the host of a URL. Raises NetworkFailure."""
+        name, dot, namespace = host.removesuffix(SUFFIX).partition(".")
+        if not host.endswith(SUFFIX) or not dot or "." in namespace:
+            return host, port
+        for key in ((namespace, name, port), (namespace, name, 0)):
+            if key in self._given:
+                return self._given[key]
+        service = self._world.get(SERVICES, namespace, name)
+        if service is None:
+            raise NetworkFailure(f"service {quote(name)} not found")
+        return _service_address(service.get("spec") or {}, name, port)
+
+
+def _service_address(spec: Mapping[str, Any], name: str, port: int) -> Address:
+    kind = spec.get("type", "ClusterIP")
+    if kind == "ExternalName":
+        return spec.get("externalName", ""), port
+    if kind not in {"ClusterIP", "NodePort", "LoadBalancer"}:
+        raise NetworkFailure(f"unsupported service type {quote(kind)}")
+    if spec.get("clusterIP") == "None":
+        raise NetworkFailure('cannot route to service with ClusterIP "None"')
+    if all(one.get("port") != port for one in spec.get("ports") or ()):
+        raise NetworkFailure(f"no service port {port} found for service {quote(name)}")
+    return spec.get("clusterIP", ""), port
+
+
+# --- Caller on demand --------------------------------------------------------
+#
+# The client that calls webhooks, made when the first one is called.
+#
+# Most servers never call any, and loading what speaks HTTP takes longer than half of a start.
+
+
+class CallerOnDemand:
+    """As a `WebhookClient` for each of the two types of webhooks. `kubeconfigs` are the files with
+    the credentials for validating and for mutating ones, empty for none."""
+
+    def __init__(self, routes: ServiceRoutes, kubeconfigs: tuple[str, str] = ("", "")) -> None:
+        self._routes = routes
+        self._kubeconfigs = kubeconfigs
+        self._clients: dict[bool, WebhookClient] = {}
+
+    async def call(self, call: Call, seconds: float, *, mutating: bool = False) -> Reply | NoReply:
+        """`seconds` are what is left of the request's own time."""
+        client = self._clients.get(mutating)
+        if client is None:
+            client = self._clients[mutating] = self._client(self._kubeconfigs[mutating])
+        return await client.call(call, seconds)
+
+    def _client(self, kubeconfig: str) -> WebhookClient:
+        # late: see above
+        from celadon.apiserver.webhook_client import WebhookClient
+
+        if not kubeconfig:
+            return WebhookClient(self._routes.address)
+        # late: see above
+        from celadon.apiserver.clientconfig.kubeconfig_file import read_kubeconfigs
+        from celadon.apiserver.webhook_client import WebhookCredentials
+
+        def read() -> WebhookCredentials:
+            return WebhookCredentials(read_kubeconfigs([Path(kubeconfig)]), time.time)
+
+        return WebhookClient(self._routes.address, read)
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        for client in self._clients.values():
+            await client.aclose()
+
+
+# --- Reply bodies ------------------------------------------------------------
+#
+# The bodies that webhooks answer with: JSON, or YAML that becomes JSON.
+
+
+def as_json(body: bytes) -> bytes:
+    """A body that may be YAML. Raises UnreadableBody."""
+    if body.lstrip().startswith(b"{"):
+        return body
+    from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load
+
+    try:
+        value = first_document(body).value
+    except UnreadableError as error:
+        raise UnreadableBody(error.upstream) from None
+    return json.dumps(value).encode()
+
+
+# --- Given services ----------------------------------------------------------
+#
+# Services of webhooks that are reached elsewhere than in a cluster's network, as the command
+# line says it: `NAMESPACE/NAME[:PORT]=HOST:PORT`, the right side also as the URL of a host.
+
+
+Services = dict[tuple[str, str, int], tuple[str, int]]
+
+
+def given_services(texts: Iterable[str]) -> Services:
+    """By namespace, name and port; a port of 0 is for all of them. Raises ValueError."""
+    return dict(map(_given, texts))
+
+
+def _given(text: str) -> tuple[tuple[str, str, int], tuple[str, int]]:
+    service, equals, address = text.partition("=")
+    namespace, slash, name = service.partition("/")
+    name, colon, port = name.partition(":")
+    found = urlsplit(address if "//" in address else f"//{address}")
+    try:
+        there = found.port or HTTPS_PORT
+        number = int(port) if colon else 0
+    except ValueError:
+        there = 0
+        number = -1
+    readable = equals and slash and namespace and name and found.hostname and there
+    plain = found.scheme in {"", "https"} and found.path in {"", "/"} and not found.query
+    if not readable or not plain or not 0 <= number <= 65535 or (colon and not number):
+        raise ValueError(f"`{text}` is not NAMESPACE/NAME[:PORT]=HOST:PORT")
+    return (namespace, name, number), (found.hostname or "", there)

@@ -1,0 +1,186 @@
+"""The rules of built-in kinds that few manifests have, as one table: loaded with the first of them.
+
+Its rows are like those of `built_in_validations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from celadon.kube.names import GroupKind
+from celadon.kube.validation import (
+    certificates,
+    cluster_rules,
+    core_kinds,
+    flowcontrol,
+    networking,
+    resource_claims,
+    resource_slices,
+    small_groups,
+    storage,
+    text_rules,
+)
+from celadon.kube.validation import resource_claims as claim_statuses
+from celadon.kube.validation.field_rules import by_rules
+from celadon.kube.validation.object_meta import Naming
+from celadon.kube.validation.validation_rows import (
+    ANY_FINALIZERS,
+    CLUSTER,
+    CLUSTER_ANY,
+    CLUSTER_AS_MADE,
+    Revisit,
+    Update,
+    Validation,
+)
+
+CANDIDATE: Final = Naming(
+    text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
+)
+STORAGE_VERSION: Final = Naming(small_groups.storage_version_name, namespaced=False)
+_CHANGED: Final = Revisit.AS_CHANGED
+
+CERTIFICATES: Final[Mapping[str, Validation]] = {
+    "CertificateSigningRequest": Validation(
+        certificates.certificate_signing_request,
+        CLUSTER_ANY,
+        certificates.certificate_signing_request_update,
+        certificates.request_status,
+    ),
+    "ClusterTrustBundle": Validation(
+        certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
+    ),
+    "PodCertificateRequest": Validation(
+        certificates.certificate_request,
+        update=certificates.certificate_request_update,
+        revisit=_CHANGED,
+    ),
+}
+FLOW_CONTROL: Final[Mapping[str, Validation]] = {
+    "FlowSchema": Validation(
+        flowcontrol.flow_schema,
+        CLUSTER,
+        status=flowcontrol.typed_conditions,
+        revisit=Revisit.AS_NEW,
+    ),
+    "PriorityLevelConfiguration": Validation(
+        flowcontrol.priority_level,
+        CLUSTER,
+        status=flowcontrol.typed_conditions,
+        revisit=Revisit.AS_NEW,
+    ),
+}
+DEVICES: Final[Mapping[str, Validation]] = {
+    "DeviceClass": Validation(
+        resource_claims.device_class, CLUSTER_AS_MADE, resource_claims.device_class_update
+    ),
+    "DeviceTaintRule": Validation(
+        resource_slices.taint_rule,
+        CLUSTER,
+        resource_slices.taint_rule_update,
+        resource_slices.taint_rule_status,
+        _CHANGED,
+    ),
+    "ResourceClaim": Validation(
+        resource_claims.claim,
+        update=resource_claims.claim_update,
+        status=claim_statuses.claim_status,
+    ),
+    "ResourceClaimTemplate": Validation(
+        resource_claims.claim_template,
+        update=resource_claims.claim_template_update,
+    ),
+    "ResourcePoolStatusRequest": Validation(
+        resource_slices.pool_status_request,
+        CLUSTER,
+        resource_slices.pool_status_request_update,
+        revisit=_CHANGED,
+    ),
+    "ResourceSlice": Validation(
+        resource_slices.resource_slice,
+        CLUSTER,
+        resource_slices.resource_slice_update,
+        revisit=_CHANGED,
+    ),
+}
+STORAGE: Final[Mapping[str, Validation]] = {
+    "CSIDriver": Validation(storage.driver, CLUSTER, storage.driver_update, revisit=_CHANGED),
+    "CSINode": Validation(storage.node, CLUSTER, storage.node_update, revisit=Revisit.AS_NEW),
+    "CSIStorageCapacity": Validation(storage.capacity, update=storage.capacity_update),
+    "StorageClass": Validation(storage.storage_class, CLUSTER, storage.storage_class_update),
+    "VolumeAttachment": Validation(
+        storage.attachment,
+        CLUSTER,
+        storage.attachment_update,
+        storage.attachment_update,
+        Revisit.AS_NEW,
+    ),
+    "VolumeAttributesClass": Validation(
+        storage.attributes_class, CLUSTER, storage.attributes_class_update
+    ),
+}
+OTHERS: Final[Mapping[GroupKind, Validation]] = {
+    GroupKind("apiregistration.k8s.io", "APIService"): Validation(
+        small_groups.api_service,
+        small_groups.api_service_naming,
+        status=small_groups.api_service_status,
+    ),
+    GroupKind("coordination.k8s.io", "Lease"): Validation(
+        by_rules("coordination.v1.Lease"), ANY_FINALIZERS, revisit=_CHANGED
+    ),
+    GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
+        small_groups.lease_candidate,
+        CANDIDATE,
+        small_groups.lease_candidate_update,
+        revisit=_CHANGED,
+    ),
+    GroupKind("discovery.k8s.io", "EndpointSlice"): Validation(
+        networking.endpoint_slice,
+        update=networking.endpoint_slice_update,
+        revisit=Revisit.AS_NEW,
+    ),
+    GroupKind("events.k8s.io", "Event"): Validation(
+        core_kinds.event, None, core_kinds.event_update
+    ),
+    GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
+        naming=STORAGE_VERSION, revisit=Revisit.NEVER
+    ),
+    GroupKind("node.k8s.io", "RuntimeClass"): Validation(
+        small_groups.runtime_class,
+        replace(CLUSTER, any_finalizers=True),
+        small_groups.runtime_class_update,
+    ),
+    GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
+        cluster_rules.priority_class,
+        CLUSTER,
+        cluster_rules.priority_class_update,
+        revisit=_CHANGED,
+    ),
+    GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
+        small_groups.migration,
+        CLUSTER,
+        small_groups.migration_update,
+        small_groups.migration_status,
+    ),
+}
+
+FURTHER_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+    **OTHERS,
+    **{
+        GroupKind(group, kind): validation
+        for group, kinds in {
+            "certificates.k8s.io": CERTIFICATES,
+            "flowcontrol.apiserver.k8s.io": FLOW_CONTROL,
+            "resource.k8s.io": DEVICES,
+            "storage.k8s.io": STORAGE,
+        }.items()
+        for kind, validation in kinds.items()
+    },
+}
+
+FURTHER_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
+    (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
+        certificates.request_approval
+    ),
+}

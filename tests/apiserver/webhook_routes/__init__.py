@@ -1,0 +1,1 @@
+"""Tests of `celadon.apiserver.webhook_routes`."""
