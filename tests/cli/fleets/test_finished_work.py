@@ -42,7 +42,7 @@ def test_another_version_of_celadon_finds_nothing_and_writes_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("celadon.__version__", "0.0.1")
+        patch.setattr("celadon.cli.fleets.finished_work.__version__", "0.0.1")
         results = kept(tmp_path, Findings(objects=1))
     assert results.found(Findings, "k") is None
     assert kept(tmp_path).found(Findings, "k") == FINDINGS

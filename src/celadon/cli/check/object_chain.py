@@ -13,7 +13,6 @@ says so.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -281,6 +280,8 @@ def refused_by(answer: PluginAnswer | None) -> Refusal | None:
 
 
 def _new_uid() -> str:
+    import uuid
+
     return str(uuid.uuid4())
 
 
