@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.quantity import parse
 from celadon.kube.validation.pods.pod_specs import pod_spec
 from celadon.kube.warnings.pod_warnings import overlapping_paths
 
@@ -88,3 +89,17 @@ def test_paths_that_cannot_meet_are_not_compared() -> None:
     items = [{"key": f"k{number}", "path": f"p{number}"} for number in range(500)]
     sources = [{"configMap": {"name": "m", "items": items}}]
     assert calls_of({"name": "v", "projected": {"sources": sources}}) < 500 * 20
+
+
+def test_amounts_of_a_million_digits() -> None:
+    """As ints they would need half a minute in which no other thread runs, and have no text."""
+    amounts = {"memory": "1" * 1_000_000, "hugepages-2Mi": "2" * 1_000_000}
+    container = {"name": "a", "image": "b", "resources": {"limits": amounts}}
+    assert list(pod_spec(FieldPath("spec"), {"containers": [container]}))
+    assert parse("-" + "1" * 1_000_000).int64_value() <= (1 << 63) - 1
+    assert [parse(text).int64_value() for text in ("-0.5", "1500m", "7", "-9Ki")] == [
+        -1,
+        2,
+        7,
+        -9216,
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -162,7 +161,8 @@ def _divides(name: str, amount: Quantity) -> bool:
         return False
     if size.sign <= 0 or not _is_whole(size):
         return False
-    return math.ceil(amount.as_decimal()) % int(size.as_decimal()) == 0
+    whole = amount.as_decimal().to_integral_value("ROUND_CEILING", context=EXACT)
+    return EXACT.remainder(whole, size.as_decimal()) == 0
 
 
 def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
