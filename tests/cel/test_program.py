@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment, EvaluationError, Program, Switches, types
+from celadon.cel.errors import CostLimitExceeded
 from celadon.cel.libraries import comprehensions, lists, optionals, strings
 from celadon.cel.runtime import EXPORTS
 from celadon.cel.syntax import Comprehension, Ident, ListLiteral
@@ -408,3 +409,17 @@ def test_where_there_is_no_plain_variant_the_listing_is_of_the_metered() -> None
     assert "# c = the cost so far" in shown
     assert re.search(r"\n +for v\d+ in t\d+: +# \.\.\.\n", shown)
     assert re.search(r"\n +t\d+ = t\d+ +# sum \+ i\n", shown)
+
+
+def test_what_went_over_its_limit_is_not_repeated_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = Environment().program(Environment().compile("[1, 2].all(a, a > 0)").checked())
+
+    def repeated(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("celadon.cel.partial.origin", repeated)
+    with pytest.raises(CostLimitExceeded) as caught:
+        program.evaluate_metered({}, 1)
+    assert "actual cost limit exceeded" in program.locate({}, caught.value).display()

@@ -25,7 +25,7 @@ from celadon.cel.analysis.tree_context import Context
 from celadon.cel.codegen.emitter import GeneratedModule
 from celadon.cel.codegen.metered import metered_module
 from celadon.cel.codegen.plain import plain_module
-from celadon.cel.errors import EvaluationError, Issues, Panicked
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panicked
 from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
 from celadon.cel.types import Type
 from celadon.cel.unknowns import AttributePattern
@@ -154,10 +154,11 @@ class Program:
     def locate(self, activation: Activation, error: EvaluationError) -> Issues:
         """An evaluation error as an issue at the place in the source where it came up, for people
         to read: `locate(...).display()`. The evaluation is repeated to find the place, unless that
-        would take long."""
+        would take long. What went over its limit has no place, and is not run without one."""
         ast = self._context.checked.ast
         node = None
-        if error.cost is not None and error.cost <= _MAX_REPEATED:
+        repeats = error.cost is not None and error.cost <= _MAX_REPEATED
+        if repeats and not isinstance(error, CostLimitExceeded):
             # late: few ask for it
             from celadon.cel.partial import origin
 

@@ -166,6 +166,15 @@ class Quantity:
                 self._decimal = EXACT.scaleb(whole, Decimal(self.scale)) if self.scale else whole
         return self._decimal
 
+    def int64_value(self) -> int:
+        """Rounded away from zero; of what no int64 can hold the lowest bits, as Go's `Value`."""
+        value = self.as_decimal()
+        whole = value.copy_abs().to_integral_value(decimal.ROUND_UP, context=EXACT)
+        low = int(EXACT.remainder(whole, Decimal(1 << 64)))
+        low -= (low >> 63) << 64
+        wrapped = -low if value.is_signed() else low
+        return MIN_INT64 if wrapped > MAX_INT64 else wrapped
+
     def approximate_float(self) -> float:
         """Mantissa and power of ten multiplied as float64, which may be off in the last place."""
         if self.exact is None:

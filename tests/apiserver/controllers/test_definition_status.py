@@ -141,3 +141,25 @@ def test_groups_of_the_community_need_approval(
         obj["metadata"]["annotations"] = {"api-approved.kubernetes.io": annotation}
     found = texts(named(obj))[-1]
     assert found == ("KubernetesAPIApprovalPolicyConformant", status, reason, message)
+
+
+class Compared(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    times = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_many_short_names_are_looked_up_not_searched_for() -> None:
+    """Every change of a definition looks at its names again, on the event loop."""
+    obj = named(definition(shortNames=[f"s{number}" for number in range(1_000)]))
+    wanted = [Compared(f"s{number}") for number in range(1_000)]
+    obj["spec"]["names"] = {**obj["spec"]["names"], "shortNames": wanted}
+    Compared.times = 0
+    assert texts(named(obj)) == [ACCEPTED, INSTALLING]
+    assert Compared.times <= 10_000

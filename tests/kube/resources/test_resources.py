@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from celadon.kube.names import GroupVersionKind, GroupVersionResource
-from celadon.kube.resources.api_resources import SCALE, api_groups, guess_resource, known_resources
+from celadon.kube.resources.api_resources import (
+    SCALE,
+    api_groups,
+    custom_resources,
+    guess_resource,
+    known_resources,
+)
 
 WIDGETS: dict[str, Any] = {
     "spec": {
@@ -116,3 +122,14 @@ def test_groups() -> None:
 )
 def test_guess(kind: str, plural: str) -> None:
     assert guess_resource(GroupVersionKind("g", "v1", kind)) == ("g", "v1", plural)
+
+
+def test_versions_of_a_definition_share_what_is_equivalent() -> None:
+    """A tuple for each would be gigabytes for a definition of a megabyte."""
+    versions = [{"name": f"v{number}", "served": True} for number in range(1, 50)]
+    definition = {**WIDGETS, "spec": {**WIDGETS["spec"], "versions": versions}}
+    found = custom_resources(definition)
+    assert len({id(one.equivalents) for one in found}) == 1
+    catalog = known_resources().with_crds([definition])
+    others = [where.version for where, _ in catalog.equivalents(found[1].gvr)]
+    assert others == [one["name"] for one in versions if one["name"] != "v2"]

@@ -26,3 +26,7 @@ def test_both_amounts_of_a_claim() -> None:
         'spec.resources.requests[storage]: fractional byte value "100m" is invalid, must be an '
         "integer"
     ]
+
+
+def test_an_amount_of_a_million_digits_is_whole() -> None:
+    assert list(fractional_bytes({"memory": "1" * 1_000_000}, "memory", PATH)) == []

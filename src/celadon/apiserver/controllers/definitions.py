@@ -102,7 +102,7 @@ def _accepted_names(
         if field == "categories":
             problems: list[str] = []
         elif field == "shortNames":
-            mine = own.get(field) or ()
+            mine = frozenset(own.get(field) or ())
             new = [one for one in wanted.get(field) or () if one not in mine]
             problems = [one for one in new if one in resources]
         else:
@@ -330,6 +330,7 @@ class DefinitionApiServices:
         self._services = services
         self._new_context = new_context
         self._services_prefix = collection_prefix(services)
+        self._wanted: dict[str, tuple[JsonObject, frozenset[str]]] = {}
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -342,7 +343,7 @@ class DefinitionApiServices:
 
     async def reconcile(self, item: str) -> None:
         version, _, group = item.partition(".")
-        wanted = any(item in _services_of(one) for one in self._definitions.all())
+        wanted = any(item in self._services_wanted(one) for one in self._definitions.all())
         stored = self._objects.get(self._services, "", item)
         if stored is None:
             if wanted:
@@ -358,6 +359,15 @@ class DefinitionApiServices:
                 self._services, "", item, in_order(kept), stored.revision
             ):
                 raise Stale
+
+    def _services_wanted(self, definition: JsonObject) -> frozenset[str]:
+        """Remembered for the stored object: a definition with thousands of versions is looked at
+        once for each of them."""
+        name = metadata.name(definition)
+        known = self._wanted.get(name)
+        if known is None or known[0] is not definition:
+            known = self._wanted[name] = definition, frozenset(_services_of(definition))
+        return known[1]
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()

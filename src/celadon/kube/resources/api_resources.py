@@ -76,6 +76,8 @@ class Resource:
     storage_version: str = ""
     storage_version_hash: str = ""
     equivalents: tuple[GroupVersion, ...] = ()
+    """Where the same objects are. It may name the resource's own version, so that the versions of
+    a definition share one tuple: thousands of them would need gigabytes otherwise."""
     subresources: tuple[Subresource, ...] = ()
     field_labels: tuple[str, ...] = ()
     """The fields that a field selector may name."""
@@ -142,6 +144,8 @@ class Catalog:
             return ()
         found = []
         for group, version in resource.equivalents:
+            if group == gvr.group and version == gvr.version:
+                continue
             other = self._by_gvr.get(GroupVersionResource(group, version, gvr.resource))
             kind = None if other is None else other.kind_of(subresource)
             if other is not None and kind is not None:
@@ -242,8 +246,9 @@ def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
         categories=_names(names, "categories"),
         custom=True,
         storage_version=storage,
+        equivalents=tuple(GroupVersion(group, version["name"]) for version in versions),
     )
-    return tuple(_custom_version(base, version, versions) for version in versions)
+    return tuple(_custom_version(base, version) for version in versions)
 
 
 def is_established(definition: Mapping[str, Any]) -> bool:
@@ -252,10 +257,8 @@ def is_established(definition: Mapping[str, Any]) -> bool:
     return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
 
 
-def _custom_version(
-    base: Resource, version: Mapping[str, Any], versions: Iterable[Mapping[str, Any]]
-) -> Resource:
-    name, group = version["name"], base.gvr.group
+def _custom_version(base: Resource, version: Mapping[str, Any]) -> Resource:
+    name = version["name"]
     gvk = base.gvk._replace(version=name)
     selectable = version.get("selectableFields") or ()
     standard = ("metadata.name", "metadata.namespace") if base.namespaced else ("metadata.name",)
@@ -264,9 +267,6 @@ def _custom_version(
         gvr=base.gvr._replace(version=name),
         gvk=gvk,
         served=bool(version.get("served")),
-        equivalents=tuple(
-            GroupVersion(group, other["name"]) for other in versions if other["name"] != name
-        ),
         subresources=_custom_subresources(gvk, version),
         field_labels=(*standard, *(one["jsonPath"].removeprefix(".") for one in selectable)),
     )

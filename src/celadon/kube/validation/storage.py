@@ -168,7 +168,7 @@ def persistent_volume(obj: JsonObject) -> Errors:
         shown = dict(sorted(capacity.items())) or spec.get("capacity")
         yield fieldpath.not_supported(at, shown, ["storage"])
     for name, text in sorted(capacity.items()):
-        amount = int(parse_amounts(text).as_decimal().to_integral_value("ROUND_UP"))
+        amount = parse_amounts(text).int64_value()
         if amount < 0:
             why = "must be a valid resource quantity"
             yield fieldpath.invalid(at.key(name), amount, why)

@@ -14,7 +14,7 @@ from celadon.kube import metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import Quantity, QuantityError, parse
+from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.warnings.warned_addresses import address_warnings
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
@@ -47,15 +47,17 @@ def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> 
         found = parse(str(text))
     except QuantityError:
         return
-    if _thousandths(found) % 1000:
+    if not _is_whole(found):
         yield (
             f"{path.key(name)}: fractional byte value {quote(str(found))} is invalid, must be an "
             "integer"
         )
 
 
-def _thousandths(found: Quantity) -> int:
-    return int(found.round_up(-3).as_decimal() * 1000)
+def _is_whole(found: Quantity) -> bool:
+    """Without an int: a million digits take half a minute to become one, and no thread runs."""
+    value = found.round_up(-3).as_decimal()
+    return value == value.to_integral_value(context=EXACT)
 
 
 def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
@@ -294,8 +296,12 @@ def _items(source: JsonObject, named: str = "") -> list[_Place]:
     return [_Place(item.get("path", ""), named) for item in source.get("items") or ()]
 
 
+_Places = dict[str, list[_Place]]
+"""By the first part of their paths: only places that share it can meet."""
+
+
 def _of_projected(projected: JsonObject, name: str) -> Iterator[str]:
-    places: list[_Place] = []
+    places: _Places = {}
     for source in projected.get("sources") or ():
         if any(source.get(kind) is not None for kind in _SOURCES):
             added = _projected_places(source)
@@ -327,16 +333,17 @@ def _projected_places(source: JsonObject) -> list[_Place]:
 
 
 def _overlaps(
-    added: Iterable[_Place], volume: str, source: str, places: list[_Place] | None = None
+    added: Iterable[_Place], volume: str, source: str, places: _Places | None = None
 ) -> Iterator[str]:
     """`places` are those that were there before; it gets the new ones, too."""
-    places = [] if places is None else places
+    places = {} if places is None else places
     for one in added:
         place = _Place(one.path.rstrip("/"), one.source)
-        for other in places:
+        near = places.setdefault(place.path.partition("/")[0], [])
+        for other in near:
             if _meet(place.path, other.path):
                 yield f"volume {quote(volume)} ({source}): overlapping paths: {place} with {other}"
-        places.append(place)
+        near.append(place)
 
 
 def _meet(one: str, other: str) -> bool:

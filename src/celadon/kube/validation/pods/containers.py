@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
@@ -265,7 +265,7 @@ class Surroundings:
     """What the containers of a pod share."""
 
     volumes: Mapping[str, JsonObject]
-    claims: Sequence[str]
+    claims: Collection[str]
     grace_period: int
     restart_policy: str
     host_users: bool

@@ -150,7 +150,9 @@ def pod_spec(
         yield from _resource_claims(path, spec, is_static=is_static)
     around = Surroundings(
         volumes=usable,
-        claims=[one["name"] for one in spec.get("resourceClaims") or () if one.get("name")],
+        claims=frozenset(
+            one["name"] for one in spec.get("resourceClaims") or () if one.get("name")
+        ),
         grace_period=grace_period or 0,
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -161,7 +161,8 @@ def _divides(name: str, amount: Quantity) -> bool:
         return False
     if size.sign <= 0 or not _is_whole(size):
         return False
-    return math.ceil(amount.as_decimal()) % int(size.as_decimal()) == 0
+    whole = amount.as_decimal().to_integral_value("ROUND_CEILING", context=EXACT)
+    return EXACT.remainder(whole, size.as_decimal()) == 0
 
 
 def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
@@ -173,7 +174,7 @@ def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
 def requirements(
     path: FieldPath,
     given: JsonObject,
-    claims: Sequence[str],
+    claims: Collection[str],
     name_rule: NameRule = container_resource_name,
 ) -> Errors:
     """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
@@ -195,7 +196,7 @@ def requirements(
     yield from _claims(path, given, claims)
 
 
-def pod_requirements(path: FieldPath, spec: JsonObject, claims: Sequence[str]) -> Errors:
+def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str]) -> Errors:
     """`resources` of a pod's spec; `path` is theirs."""
     given: JsonObject | None = spec.get("resources")
     if given is None:
@@ -244,8 +245,18 @@ def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> E
         yield fieldpath.invalid(at, str(request), detail)
 
 
-def _claims(path: FieldPath, given: JsonObject, claims: Sequence[str]) -> Errors:
+def _requests_below(name: str, used: Collection[str], requests_of: Mapping[str, int]) -> int:
+    """How many of those begin with the name and a slash; `requests_of` counts them by what is
+    before their first slash, which is all that a name without one has to ask."""
+    if "/" not in name:
+        return requests_of.get(name, 0)
+    return sum(one.startswith(f"{name}/") for one in used)
+
+
+def _claims(path: FieldPath, given: JsonObject, claims: Collection[str]) -> Errors:
     used: set[str] = set()
+    requests_of: Counter[str] = Counter()
+    listed = ""
     for at, claim in items(given, "claims", path):
         name, request = claim.get("name") or "", claim.get("request") or ""
         if not name:
@@ -261,10 +272,13 @@ def _claims(path: FieldPath, given: JsonObject, claims: Sequence[str]) -> Errors
                 yield fieldpath.duplicate(at, key)
             elif not request:
                 # Each request of the claim that was named is one too many.
-                for _ in (one for one in used if one.startswith(f"{name}/")):
+                for _ in range(_requests_below(name, used, requests_of)):
                     yield fieldpath.duplicate(at, name)
+            if key not in used and "/" in key:
+                requests_of[key.partition("/")[0]] += 1
             used.add(key)
         if name not in claims:
-            listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
+            if not listed:
+                listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{listed}"
             yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, at, name, detail)

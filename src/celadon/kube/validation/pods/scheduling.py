@@ -187,6 +187,7 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
     pairs = [
         (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
     ]
+    last = {pair: index for index, pair in enumerate(pairs)}
     for index, (at, one) in enumerate(items(spec, "topologySpreadConstraints", path)):
         key, action = pairs[index]
         skew = one.get("maxSkew", 0)
@@ -195,7 +196,7 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
         if not key:
             yield fieldpath.required(at.child("topologyKey"), "can not be empty")
         yield from supported(at.child("whenUnsatisfiable"), action, SCHEDULE_ACTIONS)
-        if pairs[index] in pairs[index + 1 :]:
+        if last[pairs[index]] > index:
             where = at.child("{topologyKey, whenUnsatisfiable}")
             yield fieldpath.duplicate(where, f"{{{key}, {action}}}")
         yield from _min_domains(at.child("minDomains"), one.get("minDomains"), action)
