@@ -12,8 +12,8 @@ import { loaded } from "./src/python_loader.js";
 const PACKER = String.raw`
 import json, marshal, os, yaml
 
-OUT = {"celadon": ("serve", "store", "testing", "webhook", "cli/commands", "cli/completing",
-    "cli/auditing", "cli/replaying", "cli/starting", "cli/playing/site"), "yaml": ()}
+OUT = {"celadon": ("apiserver", "storage", "testing", "webhook", "cli/commands", "cli/audit",
+    "cli/replay", "cli/playground/site"), "yaml": ()}
 
 def modules(root, package):
     for parent, folders, files in os.walk(root):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import World
 from celadon.admission.webhooks import REVIEW_KIND, Call, NoReply, Reply
-from celadon.apiserver.webhook_client import CallerOnDemand, ServiceRoutes
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader
@@ -109,6 +108,9 @@ class RealCalls:
     def __init__(
         self, world: World, services: Mapping[tuple[str, str, int], tuple[str, int]]
     ) -> None:
+        # The server's packages: only who calls webhooks needs them.
+        from celadon.apiserver.webhook_client import CallerOnDemand, ServiceRoutes
+
         self._runner = asyncio.Runner()
         self._client = CallerOnDemand(ServiceRoutes(world, services))
 
