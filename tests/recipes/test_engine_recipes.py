@@ -58,7 +58,7 @@ def test_a_lint_rule(copy: Copy) -> None:
     )
     copy.insert(
         wording,
-        "nodes_of\nfrom celadon.cel.syntax import Ident, Select\n",
+        '_ESCAPE: Final = late_pattern(r"__[^_]+__")\n',
         "\n\ndef _unfinished_messages(bundle: Bundle) -> Iterator[Report]:\n"
         "    for case in bundle.policies:\n"
         "        for i, validation in enumerate(case.spec.validations):\n"

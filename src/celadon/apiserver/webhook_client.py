@@ -1,8 +1,8 @@
 """Calling admission webhooks: the network side of `celadon.admission.webhooks`.
 
 `webhook_phases` asks the hooks of a request through whatever can make a call; `webhook_client` is
-what does so over HTTP, on connections of `serve/outgoing`. `service_routes` knows where a service
-is.
+what does so over HTTP, on connections of `clientconfig`. The first part knows where a service is,
+the next ones read replies and credentials, the client itself stands near the end.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from celadon.records import dataclass
 #
 # Signed tokens (JWS, compact form) as texts: taken apart and put together, nothing verified.
 #
-# Keys and signatures are in `signing_keys`. RFC 7515.
+# Keys and signatures have a section of their own below. RFC 7515.
 
 
 MOST_CHARACTERS: Final = 128 << 10

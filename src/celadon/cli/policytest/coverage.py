@@ -39,7 +39,7 @@ from celadon.records import dataclass as record
 # Coverage as plain data: goals, and by how many cases each was reached.
 #
 # Those of versions, files and processes are added up, policies that several tests share among
-# them. What the goals of a policy are is in `measuring`.
+# them. What the goals of a policy are stands at the head of this module.
 
 
 class Wanted(enum.Enum):
