@@ -20,9 +20,9 @@ from celadon.apiserver.authn.service_account_tokens import (
     token_claims,
 )
 from celadon.kube import User
-from tests.apiserver.access.front_desk import ISSUER, NOW, SIGNER
-from tests.apiserver.access.test_client_certificates import certificate
-from tests.apiserver.access.test_service_account_tokens import ACCOUNT, world
+from tests.apiserver.authn.front_desk import ISSUER, NOW, SIGNER
+from tests.apiserver.authn.test_client_certificates import certificate
+from tests.apiserver.authn.test_service_account_tokens import ACCOUNT, world
 
 API = ("api",)
 TOKENS = TokenFile(

@@ -9,8 +9,8 @@ import pytest
 from celadon.apiserver.authn.service_account_tokens import parse_token
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.kube import StatusError
-from tests.apiserver.access.front_desk import NOW, SIGNER
-from tests.apiserver.access.test_service_account_tokens import (
+from tests.apiserver.authn.front_desk import NOW, SIGNER
+from tests.apiserver.authn.test_service_account_tokens import (
     NODE,
     POD,
     SECRET,

@@ -15,7 +15,7 @@ from celadon.apiserver.authn.service_account_tokens import (
     token_claims,
 )
 from celadon.kube import User
-from tests.apiserver.access.front_desk import NOW, SIGNER, Objects
+from tests.apiserver.authn.front_desk import NOW, SIGNER, Objects
 
 ISSUER = "https://issuer"
 API = ("api",)

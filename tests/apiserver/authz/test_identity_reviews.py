@@ -7,7 +7,7 @@ import datetime
 from celadon.apiserver.authn.authentication import Authenticator, TokenFile
 from celadon.apiserver.authn.token_requests import rfc3339, self_subject_review, token_review
 from celadon.kube import User
-from tests.apiserver.access.front_desk import NOW
+from tests.apiserver.authn.front_desk import NOW
 
 
 def test_who_am_i() -> None:
