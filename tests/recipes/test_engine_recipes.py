@@ -102,4 +102,4 @@ def test_a_store(copy: Copy) -> None:
         '    "scratch": lambda folder: open_scratch(),\n',
     )
     copy.pytest("tests/storage/test_contract.py", "-k", "scratch")
-    copy.pytest("tests/test_public_api.py", "-k", "sorted and storage")
+    copy.pytest("tests/test_public_api.py::test_all_is_sorted_and_complete[celadon.storage]")
