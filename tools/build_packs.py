@@ -4,10 +4,10 @@
 
 writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
 
-    resources   groups and resources a server knows: see kube/catalogue/resources.py
-    columns     printer columns per resource: see kube/catalogue/printer_columns.py
+    resources   groups and resources a server knows: see kube/resources/api_resources.py
+    columns     printer columns per resource: see kube/resources/printer_columns.py
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
-    schemas     structure of every API type: see kube/schemas/schema_packing.py
+    schemas     structure of every API type: see kube/schemas/schema_packs.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py
     rules       simple rules for their fields: see kube/validation/field_rules.py
     internals   some of them as they are inside of a server: see

@@ -106,14 +106,14 @@ def test_an_output_format(copy: Copy) -> None:
 def test_a_limit(copy: Copy) -> None:
     copy.insert(
         "src/celadon/cli/reading/sources.py",
-        "from typing import Final\n",
+        "from celadon.records import dataclass\n",
         "\nMAX_VARIABLES: Final = 2\n"
         '"""Variables of one `celadon eval`; ours. More are better put in a file."""\n',
     )
     options = "src/celadon/cli/commands/eval.py"
     copy.insert(
         options,
-        "from celadon.cli.reading.documents import DocumentReader\n",
+        "from celadon.cli.reading.problems import Problem\n",
         "from celadon.cli.reading.sources import MAX_VARIABLES\n",
     )
     copy.insert(

@@ -58,7 +58,7 @@ def test_a_lint_rule(copy: Copy) -> None:
     )
     copy.insert(
         wording,
-        "nodes_of\nfrom celadon.cel.syntax import Ident, Select\n",
+        '_ESCAPE: Final = late_pattern(r"__[^_]+__")\n',
         "\n\ndef _unfinished_messages(bundle: Bundle) -> Iterator[Report]:\n"
         "    for case in bundle.policies:\n"
         "        for i, validation in enumerate(case.spec.validations):\n"
@@ -78,7 +78,7 @@ def test_a_lint_rule(copy: Copy) -> None:
 
 def test_a_store(copy: Copy) -> None:
     copy.write(
-        "src/celadon/store/scratch.py",
+        "src/celadon/storage/scratch.py",
         '"""A store that keeps nothing."""\n\n'
         "from __future__ import annotations\n\n"
         "from celadon.storage.local_store import LocalStore\n"
@@ -87,7 +87,7 @@ def test_a_store(copy: Copy) -> None:
         '    """An empty store."""\n'
         "    return open_memory()\n",
     )
-    door = "src/celadon/store/__init__.py"
+    door = "src/celadon/storage/__init__.py"
     copy.insert(
         door,
         "from celadon.storage.keyspace import Retention\n",
@@ -102,4 +102,4 @@ def test_a_store(copy: Copy) -> None:
         '    "scratch": lambda folder: open_scratch(),\n',
     )
     copy.pytest("tests/storage/test_contract.py", "-k", "scratch")
-    copy.pytest("tests/test_public_api.py", "-k", "sorted and store")
+    copy.pytest("tests/test_public_api.py::test_all_is_sorted_and_complete[celadon.storage]")

@@ -4,9 +4,10 @@
     engine.review(Request(...), ObjectWorld(objects)).allowed
 
 Pure: whatever the engine has to look up arrives through the `World` it is given. Read first:
-`engine` (which policies look at a request, in which order), `policy.evaluation` (one policy, one
-binding, one param), `verdict` (what comes out). Policies come in as JSON: `decode_policy` and
-`decode_binding`; more about them is behind the door `celadon.admission.registration`.
+`policies.validating` (which policies look at a request, in which order), `policies.evaluation` (one
+policy, one binding, one param), `verdict` (what comes out). Policies come in as JSON:
+`decode_policy` and `decode_binding`; more about them is behind the door
+`celadon.admission.registration`.
 """
 
 from celadon.admission.conversion import ConversionError, convert

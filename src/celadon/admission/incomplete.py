@@ -1,4 +1,8 @@
-"""Judging requests of which something is not known, as logs tell of them: `incomplete_requests`."""
+"""Judging requests of which something is not known, as audit logs tell of them.
+
+A policy decides if it comes to the same whatever the unknown part was; otherwise the answer is that
+nobody can tell, and why.
+"""
 
 from __future__ import annotations
 

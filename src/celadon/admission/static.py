@@ -1,7 +1,7 @@
 """Policies and webhooks from files of the API server itself (KEP-5793, alpha in 1.36).
 
-Read `static_manifests` (what holds for them beyond validation), then `static_loading` (documents to
-the objects of a plugin). Engines take them with `with_static`.
+The first part says what holds for them beyond validation, the second makes the objects of a plugin
+out of documents. Engines take them with `with_static`.
 """
 
 from __future__ import annotations

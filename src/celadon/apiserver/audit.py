@@ -1,7 +1,7 @@
 """The audit log: who asked for what, and what became of it, one JSON line for each stage.
 
-Read first `audit_policy` (what is recorded of which request), then `audit_events` (how an event
-looks) and `audited_handler` (where they are made). As k8s.io/apiserver `pkg/audit`.
+In the order of this module: the policy says what is recorded of which request, events are made and
+written to the log, and a handler around all others makes them. As k8s.io/apiserver `pkg/audit`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""HTTP as values: what came in, what goes out. No sockets here; `transport` has those.
+"""HTTP as values: what came in, what goes out. No sockets here; the room `http` has those.
 
 An `HttpRequest` is complete: its body has been read, within the limit the transport keeps. An
 `HttpAnswer` is complete too, or it has a `stream` whose chunks the transport sends as they come and
@@ -198,7 +198,7 @@ def _accepts_gzip(request: HttpRequest) -> bool:
 #
 # That nobody answered.
 #
-# It stands apart from what opens connections (`outgoing`), which takes a tenth of a start to
+# It stands apart from what opens connections (`clientconfig`), which takes a tenth of a start to
 # load and is needed when somebody is called.
 
 

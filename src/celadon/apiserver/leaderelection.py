@@ -1,4 +1,4 @@
-"""One of several replicas leads: `leader_election`, on the Leases of a server, ours or another."""
+"""One of several replicas leads: an election on the Leases of a server, ours or another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Policies and webhooks from files of the server (`staticManifestsDir`), kept current.
 
-Read `static_source` (one plugin's folder), then `static_files` (all of a server); `manifest_folder`
-reads a folder.
+A folder of manifests is read, all folders of a server are read again when they change, and each
+plugin has the objects of its own folder as one source.
 """
 
 from __future__ import annotations

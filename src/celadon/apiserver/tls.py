@@ -1,7 +1,7 @@
 """Contexts of TLS, whatever they are for.
 
-`changing_tls` lets a listener change its certificate, `private_files` hands keys to TLS,
-`go_trust` says what of a pool of certificates is trusted; `issuing`, a door of its own, signs
+A listener can change its certificate while it listens; `celadon.owner_only` hands keys to TLS. The
+second part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
 certificates.
 """
 

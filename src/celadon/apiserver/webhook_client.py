@@ -2,7 +2,7 @@
 
 As the REST client of k8s.io/client-go: answers 429 and 5xx that say when to come again are asked
 again within the time there is, redirects are followed, an answer may be compressed. Proxies are not
-used (docs/decisions/0015).
+used (docs/decisions/0016).
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
 # Each work has a thread of its own, which is cheap beside what it does. Its processor time is
 # looked at while it runs. When the budget of the request or of the user is used up, or nobody
 # waits for it any more, an exception is raised in the thread, and it ends there. What a work
-# may touch is therefore its own; what belongs to the loop it asks for (`loop_doors`), and the
-# loop is never interrupted.
+# may touch is therefore its own; what belongs to the loop it asks for (through the doors of
+# the loop, above), and the loop is never interrupted.
 
 
 T = TypeVar("T")

@@ -41,7 +41,8 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """How calls may be written in Python source; `celadon.cel.codegen.inline_forms` has them all.
+    """How calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
+    `inline_operators` have them all.
 
     `plain(writer, node)` writes the call in the plain variant. In the metered one,
     `metered(writer, node, atoms)` writes what is done with the evaluated operands, and

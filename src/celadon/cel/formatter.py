@@ -8,8 +8,8 @@ and every comment stays between the two tokens that it stood between: on the lin
 on a line of its own. So texts with the same tokens and comments have one layout, a layout is its
 own, and the tree is that of the text.
 
-`commented_tokens` reads the tokens with the comments between them, `line_reading` makes of them the
-pieces of `line_pieces`, which know where lines may end, and `line_filling` chooses among these.
+Tokens are read with the comments between them, and become pieces that know where lines may end; the
+last part chooses among these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluation while some inputs are unknown: `partial_evaluation`, and what is left (`residual`)."""
+"""Evaluation while some inputs are unknown, and what is left of the expression (`residual`)."""
 
 from __future__ import annotations
 

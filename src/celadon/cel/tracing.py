@@ -5,7 +5,7 @@
     recorder.frame.outcomes[node_id]                 # what a part came to, and its cost
     written_tree(program.checked.ast)                # the parts as they are written, with spans
 
-`recorders` has what is kept; the variant of programs that tells it is `cel.codegen.traced`
+The recorders below hold what is kept; the variant of programs that tells it is `cel.codegen.traced`
 (decision 0023). A part that has no outcome was not evaluated: something else decided.
 `unexpanded_tree` is the tree of a text before macros are expanded.
 """

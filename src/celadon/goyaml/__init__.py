@@ -2,8 +2,8 @@
 
 Read `yaml_scalars` first (what an unquoted word means), then `yaml_events` (the complete reader,
 from libyaml's events), `yaml_blocks` (the quick one for the style of everyday manifests) and
-`yaml_documents` (the body of a request, with what an API server says about it); `yaml_writer` is
-the way back. `yaml_on_demand` loads what few texts need; `yaml_parts` cuts a file into its
+`yaml_documents` (the body of a request, with what an API server says about it, and the way
+back). `yaml_on_demand` loads what few texts need; `yaml_scalars` also cuts a file into its
 documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 

@@ -222,7 +222,7 @@ MAX_DEPTH: Final = 10_000
 
 MAX_QUICK_FLOWS: Final = 500
 """Nested flow collections that libyaml may read: before each token it looks at every one of them,
-and from some 2,500 on it is slower than `flow_parser`."""
+and from some 2,500 on it is slower than the flow parser of `yaml_events`."""
 
 UNCOUNTED_LEVELS: Final = 100
 """Open collections up to which nobody counts of which sort they are: no limit is so low."""

@@ -6,22 +6,22 @@ changes an object it was given. Modules whose functions read best with the modul
 `name_rules.dns1123_label(...)`) are exported as modules, and so is `well_known_values`. The rest of
 the room is behind doors of its own:
 
-    catalogue    the resources a server knows
+    resources    the resources a server knows
     schemas      the structure of every API type
     defaulting   what an object looks like when admission sees it
     validation   why an API server would refuse it
-    custom       the same for kinds that CustomResourceDefinitions define
-    writes       bodies, options and patches
-    apply        server-side apply, and who owns which fields
+    crd          the same for kinds that CustomResourceDefinitions define
+    registry     writes: bodies, options and patches
+    fieldmanager server-side apply, and who owns which fields
     protobuf     objects as Go clients send them
-    selection    label and field selectors
-    roles        role-based access control
-    quantities   `500m`, `1.5Gi`
+    selectors    label and field selectors
+    rbac         role-based access control
+    quantity     `500m`, `1.5Gi`
     jsonpath     `.spec.items[0]`
     library      the functions Kubernetes adds to CEL, by release
     go           texts and numbers as Go reads and prints them
 
-Read `names` first, then `catalogue` and `defaulting`.
+Read `names` first, then `resources` and `defaulting`.
 """
 
 from celadon.kube import fieldpath, metadata, name_rules, status, well_known_values

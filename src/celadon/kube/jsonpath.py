@@ -22,7 +22,7 @@ __all__ = ["JSONPathError", "parse_jsonpath", "printed", "selected"]
 # JSONPath templates, `{.spec.items[0]}`, in the lenient dialect of Kubernetes' clients.
 #
 # `parse_jsonpath` gives what stands between the first braces as a tuple of steps, or says what
-# is wrong; `jsonpath_values` takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`:
+# is wrong; the last part takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`:
 # bare words pass, so does anything after a closing brace.
 
 

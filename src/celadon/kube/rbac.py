@@ -1,10 +1,9 @@
 """Role-based access control: who may do what by Roles, ClusterRoles and their bindings.
 
-Read `policy_rules` (one rule and what it allows), `role_index` (stored objects by the subjects they
-bind), `role_authorizer` (the answers), `bootstrap_roles` (what a new server has), and
-`rule_covering` for whether somebody who grants rights has them. Upstream: k8s.io/kubernetes
-`plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` and k8s.io/component-helpers
-`auth/rbac/validation`.
+The parts are: what a new server has, one rule and what it allows, stored objects by the subjects
+they bind, the authorizer that answers, and whether somebody who grants rights has them. Upstream:
+k8s.io/kubernetes `plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` and
+k8s.io/component-helpers `auth/rbac/validation`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
 
-`created_objects` names the controllers, and what each of them makes of a workload;
-`pods_of_templates` are the pods, `claims_of_templates` the claims of a StatefulSet. As
+The last part names the controllers, and what each of them makes of a workload; before it stand the
+pods that templates give, and the claims of a StatefulSet. As
 k8s.io/kubernetes `pkg/controller`. Controllers ask the API server like anybody else, so what they
 create may be refused where the workload was not.
 """
@@ -258,7 +258,7 @@ def _template(owner: JsonObject) -> JsonObject:
 #
 # A Deployment becomes a ReplicaSet, a ReplicaSet a Pod; a CronJob a Job, a Job a Pod; a
 # StatefulSet claims and, if it gets them all, a Pod. Names that upstream makes of a hash or of
-# the time are made by rules that always give the same: see `template_hashes` and `SCHEDULED`.
+# the time are made by rules that always give the same: see the hashes of templates and `SCHEDULED`.
 
 
 SCHEDULED: Final = "2026-01-01T00:00:00Z"

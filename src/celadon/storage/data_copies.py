@@ -1,7 +1,7 @@
 """What a store has on the disk: one SQLite file, checksums in it, a mark and a reserve beside it.
 
-`sqlite_file` opens it, `row_checksums` and `durable_mark` tell whether it is as it was written,
-`disk_reserve` keeps room for deletions, `data_copies` are backups.
+`sqlite_file` opens it and tells, by checksums of rows and a mark, whether it is as it was written.
+This module makes and checks copies, which are backups.
 """
 
 from __future__ import annotations

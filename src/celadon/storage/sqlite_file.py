@@ -202,7 +202,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "ALTER TABLE log ADD COLUMN expires INTEGER",
     ),
     (
-        # checksum: see `row_checksums`. In `sums`, `changes` and `checksums` are over all rows.
+        # checksum. In `sums`, `changes` and `checksums` are over all rows.
         "CREATE TABLE changes (position INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER, "
         "value BLOB, expires INTEGER, checksum INTEGER NOT NULL)",
         "CREATE TABLE sums (compacted INTEGER NOT NULL, changes INTEGER NOT NULL, "

@@ -4,7 +4,7 @@
         client = api.admin.kubernetes_client()
 
 Read `kube_api` (the server, and what a test may ask of it), then `client_access` (the set-ups of
-client libraries) and `fresh_server` (why the second server of a process is there at once). The
+client libraries). The
 fixture for pytest is in `celadon.pytest_plugin`. Needs the packages of `celadon[serve]`.
 
 `policy_cases` needs neither them nor a server: it runs cases of policies, as `celadon test` does.

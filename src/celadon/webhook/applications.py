@@ -1,7 +1,7 @@
 """ASGI applications in place of policies: webhooks written in Python, served as policies are.
 
-Read `application_answers` (what is counted, limited and refused around an application), then
-`asgi_calls` (one request over ASGI). `named_application` finds what `--app MODULE:NAME` names.
+The first part finds what `--app MODULE:NAME` names, the next ones start it and make one request
+over ASGI, and the last one counts, limits and refuses around it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """TLS that runs itself: a certificate from a Secret, an authority of our own, bundles kept right.
 
-Read `kept_certificates` first (what is kept, and the steps in which it is renewed), then
-`own_authority` (the leader at work), `secret_certificate` (what each replica shows),
-`trusted_bundles`. The election itself is in `celadon.apiserver.leaderelection`.
+The parts are: what is kept, and the steps in which it is renewed; what each replica shows; the
+bundles that make others trust it; and the leader at work. The election itself is in
+`celadon.apiserver.leaderelection`.
 """
 
 from __future__ import annotations

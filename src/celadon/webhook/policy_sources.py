@@ -1,6 +1,7 @@
 """Where policies come from, and how a set of them is replaced by the next one as a whole.
 
-Read `watched_files`. Policies from a cluster are in `celadon.webhook.cluster`.
+Files are watched, and read again when they change. Policies from a cluster are in
+`celadon.webhook.cluster`.
 """
 
 from __future__ import annotations

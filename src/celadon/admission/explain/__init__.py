@@ -8,7 +8,7 @@
     looking.explained(notes, request)
 
 The engine itself runs: the request's context hands out budgets that trace what is paid from them
-(`looking_on`), and matching says why it does not match (`match_reasons`). What came of it is put
+(`observers`), and matching says why it does not match (`match_reasons`). What came of it is put
 together as values (`explanations`), which others show. Nothing is decided here.
 """
 

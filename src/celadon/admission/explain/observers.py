@@ -80,7 +80,7 @@ class TracingMeter(Meter):
             raise
         finally:
             self._read = outer
-            if found is None:  # given up for now, and evaluated again: see `lazy_variables`
+            if found is None:  # given up for now, and evaluated again: see `match_conditions`
                 outer += read
             else:
                 outer.append(ExpressionRun(expression, recorder.frame, *found, tuple(read)))

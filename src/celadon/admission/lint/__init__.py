@@ -4,7 +4,7 @@
 
 A door of its own, so that who judges requests does not load it. Read `findings` (what comes out),
 then `subjects` (what rules look at), `flow` (what an expression reads, and what it has made sure of
-before), then any family of rules; `table` has all rules in the order of their codes.
+before), then any family of rules; `linter` has all rules in the order of their codes.
 """
 
 from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot

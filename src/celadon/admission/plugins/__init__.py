@@ -1,7 +1,7 @@
 """The built-in admission plugins: what an API server refuses, and changes, before any policy.
 
-`plugin_table` names them all; each has a module of its own or shares one with its like.
-`pod_plugins` looks at pods, `pod_security` holds the Pod Security Standards, `quotas` says what a
+`plugin_chain` names them all; each has a module of its own or shares one with its like.
+`pod_plugins` looks at pods, `pod_security` holds the Pod Security Standards, `quota` says what a
 ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver
 `pkg/admission/plugin`.
 """

@@ -1,7 +1,8 @@
 """What a configuration file says of the admission plugins (`--admission-control-config-file`).
 
-`admission_configuration` finds the part of each plugin; a module for each plugin that has one says
-what may stand there. What comes out, `PluginSettings`, is what the plugins themselves go by.
+The last part of this module finds what the file says of each plugin; before it, each plugin that
+has a configuration has a section that says what may stand there. What comes out, `PluginSettings`,
+is what the plugins themselves go by.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@
     if rounds.wants_another: …                all mutating plugins once more, then run(request, 1)
 
 Matching, params, variables, match conditions and budgets are those of validating policies. Read
-`mutating_engine`, then `compiled_mutations` and `patchers` (one mutation: a configuration that is
-merged, or a JSON patch); `native_values`, `patch_json` and `go_values` say what values of the
-language become outside of it, `mutation_refusals` what a client is told.
+the engine below, then `compiled_mutations` and `patchers` (one mutation: a configuration that is
+merged, or a JSON patch, and what values of the language become outside of it).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ with defaults, `validate_policy` every complaint the API server would have. For 
 together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
 of `celadon.kube.registry`, which treats them like all other kinds.
 
-Read `registration_types` and `registration_kinds` (the table of the six), then `decoding` with
-`typed_documents` and `registration_defaults`; `api_validation` says what is wrong with an object.
+Read `registration_types`, then `decoding` (with defaults); `policy_validation` and
+`webhook_configurations` say what is wrong with an object, `strategy` has the table of the six.
 """
 
 from celadon.admission.registration.decoding import (

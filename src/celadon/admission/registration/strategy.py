@@ -1,8 +1,9 @@
 """What is special about writes of registration objects: the strategies of the six kinds.
 
 The write path of `celadon.kube.registry` treats them like any other kind, with the rules of
-`api_validation` and, once those found nothing, the question whether the writer may read the params.
-As k8s.io/kubernetes `pkg/registry/admissionregistration/*/strategy.go`.
+`policy_validation` and `webhook_configurations` and, once those found nothing, the question whether
+the writer may read the params. As k8s.io/kubernetes
+`pkg/registry/admissionregistration/*/strategy.go`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ from celadon.records import dataclass
 #
 # `validate_create` and `validate_update` give every complaint about an object but its metadata
 # as a server checks it for all kinds (`object_meta.validate_meta_update`). Read
-# `validating_policy` first, `policy_parts` and `rules` with it; then `mutating_policy`,
+# `policy_validation` first, with its parts and rules; then mutating policies,
 # `bindings`, `webhooks`. As k8s.io/kubernetes `pkg/apis/admissionregistration/validation`.
 
 

@@ -1,1 +1,7 @@
-"""authn."""
+"""Who asks: from a request's credentials to a user.
+
+Read `authentication` first (certificates, tokens and what becomes of them), then `identities`
+(well-known users and groups), `service_account_tokens` (tokens that the server signs itself) and
+`token_requests` (how a client asks for one). Everything takes values: the time is an argument.
+Upstream: k8s.io/apiserver `pkg/authentication`, k8s.io/kubernetes `pkg/serviceaccount`.
+"""

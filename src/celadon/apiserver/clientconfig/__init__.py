@@ -1,11 +1,10 @@
 """Calling others over the network: connections, whom to trust, who we are, where a cluster is.
 
 `go_network` opens connections whose failures are told in the words of Go, since clients of the API
-see them, `go_response_head` those about the beginning of an answer; `certificate_failures` and
-`trusted_roots` say likewise what is wrong with TLS.
+see them; `certificate_failures` says likewise what is wrong with TLS, and which roots are trusted.
 `kubeconfig_file` reads kubeconfigs, `cluster_location` what stands in one (or in a pod) about one
-cluster, `client_credentials` proves who we are with each request; `exec_plugin` runs the programs
-that kubeconfigs name for that.
+cluster, `client_credentials` proves who we are with each request, and runs the programs that
+kubeconfigs name for that.
 """
 
 from celadon.apiserver.clientconfig.client_credentials import ClientCredentials, CredentialsError

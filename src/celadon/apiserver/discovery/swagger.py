@@ -161,7 +161,7 @@ _VARINT, _FIXED64, _LENGTH = 0, 1, 2
 
 
 def swagger_bytes(document: JsonObject) -> bytes:
-    """The whole document, as `swagger_document` makes it."""
+    """The whole document, as the first section makes it."""
     return _written(document, _DOCUMENT)
 
 

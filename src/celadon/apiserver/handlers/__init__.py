@@ -1,6 +1,7 @@
 """REST as Kubernetes has it: from a request for a resource to its answer.
 
 Read `verbs` first: it has a line for every verb. `endpoints` says which resource is meant, `calls`
-holds one request on its way; `reading`, `watching`, `object_writes`, `deleting` and `reviewing` do
-the work, `admitting` asks the policies, `forms` and `answers` say how the outcome is shown.
+holds one request on its way; `read`, `watch`, `write` and `delete` do the work, `pods` and
+`connect` have what is special about pods and connections, `admission` asks the policies, and
+`forms` says how the outcome is shown.
 """

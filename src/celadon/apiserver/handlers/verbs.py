@@ -1,7 +1,7 @@
 """A request for a resource, from its endpoint to its answer.
 
-Each verb reads as the list of its steps; what they do is in `reading`, `watching`, `writing`,
-`deleting` and `reviewing`, how it is shown in `forms`.
+Each verb reads as the list of its steps; what they do is in `read`, `watch`, `write` and `delete`,
+how it is shown in `forms`. Reviews, which are created and never stored, are answered here, too.
 """
 
 from __future__ import annotations

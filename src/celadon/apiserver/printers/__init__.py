@@ -1,6 +1,7 @@
 """Answers as people read them: tables with the columns of every kind, and metadata alone.
 
-Read first `table_forms` (what a table is made of), then `table_shapes` (which cells a resource
-has); the cells of each kind are in the modules named after what they show. Pure functions; the time
-of asking is an argument.
+Read first `table_forms` (what a table is made of, and which cells a resource has), then
+`printer_cells`, which interprets the `cell` of each column in `data/resources`. `pod_cells` has
+what no such description can say, `custom_columns` the columns of definitions. Pure functions; the
+time of asking is an argument.
 """

@@ -205,7 +205,7 @@ class Context:
 
     def may_reopen(self, node: Expr) -> bool:
         """May the value be an optional that does not come out of an attribute as it went in (see
-        `optional_contents`)?"""
+        `values.runtime_types`)?"""
         t = self.checked.types.get(node.id, DYN)
         if is_optional(t):
             return self.mistypes_tests or not (t.params and t.params[0].kind in SETTLED_KINDS)

@@ -1,4 +1,4 @@
-"""Checked tree to Python source. Read `context`, then `plain` (the fast variant), then `metered`.
+"""Checked tree to Python source. Read `emitter`, then `plain` (the fast variant), then `metered`.
 
 Theory of operation. Two functions are generated from one tree.
 

@@ -5,7 +5,7 @@ or more, evaluation stops at the first error, and the call is charged only if no
 (cel-go `evalUnary`, `evalBinary`, `evalVarArgs` and `costCall`). Of the latter kind are also calls
 whose overload is variadic or chosen when they run, and searches for constant regular expressions.
 The calls that policies make most have inline forms, which stand in the overloads' records
-(`inline_forms`).
+(`inline_functions`, `inline_operators`).
 """
 
 from __future__ import annotations

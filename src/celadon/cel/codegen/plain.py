@@ -6,7 +6,7 @@ name or literal that may be repeated. Everything may be reordered and repeated f
 plain variant is pure and gives up on the first surprise (see the package's docstring): only what
 CEL does not evaluate (a branch not taken, a term after the decisive one) must not be evaluated.
 
-Calls of functions are in `plain_calls`; this module has the tree: names, chains, logic, loops.
+The tree comes first: names, chains, logic, loops; calls of functions have a section of their own.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from celadon.cel.types import DYN, Kind
 #
 # Calls in the plain variant: native Python where it means the same, else the implementation.
 #
-# How a call is written natively stands in the records of its overloads (see `inline_forms`). A
+# How a call is written natively stands in the records of its overloads (see `inline_functions`). A
 # form may decline; then the call goes to the implementation that the checker resolved.
 
 

@@ -1,6 +1,6 @@
 """The standard library: what every CEL environment has.
 
-The tables are spread over `operators`, `conversion_functions` and `time_functions`; this module
+The tables are spread over `operators` and `conversion_functions`; this module
 adds the functions on strings and sizes and puts everything together, in cel-go's order.
 """
 

@@ -5,8 +5,8 @@
     program = env.program(env.compile("my.Other{name: x.name}").checked())
     program.evaluate({"x": types.value(message)})      # a Message; its `.message` is protobuf's
 
-Nothing else in Celadon imports this package. Read first: `registry` (descriptors to types of CEL),
-then `message_reading` and `message_writing` (values in both directions).
+Nothing else in Celadon imports this package. Read first: `provider` (descriptors to types of CEL),
+then `message_conversion` (values in both directions).
 """
 
 from celadon.cel.protobuf.messages import EnumValue, Message

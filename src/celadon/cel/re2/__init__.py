@@ -1,8 +1,8 @@
 r"""Regular expressions as Kubernetes has them: RE2 syntax, Go's errors, linear time.
 
 `compile(pattern)` gives a `Pattern` or raises `RegexError`, whose text is Go's. Positions are code
-points. To read the package, start with `parser` (patterns to trees), then `program` (trees to
-automata) and `dfa` and `pike` (running them), then `pattern` (which way a pattern is run).
+points. To read the package, start with `pattern_parser` (patterns to trees), then `automaton`
+(trees to automata) and `dfa` (running them), then `pattern` (which way a pattern is run).
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ _CATEGORIES = (
     "Y*JG|Z1*etjaxua95;$=~ba7r^~O&AZf=X@wVU3WofnKlfihE&Dw"
 )
 
-# One line per script Go can find (see `unicode_names`): `name:ranges`.
+# One line per script Go can find (see `character_classes`): `name:ranges`.
 _SCRIPTS = (
     "c-oCvU6b235`4$6z#m{00T3X;H-Dt;yVy=Dc5;<RkOU=qCDF%~;@bQ5*FB)tIVTTSF3IA600uKXJ&k=aozl5CIo5U64B"
     "A%_AERCzS6EF8t4Z2bnbx3QY-w1=KJaC2E052FkHyE#_=<Y0OvH~c&}_6fm7Vo$DwFw+ZmWjFX4JFASZlSxSl|}Tj4$V"

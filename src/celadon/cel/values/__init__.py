@@ -7,8 +7,8 @@ Most values *are* Python values, so that a request is evaluated without converti
     type types.Type · optional Optional · abstract types: subclasses of Opaque
 
 Python's own rules differ from CEL's (True == 1, negative indices, floor division), so code that
-handles values goes by `value.__class__`, never by duck typing. A map is a `dict`; where one
-literal has keys that Python would merge and CEL would not (1 and true, 1 and 1.0) it is a
-`MixedMap` from `maps`. What operators do is in `operations`. Other rooms import from `celadon.cel`
-or `celadon.cel.extend`.
+handles values goes by `value.__class__`, never by duck typing. A map is a `dict`; where one literal
+has keys that Python would merge and CEL would not (1 and true, 1 and 1.0) it is a `MixedMap` from
+`maps`. What operators do is in `equality`, `arithmetic` and `container_access`. Other rooms import
+from `celadon.cel` or `celadon.cel.extend`.
 """

@@ -1,7 +1,7 @@
 """Reading the parts of a timestamp or duration: `getHours()`, `getFullYear('Europe/Rome')`, …
 
-Names of zones are looked up in `zones`. As in cel-go, the parts of a duration are totals
-(`getMinutes` of two hours is 120), computed through doubles.
+Names of zones are looked up in tables of this module. As in cel-go, the parts of a duration are
+totals (`getMinutes` of two hours is 120), computed through doubles.
 """
 
 from __future__ import annotations

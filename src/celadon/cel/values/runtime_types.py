@@ -53,8 +53,8 @@ class Opaque:
     __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
 
     def reopened(self) -> Any:
-        """What cel-go makes of the Go value inside (see `optional_contents`): this again, or an
-        EvaluationError, as a value."""
+        """What cel-go makes of the Go value inside (see the contents of optionals below):
+        this again, or an EvaluationError, as a value."""
         if not self.go_content:
             return self
         return EvaluationError(

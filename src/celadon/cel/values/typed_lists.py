@@ -8,7 +8,7 @@ operations, and in both the list on the *left* decides, as k8s.io/apiserver
     map list  `==` in any order, items matched by key; `a + b` is a with items replaced by those of
               b that have the same keys, then the other items of b
 
-Everything else takes them for plain lists (`list_classes`). Use `Program.evaluate_metered` for
+Everything else takes them for plain lists (`list_values`). Use `Program.evaluate_metered` for
 typed data: the plain variant may compare two lists with Python's own operator.
 """
 

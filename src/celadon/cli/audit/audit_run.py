@@ -1,7 +1,7 @@
 """The main job: policies and inputs to an `AuditReport`.
 
 In order: policies as the API server would take them, what they look up in the source
-(`audit_lookups`), every block of objects (`audit_workers`, `object_audit`), and what went by
+(`audit_lookups`), every block of objects (`object_audit`, in several processes), and what went by
 without a word.
 """
 

@@ -4,7 +4,7 @@ The tables in `steps/` are what happens while a cluster comes up and runs: reque
 what must have happened before, and what follows if it does not. `step_tables` reads them,
 `cluster_course` adds what the given policies and webhooks need themselves, `request_bench` judges
 a request as `celadon check` does, `bootstrap_run` makes as many rounds as change anything,
-`lock_chains` finds the shortest way from a refusal to what it keeps from happening, and
-`repair_paths` whether somebody can still take away what refuses. Decision 0028 says what is
+and finds the shortest way from a refusal to what it keeps from happening, and whether somebody can
+still take away what refuses. Decision 0028 says what is
 modelled and what is not.
 """

@@ -3,7 +3,8 @@
 A result is found by what it is the result of: policies, settings, the source with the sizes and
 times of its files, the part. Whatever has changed since is simply not found, and neither is what
 another version of Celadon has left. Files are written beside and then renamed, so none is ever half
-there. They are JSON (`plain_records`); one that is not what it should be ends the audit.
+there. They are JSON (the section on plain records); one that is not what it should be ends the
+audit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The playground: what a page shows about a policy and a request, decided as `celadon check` does.
 
-`playground_states` says what is asked: a mode, a release, and panes of text. `deciding_desk` has
-the answer, `decide`; it remembers what has not changed. The page itself is in `web/`; it runs this
-in the browser, through Pyodide, so nothing here may need files, processes or a network. Only
+`panes` says what is asked: a mode, a release, and panes of text. `judging` has the answer,
+`decide`; it remembers what has not changed. The page itself is in `web/`; it runs this in the
+browser, through Pyodide, so nothing here may need files, processes or a network. Only
 `site_server`, which hands the page out, listens.
 """

@@ -67,7 +67,7 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 #
 # Policies of the last state, decoded and compiled: made again only where their panes changed.
 #
-# Documents are known by identity (`pane_reading` keeps those of a pane that is as it was),
+# Documents are known by identity (`panes` keeps those of a pane that is as it was),
 # policy sets and engines by the release that they are for.
 
 

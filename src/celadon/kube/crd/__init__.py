@@ -1,10 +1,10 @@
 """Custom resources: what an API server does with objects whose kind a CRD defines.
 
 Its schema comes from `celadon.kube.schemas`. Read in the order in which an object meets them:
-`custom_defaults`, `pruning`, `openapi_validation` (its texts are in `openapi_texts`, its formats in
-`string_formats`), `list_types` (unique items), `rules` (`x-kubernetes-validations`),
-`through_storage`, and `custom_kinds`, which puts them together for one kind (`remembered_kinds` for
-all definitions of a cluster). `definitions` is about writing the CRD.
+`pruning` and defaults, `openapi_validation` (with the formats of `string_formats`),
+`rule_validation` (`x-kubernetes-validations`, compiled by `compiled_rules`), and `custom_kinds`,
+which puts them together for one kind, or all definitions of a cluster. `definition_validation`,
+`definition_rules` and `structural_schemas` are about writing the CRD.
 """
 
 from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes

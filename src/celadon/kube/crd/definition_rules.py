@@ -1,5 +1,5 @@
-"""The walk through a schema of a CRD that is being written: its keywords (`schema_keywords`), and
-its validation rules. Are they well formed, do they compile, and can every one of them, and all
+"""The walk through a schema of a CRD that is being written: its keywords, and its
+validation rules. Are they well formed, do they compile, and can every one of them, and all
 together, be afforded in the worst case?
 
 As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`. A rule may cost

@@ -1,9 +1,9 @@
 """A CRD that is being written: names and versions here, its parts (`definition_parts`), and its
-schemas (`structural_schemas`, `schema_defaults`, and `definition_rules`, which walks them).
+schemas (`structural_schemas`, and `definition_rules`, which walks them).
 
 As k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`, in its order.
 The objects are as validating admission sees them: defaulted, with the status that a server gives
-them. Of an update less is demanded (`definition_demands`).
+them. Of an update less is demanded.
 """
 
 from __future__ import annotations

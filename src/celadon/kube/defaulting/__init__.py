@@ -1,7 +1,7 @@
 """Defaulting: the rules by which a server changes an object before admission sees it.
 
 In which order a write goes through them stands in `celadon.kube.registry`. Read `defaulting_rules`
-for how the rules of the data pack become functions, `field_functions`, `pod_defaults`,
+for how the rules of the data pack become functions, `field_functions`,
 `service_defaults`, `workload_defaults` and `mutating_plugins` for what cannot be said in a rule,
 `defaulting_context` for what the caller decides.
 """

@@ -1,10 +1,10 @@
 """Server-side apply: who owns which fields of an object, and configurations merged into it.
 
 Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
-what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets` and
-`field_elements` (FieldsV1), and `typed`, the walks over values by their schema. `mutated_kinds` is
-for policies that change objects: they merge in the same way, and own nothing; `merged_parts` reads
-what such a merge brings, and `planned` has merges of configurations that are known beforehand.
+what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets`
+(FieldsV1), and `structured_merge`, the walks over values by their schema. `mutated_kinds` is for
+policies that change objects: they merge in the same way, and own nothing. `compiled_merge` has
+merges of configurations that are known beforehand.
 """
 
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, Unplanned

@@ -1,9 +1,9 @@
 """What is left to do of a merge when the configuration has been known for long.
 
 A plan is a function from what there is to what becomes of it, put together for one configuration of
-one kind (`plan_making`). All that depends on the configuration alone was done then: its values are
-read, its new parts are defaulted. Where a plan meets something that it was not made for, it gives
-up (`Unplanned`), and the long way decides.
+one kind (the second part of this module). All that depends on the configuration alone was done
+then: its values are read, its new parts are defaulted. Where a plan meets something that it was not
+made for, it gives up (`Unplanned`), and the long way decides.
 
 What a plan puts into an object belongs to the plan, and to all objects that it was put into.
 """
@@ -247,8 +247,9 @@ def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
 #
 # Everything that a merge has to find out about the configuration is found out here, once: where
 # it leads, what its values are read as, what its new parts are defaulted to, and whether
-# anything that it sets has consequences for other fields (`default_triggers`). No plan is made
-# where the answer to the last depends on the object in a way that costs more than a look.
+# anything that it sets has consequences for other fields (triggers, in `defaulting_rules`). No
+# plan is made where the answer to the last depends on the object in a way that costs more than a
+# look.
 #
 # INVARIANT (new parts): rules look at the struct that they are about, at what is in it, and at
 # paths from the root (`SharingRules.roots`). So what defaulting makes of a new part does not

@@ -58,7 +58,7 @@ from celadon.records import dataclass
 #
 # What was there before was read before: it stays, and so do its defaults. So only what a
 # configuration says has to be read, and defaulted only if it has consequences
-# (`default_triggers`), which few configurations have.
+# (triggers, in `defaulting_rules`), which few configurations have.
 
 
 _CONTAINERS: Final = (dict, list)
@@ -186,7 +186,7 @@ def atomic_parts(type_: MergeType, value: object, path: str = "") -> Iterator[st
 # An object that is all texts, integers and booleans, in fields that its kind has and objects
 # whose types are named after their places, becomes a configuration in one walk. Where anything
 # is odd, or only unusual, it is given up (`Unusual`), and the longer way decides, which knows
-# every text that could be due: `native_values` in `admission.mutating`, then
+# every text that could be due: `patchers` in `admission.policies`, then
 # `typed.conformity`.
 
 

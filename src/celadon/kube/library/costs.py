@@ -2,7 +2,7 @@
 
 Facts: k8s.io/apiserver `pkg/cel/library/cost.go`. Kubernetes charges by *function name*, whatever
 the receiver: its rules for `indexOf` or `min` hold for strings and lists alike. A rule that serves
-one library is in that library's module; those for functions of the language, in `language_costs`.
+one library is in that library's module; those for functions of the language have a section below.
 
 Each rule holds the cost of a call at run time beside its estimate (where the two disagree, they do
 upstream) and what the call costs at most.

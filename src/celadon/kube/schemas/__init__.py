@@ -1,7 +1,7 @@
 """The structure of every API type, and what passing through a Go struct does to an object.
 
-Read `schema_model`, the one form that all schemas have, then where they come from: `pack_schemas`
-(the built-in kinds; `packs` and `schema_packing` are below it) and `definition_schemas` (those of
+Read `schema_model`, the one form that all schemas have, then where they come from: `schema_packs`
+(the built-in kinds) and `definition_schemas` (those of
 CustomResourceDefinitions). `schema_types` sees schemas as CEL types, `typed_objects` decodes and
 encodes objects by their schema.
 """

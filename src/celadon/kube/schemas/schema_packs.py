@@ -2,7 +2,7 @@
 
 `component(name)` gives a type under its OpenAPI name (`io.k8s.api.core.v1.Pod`), `schema_for(gvk)`
 the type of a kind. The facts come from the OpenAPI documents of Kubernetes 1.36, without their
-texts; `schema_packing` describes the entries.
+texts; The last section describes the entries.
 """
 
 from __future__ import annotations

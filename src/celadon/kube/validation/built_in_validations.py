@@ -1,4 +1,4 @@
-"""The rules of built-in kinds, as one table; those of rarer groups are in `further_validations`.
+"""The rules of built-in kinds, as one table; those of rarer groups stand in its second part.
 
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.

@@ -6,7 +6,7 @@
 
 Needs the extra `celadon[etcd]` (pycurl and protobuf), which nothing else loads. Read first:
 `etcd_store` (what happens to reads and writes), `etcd_mirror` (how changes come here),
-`etcd_connections` (members that fail), `grpc_exchanges` (a call).
+`etcd_client` (members that fail, and one call), `etcd_messages` (what is sent).
 docs/decisions/0029-etcd-store.md says why it is so.
 """
 

@@ -1,9 +1,8 @@
 """What a webhook needs of the cluster that it serves: a client, caches, and policies out of them.
 
 Read `cluster_client` (requests and watches) and `watched_collection` (one collection, kept
-current), then `registered_policies` (those of one type, and their bindings), `cluster_policies`
-(all of them as a source of policies) and `cluster_world` (what a review may look up).
-`denial_events` writes Events.
+current), then `cluster_policies` (those of one type with their bindings, and all of them as a
+source of policies) and `cluster_world` (what a review may look up). `denial_events` writes Events.
 """
 
 from celadon.webhook.cluster.cluster_client import (

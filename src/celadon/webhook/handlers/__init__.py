@@ -1,8 +1,8 @@
 """Webhooks written in Python: functions that decide about requests, or change their objects.
 
 Read `webhook_app` (`Webhook`, what holds it together), `decorated_handlers` (what is said about a
-function), `handler_requests` (what it gets) and `review_handling` (what becomes of what it
-returns). `trial_client` asks handlers without a network.
+function, what it gets, and what becomes of what it returns). `trial_client` asks handlers without a
+network.
 """
 
 from celadon.admission import Operation

@@ -1,6 +1,6 @@
 """The webhook on the network: its paths, limits, metrics, decision log, and an orderly end.
 
-Read first `review_handler` (bytes to bytes), `review_queue` (who waits, who is sent away), then
+Read first `review_handler` (bytes to bytes, who waits and who is sent away), then
 `webhook_process` (how it all comes together). Needs the packages of `celadon[serve]`.
 """
 

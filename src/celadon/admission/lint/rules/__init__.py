@@ -1,1 +1,1 @@
-"""The rules, a module per family of codes; `rule_table` has them all."""
+"""The rules, a module per family of codes; `linter`, above, has them all in one table."""

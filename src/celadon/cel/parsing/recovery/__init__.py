@@ -5,9 +5,9 @@ algorithms: prediction with unlimited lookahead over the grammar's transition ne
 deleting or inserting one token, and resynchronisation at what may follow. These modules are those
 algorithms, written for this one grammar and for nothing but their messages.
 
-Read in this order: `grammar` (the rules as data), `grammar_network` (the rules as states, and what
-may come next in each), `prediction` (which alternative to take), `token_stream` (tokens on demand),
-`machine` (the parser itself, with reports and recovery), `tree_reading` (from parse tree to nodes,
-for the errors that are not about syntax). The entry is `celadon.cel.parsing.diagnosis`. Why all
+Read in this order: `grammar` (the rules as data, then as states, and what may come next
+in each), `token_stream` (tokens on demand), `machine` (the parser itself, with prediction, reports
+and recovery), `tree_reading` (from parse tree to nodes,
+for the errors that are not about syntax). The entry is `celadon.cel.parsing.parser`. Why all
 this: docs/decisions/0010-syntax-errors.md.
 """

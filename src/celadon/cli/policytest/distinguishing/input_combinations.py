@@ -2,7 +2,7 @@
 
 For each kind of object a request that comes to the policy is the beginning. Its inputs (the
 operation, what the expressions read, the labels that selectors look at) are each given a few
-values, see `input_values`; which the API server refuses whatever else there is, are left out. Then
+values (see below); which the API server refuses whatever else there is, are left out. Then
 all combinations are asked; of too many inputs those of any three of them, or of any two, the others
 as they were. Where nothing differs, the alteration makes no difference within this bound.
 """

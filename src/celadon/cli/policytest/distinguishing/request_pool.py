@@ -47,7 +47,7 @@ from celadon.records import dataclass
 #
 # A case with one thing changed that expressions can read, or selectors look at.
 #
-# Places are those of `read_inputs`: their first step is a variable of expressions. Behind
+# Places are those of `input_combinations`: their first step is a variable of expressions. Behind
 # `request` stand the user and whether it is a dry run; what a request is called comes from its
 # object.
 
@@ -60,7 +60,7 @@ _NAMES: Final[Mapping[Path, Path]] = {
 }
 
 Change = Callable[[JsonObject, Sequence[str | int], Any], dict[str, Any] | None]
-"""What makes an object with another value at a place, as `changed_values` has them."""
+"""What makes an object with another value at a place, as `value_ways` has them."""
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:

@@ -1,14 +1,14 @@
 """Suites of gator (Gatekeeper) whose templates have CEL to PolicyTests.
 
 A suite names a ConstraintTemplate and a Constraint for each of its tests, and nothing else judges
-its cases: each test is a PolicyTest. A template with code for
-the engine `K8sNativeValidation` becomes a policy as Gatekeeper generates one: the constraint is its
-params, `variables.params` are the constraint's `spec.parameters`, `variables.anyObject` is the old
-object of a DELETE. What the constraint's `match` says becomes the rules, the match conditions and
-the selectors of a policy of its own; gator counts violations whatever the `enforcementAction`, so
-the binding always denies. Rego is not evaluated here: tests of templates that have nothing else are
-left out, and so is each case that cannot be said. An ExpansionTemplate makes objects of others
-(`gator_expansion`), which are judged as well. Format: github.com/open-policy-agent/gatekeeper
+its cases: each test is a PolicyTest. A template with code for the engine `K8sNativeValidation`
+becomes a policy as Gatekeeper generates one: the constraint is its params, `variables.params` are
+the constraint's `spec.parameters`, `variables.anyObject` is the old object of a DELETE. What the
+constraint's `match` says becomes the rules, the match conditions and the selectors of a policy of
+its own; gator counts violations whatever the `enforcementAction`, so the binding always denies.
+Rego is not evaluated here: tests of templates that have nothing else are left out, and so is each
+case that cannot be said. An ExpansionTemplate makes objects of others (the section on expansion),
+which are judged as well. Format: github.com/open-policy-agent/gatekeeper
 `pkg/gator/verify/suite.go` and `pkg/drivers/k8scel/schema`.
 """
 

@@ -2,7 +2,7 @@
 
 Few laws are used, those by which changes of one node are in vain: a size is never negative, `!=` is
 the negation of `==`, a default that is not what is compared with may as well be another one, and
-combinations of conditions are their tables (`outcome_tables`). None of them asks for types that are
+combinations of conditions are their tables (see below). None of them asks for types that are
 not known, so none has exceptions (`x < 5` is not `x <= 4`: there are numbers between them).
 """
 

@@ -113,7 +113,7 @@ class Expectation:
 #
 # A `PolicyTest` is a set of policies, what there is in the cluster, and cases. Each `Case` is
 # one request, and what is expected of it. Where it was read from does not matter:
-# `written_tests` makes tests of files of kind PolicyTest; whoever has tests in another form
+# `policytest.files` makes tests of files of kind PolicyTest; whoever has tests in another form
 # makes the same.
 
 

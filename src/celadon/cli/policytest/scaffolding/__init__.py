@@ -1,8 +1,7 @@
 """A first test for a policy, found by search (`celadon test init`).
 
 `first_policy` finds the policy and the definitions beside it, `search_subject` what there is to be
-found, `wanted_values` which values would make expressions true or false (ways: `value_ways`,
-`applied_ways`), `read_places` what the expressions read and compare with, `seed_objects` what to
-begin with, `case_search` tries objects until each rule has had one against it, `first_file` writes
-them down.
+found, `wanted_values` which values would make expressions true or false (ways: `value_ways`),
+`read_places` what the expressions read and compare with, and `case_search` tries objects until each
+rule has had one against it.
 """
