@@ -13,24 +13,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
+from typing import Final
 
-from celadon.apiserver.bootstrap_objects import MANDATORY, flow_schemas, priority_levels
+from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.http_messages import Header
-from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix
+from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_running
 from celadon.apiserver.operation.server_metrics import FlowCount, FlowCounts
 from celadon.apiserver.request_info import RequestInfo
-from celadon.kube import GroupVersionResource, JsonObject, User, metadata
-from celadon.kube.resources import known_resources
+from celadon.kube import JsonObject, User, metadata
 from celadon.records import dataclass
 
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
 SCHEMA_HEADER: Final = "X-Kubernetes-Pf-Flowschema-Uid"
 LEVEL_HEADER: Final = "X-Kubernetes-Pf-Prioritylevel-Uid"
+EXEMPT: Final = "exempt"
 CATCH_ALL: Final = "catch-all"
+"""Names of schemas and levels that are in force even where they are not stored."""
 ALL: Final = "*"
 
 MOST_FLOWS: Final = 4096
@@ -226,10 +228,12 @@ class PriorityLevel:
 
     def arrive(self, flow: Flow) -> Turn:
         """A request that executes or waits, until it leaves. Raises Rejection."""
-        turn = Turn(flow)
         if self.limit is None:
-            self._execute(turn)
-            return turn
+            self.executing += 1
+            flow.count.executing += 1
+            flow.count.dispatched += 1
+            return flow.turn
+        turn = Turn(flow)
         has_seat = self._has_seat()
         if flow.hand:
             turn.queue = queue = self._queue(flow.hand)
@@ -343,16 +347,21 @@ class Drops:
 # The levels and schemas in the store, and what becomes of requests by them.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Flow:
     """What is the same for requests that are alike: where they wait, what their answers say of it,
-    and where they are counted."""
+    and where they are counted. `turn` is that of all requests that nothing limits."""
 
     level: PriorityLevel
     hand: tuple[int, ...]
     headers: tuple[Header, ...]
     labels: tuple[str, str]
     count: FlowCount
+    turn: Turn = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turn = Turn(self)
+        self.turn.is_executing = True
 
 
 class FlowControl:
@@ -364,8 +373,7 @@ class FlowControl:
         self._seats = seats
         self._clock = clock
         self._counts = counts
-        self._stored_schemas = _mirror(objects, "flowschemas")
-        self._stored_levels = _mirror(objects, "prioritylevelconfigurations")
+        self._stored = Mirror(objects, f"{ROOT}/{GROUP}/")  # one for both kinds: half the cost
         self._schemas: Sequence[FlowSchema] = ()
         self._levels: dict[str, PriorityLevel] = {}
         self._level_uids: dict[str, str] = {}
@@ -376,17 +384,14 @@ class FlowControl:
         """The flow of a request by what is stored now; None for connections and their like, which
         last as long as they want."""
         try:
-            changed = self._stored_schemas.refresh(), self._stored_levels.refresh()
+            if self._stored.refresh():
+                self._update()
         except Undecodable:  # stored by another release: what was in force stays so
-            changed = False, False
-        if True in changed:
-            self._update()
+            pass
         key: tuple[object, ...]
         if info.is_resource:
-            key = (
-                *(user.name, user.groups, info.verb, info.group),
-                *(info.resource, info.subresource, info.namespace),
-            )
+            kind = info.resource, info.subresource, info.namespace
+            key = user.name, user.groups, info.verb, info.group, kind
         else:
             key = user.name, user.groups, info.verb, info.path
         flow = self._flows.get(key)
@@ -450,7 +455,7 @@ class FlowControl:
 
     def _update(self) -> None:
         """What is mandatory is there even where it is not stored (yet)."""
-        levels = _by_name(self._stored_levels, priority_levels(), "PriorityLevelConfiguration")
+        levels = self._by_name("PriorityLevelConfiguration", priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
         before, self._levels = self._levels, {}
@@ -467,7 +472,7 @@ class FlowControl:
                     queuing = (specs[name].get("limitResponse") or {}).get("queuing")
             level.configure(limit, queuing)
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
-        schemas = _by_name(self._stored_schemas, flow_schemas(), "FlowSchema")
+        schemas = self._by_name("FlowSchema", flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())
         self._schemas = sorted(
             (one for one in known if one.level in self._levels),
@@ -475,25 +480,19 @@ class FlowControl:
         )
         self._flows.clear()
 
+    def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
+        """The objects of a kind; those that must be there as they are initially, if they are not
+        stored."""
+        found = {metadata.name(obj): obj for obj in initial}
+        found = {name: obj for name, obj in found.items() if name in (EXEMPT, CATCH_ALL)}
+        stored = (one.object for one in self._stored)
+        return found | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
+
 
 def waiting_seconds(seconds: float | None, usual: float) -> float:
     """How long a request that may take so long waits for a seat at most; None lasts, and waits as
     those whose time is the usual one."""
     return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
-
-
-def _mirror(objects: ObjectStore, name: str) -> Mirror:
-    resource = known_resources().by_gvr(GroupVersionResource(GROUP, "v1", name))
-    assert resource is not None, f"no {name}"
-    return Mirror(objects, collection_prefix(resource))
-
-
-def _by_name(stored: Mirror, initial: Iterator[Any], kind: str) -> dict[str, JsonObject]:
-    required: Iterable[JsonObject] = (
-        obj for obj in initial if (kind, metadata.name(obj)) in {*MANDATORY, (kind, "exempt")}
-    )
-    found = {metadata.name(obj): obj for obj in required}
-    return found | {metadata.name(one.object): one.object for one in stored}
 
 
 def _limits(obj: JsonObject) -> JsonObject:
