@@ -15,7 +15,7 @@ from celadon.apiserver.authz.access_decisions import check_access, request_attri
 from celadon.apiserver.authz.impersonation import Impersonated, Impersonation, wanted_user
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
-from celadon.apiserver.flowcontrol import waiting_seconds
+from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.handlers.admission.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.endpoints import NoSuchPath, find_endpoint, require_lasting

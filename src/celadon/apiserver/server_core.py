@@ -15,7 +15,7 @@ from celadon.apiserver.authz.access_decisions import AuthorizerChain
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_world import StoreWorld
-from celadon.apiserver.flowcontrol import FlowControl
+from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
