@@ -90,7 +90,7 @@ def test_who_takes_too_long_is_told_so_and_audited() -> None:
 
 
 def test_who_comes_when_the_house_is_full_comes_back_later() -> None:
-    running = Running(Settings(limits=RequestLimits(reading=1)))
+    running = Running(Settings(limits=RequestLimits(reading=1, fairness=False)))
     try:
         running.server.core.in_flight.counts["readOnly"] = 1
         answer = ask(running, "GET", "/version", token="alice-token")

@@ -448,7 +448,14 @@ class ApiServer:
         cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
-        headers = (("Audit-Id", audit_id), *cache, *sniff, *answer.headers, *warnings)
+        headers = (
+            ("Audit-Id", audit_id),
+            *cache,
+            *sniff,
+            *answer.headers,
+            *notes.flow_headers,
+            *warnings,
+        )
         given = HttpAnswer(
             answer.code,
             answer.content_type,

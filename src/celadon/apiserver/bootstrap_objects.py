@@ -201,8 +201,7 @@ def root_ca_config_map(namespace: str, server_ca: str) -> dict[str, Any]:
 #
 # As k8s.io/apiserver `pkg/apis/flowcontrol/bootstrap/default.go`. A server keeps them: what
 # somebody deletes comes back, and what somebody changes is set right unless an annotation says
-# otherwise; the mandatory ones are set right in any case. Requests are not queued by them here:
-# the limits of `operation.request_limits` are the server's.
+# otherwise; the mandatory ones are set right in any case. `flowcontrol` is what they do.
 
 
 GROUP_VERSION: Final = "flowcontrol.apiserver.k8s.io/v1"

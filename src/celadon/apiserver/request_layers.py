@@ -15,6 +15,7 @@ from celadon.apiserver.authz.access_decisions import check_access, request_attri
 from celadon.apiserver.authz.impersonation import Impersonated, Impersonation, wanted_user
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
+from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.handlers.admission.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.endpoints import NoSuchPath, find_endpoint, require_lasting
@@ -28,6 +29,7 @@ from celadon.apiserver.operation.request_limits import (
     TIMED_OUT,
     TOO_MANY,
     TooManyRequests,
+    too_many,
     within,
 )
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, check_timeout, request_info
@@ -82,15 +84,20 @@ class RequestLayers:
         except StatusError as error:  # so much of this client was read already
             return status_answer(error, Accepted())
         try:
-            answer = self._or_error(self._admitted(request, info, notes), request, notes)
+            admitted = self._admitted(request, info, notes, seconds)
+            answer = self._or_error(admitted, request, notes)
             return await within(seconds, answer, request.departure)
         except TimeoutError:
             return TIMED_OUT
-        except (TooManyRequests, TooMuchWork):
+        except TooManyRequests as error:
+            return too_many(error.retry_after)
+        except TooMuchWork:
             return TOO_MANY
 
-    async def _admitted(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> HttpAnswer:
-        """If there is room. Raises TooManyRequests, StatusError."""
+    async def _admitted(
+        self, request: HttpRequest, info: RequestInfo, notes: Notes, seconds: float | None
+    ) -> HttpAnswer:
+        """When there is room. Raises TooManyRequests, StatusError."""
         if request.has_long_head:
             await self._stranger(request).step(check_timeout, request, info, aside=True)
         else:
@@ -98,11 +105,22 @@ class RequestLayers:
         if _must_be_current(info, request):
             await self._core.objects.synced()
         user = await self._user(request, info, notes)
-        kind = self._core.in_flight.enter(info, user)
+        flows = self._core.flows
+        turn, kind = None, ""
+        flow = None if flows is None else flows.classify(user, info)
+        if flows is not None and flow is not None:
+            notes.flow_headers = flow.headers
+            turn = flows.arrive(flow)
         try:
+            if flows is not None and turn is not None and not turn.is_executing:
+                usual = self._core.settings.limits.seconds
+                await flows.seated(turn, waiting_seconds(seconds, usual))
+            kind = self._core.in_flight.enter(info, user)
             return await self._authorized(request, info, user, notes)
         finally:
             self._core.in_flight.leave(kind)
+            if turn is not None:
+                turn.flow.level.leave(turn)
 
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes

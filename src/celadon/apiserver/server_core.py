@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Callable
 from dataclasses import field
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from celadon.apiserver.authz.access_decisions import AuthorizerChain
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_world import StoreWorld
+from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
@@ -70,7 +72,8 @@ NOBODY: Final = User("")
 @dataclass(frozen=True, slots=True)
 class ServerCore:
     """Of one server. `charges` are what quotas are being charged with at the moment,
-    `static` the policies and webhooks from files, `workers` take what takes long."""
+    `static` the policies and webhooks from files, `flows` who waits when much is asked (None is no
+    order), `workers` take what takes long."""
 
     settings: Settings
     sources: Sources
@@ -83,6 +86,7 @@ class ServerCore:
     metrics: ServerMetrics
     charges: OpenCharges
     static: StaticFiles
+    flows: FlowControl | None = None
     workers: Workers = field(default_factory=Workers)
 
     def new_context(self, user: User = NOBODY) -> DefaultingContext:
@@ -120,4 +124,10 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         metrics,
         OpenCharges(),
         StaticFiles(settings, metrics.static_reloads),
+        _flows(objects, settings, metrics) if settings.limits.fairness else None,
     )
+
+
+def _flows(objects: ObjectStore, settings: Settings, metrics: ServerMetrics) -> FlowControl:
+    seats = settings.limits.reading + settings.limits.mutating
+    return FlowControl(objects, seats, time.monotonic, metrics.flows)

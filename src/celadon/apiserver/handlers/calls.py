@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.apiserver.handlers.endpoints import Endpoint
-from celadon.apiserver.http_messages import JSON, HttpRequest
+from celadon.apiserver.http_messages import JSON, Header, HttpRequest
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, YAML
 from celadon.apiserver.remembered_properties import remembered
 from celadon.apiserver.request_info import RequestInfo, is_true
@@ -56,7 +56,7 @@ class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
     `request_audit` are those for levels that have the request. `user` is who asks,
     `impersonated_user` as whom and `constraint` by which constrained right, `endpoint` and `info`
-    for what, once that is known."""
+    for what, once that is known; `flow_headers` say which FlowSchema it matched."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
@@ -66,6 +66,7 @@ class Notes:
     constraint: str = ""
     endpoint: Endpoint | None = None
     info: RequestInfo | None = None
+    flow_headers: tuple[Header, ...] = ()
 
     def annotate(self, annotations: Mapping[str, str]) -> None:
         for key, value in annotations.items():

@@ -372,6 +372,38 @@ IN_FLIGHT: Final = Description(
     ("request_kind",),
     "STABLE",
 )
+_FLOW: Final = ("priority_level", "flow_schema")
+FLOW_WAITING: Final = Description(
+    "apiserver_flowcontrol_current_inqueue_requests",
+    "Number of requests currently pending in queues of the API Priority and Fairness subsystem",
+    _FLOW,
+    "BETA",
+)
+FLOW_EXECUTING: Final = Description(
+    "apiserver_flowcontrol_current_executing_requests",
+    "Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in the "
+    "API Priority and Fairness subsystem",
+    _FLOW,
+    "BETA",
+)
+FLOW_DISPATCHED: Final = Description(
+    "apiserver_flowcontrol_dispatched_requests_total",
+    "Number of requests executed by API Priority and Fairness subsystem",
+    _FLOW,
+    "BETA",
+)
+FLOW_REJECTED: Final = Description(
+    "apiserver_flowcontrol_rejected_requests_total",
+    "Number of requests rejected by API Priority and Fairness subsystem",
+    (*_FLOW, "reason"),
+    "BETA",
+)
+FLOW_SEATS: Final = Description(
+    "apiserver_flowcontrol_nominal_limit_seats",
+    "Nominal number of execution seats configured for each priority level",
+    ("priority_level",),
+    "BETA",
+)
 RESOURCE_OBJECTS: Final = Description(
     "apiserver_resource_objects",
     "Number of stored objects at the time of last check split by kind.",

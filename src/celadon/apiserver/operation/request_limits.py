@@ -1,7 +1,8 @@
 """How many requests at once, and how long each may take.
 
-Whoever comes when the house is full is sent away with 429 and told to come back; administrators
-always get in. As k8s.io/apiserver `pkg/server/filters/{maxinflight,timeout}.go`.
+How requests share what is served at once is in `flowcontrol`; without that, whoever comes when the
+house is full is sent away with 429 and told to come back, and administrators always get in.
+As k8s.io/apiserver `pkg/server/filters/{maxinflight,timeout}.go`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import contextlib
 from collections.abc import Coroutine, Generator, Iterator
 from typing import Any, Final, Generic, TypeVar
 
-from celadon.apiserver.http_messages import Departure, HttpRequest, plain_text
+from celadon.apiserver.http_messages import Departure, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.request_info import LONG_RUNNING, RequestInfo
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import MASTERS, User
@@ -23,9 +24,14 @@ READING: Final = "readOnly"
 MUTATING: Final = "mutating"
 NO_LIMIT: Final = 0
 
-TOO_MANY: Final = plain_text(
-    429, "Too many requests, please try again later.\n", ("Retry-After", "1")
-)
+
+def too_many(retry_after: int) -> HttpAnswer:
+    """To come back after so many seconds."""
+    text = "Too many requests, please try again later.\n"
+    return plain_text(429, text, ("Retry-After", str(retry_after)))
+
+
+TOO_MANY: Final = too_many(1)
 TIMED_OUT: Final = plain_text(
     504,
     '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the '
@@ -37,13 +43,15 @@ TIMED_OUT: Final = plain_text(
 class RequestLimits:
     """The defaults are those of kube-apiserver; 0 is no limit. `seconds` is for the answer,
     `watch_seconds` the least time that a watch without a time of its own lasts: up to twice as
-    long. `watches` is ours: how many may be open."""
+    long. `watches` is ours: how many may be open. With `fairness`, `reading` and `mutating`
+    together are the seats that priority levels share."""
 
     reading: int = 400
     mutating: int = 200
     watches: int = 10_000
     seconds: float = 60.0
     watch_seconds: float = 1800.0
+    fairness: bool = True
 
     def deadline(self, request: HttpRequest, info: RequestInfo) -> float | None:
         """Seconds for the answer: those of the request's own `timeout` if they are fewer; None for
@@ -65,7 +73,11 @@ def is_long_running(info: RequestInfo) -> bool:
 
 
 class TooManyRequests(Exception):
-    """Try again later."""
+    """Try again later: after so many seconds."""
+
+    def __init__(self, retry_after: int = 1) -> None:
+        super().__init__(retry_after)
+        self.retry_after = retry_after
 
 
 class InFlight:
@@ -82,8 +94,9 @@ class InFlight:
             self._check(self.watches, self._limits.watches, user)
             return ""
         kind = READING if info.verb in READING_VERBS else MUTATING
-        limit = self._limits.reading if kind is READING else self._limits.mutating
-        self._check(self.counts[kind], limit, user)
+        if not self._limits.fairness:
+            limit = self._limits.reading if kind is READING else self._limits.mutating
+            self._check(self.counts[kind], limit, user)
         self.counts[kind] += 1
         return kind
 

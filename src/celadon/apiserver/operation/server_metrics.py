@@ -134,6 +134,54 @@ class HealthCounts:
         return HttpAnswer(200, CONTENT_TYPE, exposition(families).encode())
 
 
+# --- Flow control counts -----------------------------------------------------
+#
+# The requests of each priority level and FlowSchema.
+
+
+@dataclass(slots=True)
+class FlowCount:
+    """Requests that wait and that are being answered now, and all that ever were."""
+
+    waiting: int = 0
+    executing: int = 0
+    dispatched: int = 0
+
+
+class FlowCounts:
+    """Those of one server. `limits` are the seats of each level."""
+
+    def __init__(self) -> None:
+        self.rejected = Counter(table.FLOW_REJECTED)
+        self.limits: dict[str, int] = {}
+        self._counts: dict[Labels, FlowCount] = {}
+
+    def of(self, labels: Labels) -> FlowCount:
+        """That of a level and a schema, the same one each time."""
+        return self._counts.setdefault(labels, FlowCount())
+
+    def families(self) -> tuple[Family, ...]:
+        """In the order of their names."""
+        counts = self._counts
+        return (
+            Gauge(
+                table.FLOW_EXECUTING,
+                lambda: {labels: one.executing for labels, one in counts.items()},
+            ),
+            Gauge(
+                table.FLOW_WAITING, lambda: {labels: one.waiting for labels, one in counts.items()}
+            ),
+            ReadCounter(
+                table.FLOW_DISPATCHED,
+                lambda: {labels: one.dispatched for labels, one in counts.items()},
+            ),
+            Gauge(
+                table.FLOW_SEATS, lambda: {(level,): seats for level, seats in self.limits.items()}
+            ),
+            self.rejected,
+        )
+
+
 VERBS: Final = {
     "get": "GET",
     "list": "LIST",
@@ -201,6 +249,7 @@ class ServerMetrics:
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
         self.webhooks = WebhookCounts()
         self.health = HealthCounts()
+        self.flows = FlowCounts()
         self.mutation_checks = Counter(table.MUTATION_CHECKS)
         self.mutation_check_seconds = Histogram(table.MUTATION_CHECK_SECONDS, table.CHECK_BOUNDS)
         self.policy_checks = Counter(table.POLICY_CHECKS)
@@ -223,6 +272,7 @@ class ServerMetrics:
                 table.IN_FLIGHT,
                 lambda: {(kind,): count for kind, count in self._in_flight.counts.items()},
             ),
+            *self.flows.families(),
             Gauge(table.LONG_RUNNING, lambda: self._watches),
             *self.static_reloads.families(),
             self.mutation_check_seconds,

@@ -209,6 +209,12 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
             name, type=count, default=most, metavar="N", help=f"{what} (default: {most})"
         )
     group.add_argument(
+        "--enable-priority-and-fairness",
+        choices=("true", "false"),
+        default="true",
+        help="FlowSchemas and priority levels say who waits (default: true)",
+    )
+    group.add_argument(
         "--request-timeout",
         type=seconds,
         default=60.0,
@@ -358,6 +364,7 @@ def _limits(options: argparse.Namespace) -> RequestLimits:
         options.max_watches,
         options.request_timeout,
         options.min_request_timeout,
+        options.enable_priority_and_fairness == "true",
     )
 
 

@@ -1,0 +1,283 @@
+"""FlowSchemas and priority levels as they are stored, and what becomes of requests by them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
+from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.flowcontrol.priority_levels import (
+    CANCELLED,
+    TOO_LATE,
+    Flow,
+    PriorityLevel,
+    Rejection,
+    Turn,
+)
+from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
+from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_running
+from celadon.apiserver.operation.server_metrics import FlowCounts
+from celadon.apiserver.request_info import RequestInfo
+from celadon.kube import JsonObject, User, metadata
+from celadon.records import dataclass
+
+GROUP: Final = "flowcontrol.apiserver.k8s.io"
+SCHEMA_HEADER: Final = "X-Kubernetes-Pf-Flowschema-Uid"
+LEVEL_HEADER: Final = "X-Kubernetes-Pf-Prioritylevel-Uid"
+EXEMPT: Final = "exempt"
+CATCH_ALL: Final = "catch-all"
+"""Names of schemas and levels that are in force even where they are not stored."""
+ALL: Final = "*"
+
+MOST_FLOWS: Final = 4096
+"""Sorts of requests whose classification is remembered."""
+
+LONGEST_WAIT: Final = 60.0
+"""Seconds that a request waits at most, however long it may take."""
+
+WAITING_PART: Final = 4
+"""A request may wait for the fourth part of its time."""
+
+# --- Classification ----------------------------------------------------------
+#
+# Which FlowSchema a request matches.
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSchema:
+    """One that is in force: its level exists. `distinguisher` is empty where all requests are one
+    flow."""
+
+    name: str
+    uid: str
+    precedence: int
+    level: str
+    distinguisher: str
+    rules: Sequence[JsonObject]
+
+    def matches(self, user: User, info: RequestInfo) -> bool:
+        return any(_rule_matches(rule, user, info) for rule in self.rules)
+
+    def distinguish(self, user: User, info: RequestInfo) -> str:
+        """What tells the flow of a request from the others of this schema."""
+        if self.distinguisher == "ByUser":
+            return user.name
+        return info.namespace if self.distinguisher == "ByNamespace" else ""
+
+
+def _schema_of(obj: JsonObject) -> FlowSchema:
+    spec = obj["spec"]
+    return FlowSchema(
+        metadata.name(obj),
+        obj["metadata"].get("uid", ""),
+        spec.get("matchingPrecedence", 0),
+        spec["priorityLevelConfiguration"]["name"],
+        (spec.get("distinguisherMethod") or {}).get("type", ""),
+        spec.get("rules") or (),
+    )
+
+
+def _rule_matches(rule: JsonObject, user: User, info: RequestInfo) -> bool:
+    if not any(_is_subject(subject, user) for subject in rule.get("subjects") or ()):
+        return False
+    if info.is_resource:
+        return any(_is_resource(one, info) for one in rule.get("resourceRules") or ())
+    return any(_is_path(one, info) for one in rule.get("nonResourceRules") or ())
+
+
+def _is_subject(subject: JsonObject, user: User) -> bool:
+    kind = subject.get("kind")
+    if kind == "User":
+        return (subject.get("user") or {}).get("name") in (ALL, user.name)
+    if kind == "Group":
+        name = (subject.get("group") or {}).get("name")
+        return name == ALL or name in user.groups
+    account = subject.get("serviceAccount")
+    if kind != "ServiceAccount" or not account:
+        return False
+    prefix = f"system:serviceaccount:{account['namespace']}:"
+    if account["name"] == ALL:
+        return user.name.startswith(prefix)
+    return user.name == f"{prefix}{account['name']}"
+
+
+def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
+    resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+    if not (
+        _has(rule, "verbs", info.verb)
+        and _has(rule, "resources", resource)
+        and _has(rule, "apiGroups", info.group)
+    ):
+        return False
+    if not info.namespace:
+        return bool(rule.get("clusterScope"))
+    return _has(rule, "namespaces", info.namespace)
+
+
+def _has(rule: JsonObject, member: str, text: str) -> bool:
+    listed = rule.get(member) or ()
+    return text in listed or list(listed) == [ALL]
+
+
+def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
+    """A path covers all below it, whether it ends with `*` or not."""
+    if not _has(rule, "verbs", info.verb):
+        return False
+    for path in rule.get("nonResourceURLs") or ():
+        if path in (ALL, info.path):
+            return True
+        prefix = path.removesuffix(ALL)
+        if info.path.startswith(prefix if prefix.endswith("/") else f"{prefix}/"):
+            return True
+    return False
+
+
+# --- Flow control ------------------------------------------------------------
+#
+# The levels and schemas in the store, and what becomes of requests by them.
+
+
+class FlowControl:
+    """`seats` is how many requests the server answers at once; 0 is no limit."""
+
+    def __init__(
+        self, objects: ObjectStore, seats: int, clock: Callable[[], float], counts: FlowCounts
+    ) -> None:
+        self._seats = seats
+        self._clock = clock
+        self._counts = counts
+        self._stored = Mirror(objects, f"{ROOT}/{GROUP}/")  # one for both kinds: half the cost
+        self._schemas: Sequence[FlowSchema] = ()
+        self._levels: dict[str, PriorityLevel] = {}
+        self._level_uids: dict[str, str] = {}
+        self._flows: dict[tuple[object, ...], Flow] = {}
+        self._update()
+
+    def classify(self, user: User, info: RequestInfo) -> Flow | None:
+        """The flow of a request by what is stored now; None for connections and their like, which
+        last as long as they want."""
+        try:
+            if self._stored.refresh():
+                self._update()
+        except Undecodable:  # stored by another release: what was in force stays so
+            pass
+        key: tuple[object, ...]
+        if info.is_resource:
+            kind = info.resource, info.subresource, info.namespace
+            key = user.name, user.groups, info.verb, info.group, kind
+        else:
+            key = user.name, user.groups, info.verb, info.path
+        flow = self._flows.get(key)
+        if flow is None:
+            if is_long_running(info) and info.verb != "watch":
+                return None
+            flow = self._classified(user, info)
+            if len(self._flows) >= MOST_FLOWS:
+                self._flows.clear()
+            self._flows[key] = flow
+        return flow
+
+    def arrive(self, flow: Flow) -> Turn:
+        """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
+        try:
+            return flow.level.arrive(flow)
+        except Rejection as rejection:
+            raise self._rejected(flow, str(rejection)) from None
+
+    async def seated(self, turn: Turn, seconds: float) -> None:
+        """When a request that waits may execute, of which it is seconds the most that it waits.
+        Raises TooManyRequests."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+
+        def wake() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        turn.wake = wake
+        timer = loop.call_later(seconds, wake)
+        try:
+            await future
+        except asyncio.CancelledError:
+            self._counts.rejected.add((*turn.flow.labels, CANCELLED))
+            raise
+        finally:
+            timer.cancel()
+        if not turn.is_executing:
+            raise self._rejected(turn.flow, TOO_LATE)
+
+    def _rejected(self, flow: Flow, reason: str) -> TooManyRequests:
+        self._counts.rejected.add((*flow.labels, reason))
+        drops = flow.level.drops
+        drops.add(int(self._clock()))
+        return TooManyRequests(drops.retry_after)
+
+    def _classified(self, user: User, info: RequestInfo) -> Flow:
+        schema = next(
+            (one for one in self._schemas if one.matches(user, info)),
+            next(one for one in self._schemas if one.name == CATCH_ALL),
+        )
+        level = self._levels[schema.level]
+        hand: tuple[int, ...] = ()
+        if level.limit is not None and level.queue_count:
+            hand = level.hand(schema.name, schema.distinguish(user, info))
+        uid = self._level_uids[schema.level]
+        labels = level.name, schema.name
+        headers = ((SCHEMA_HEADER, schema.uid), (LEVEL_HEADER, uid))
+        return Flow(level, hand, headers, labels, self._counts.of(labels))
+
+    def _update(self) -> None:
+        """What is mandatory is there even where it is not stored (yet)."""
+        levels = self._by_name("PriorityLevelConfiguration", priority_levels())
+        specs = {name: _limits(obj) for name, obj in levels.items()}
+        shares = sum(_shares(spec) for spec in specs.values())
+        before, self._levels = self._levels, {}
+        self._counts.limits.clear()
+        for name, obj in levels.items():
+            level = before.get(name) or PriorityLevel(name, self._clock)
+            self._levels[name] = level
+            limit = queuing = None
+            if self._seats:
+                seats = math.ceil(self._seats * _shares(specs[name]) / shares) if shares else 0
+                self._counts.limits[name] = seats
+                if obj["spec"]["type"] != "Exempt":
+                    limit = seats
+                    queuing = (specs[name].get("limitResponse") or {}).get("queuing")
+            level.configure(limit, queuing)
+        self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
+        schemas = self._by_name("FlowSchema", flow_schemas())
+        known = (_schema_of(obj) for obj in schemas.values())
+        self._schemas = sorted(
+            (one for one in known if one.level in self._levels),
+            key=lambda one: (one.precedence, one.name),
+        )
+        self._flows.clear()
+
+    def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
+        """The objects of a kind; those that must be there as they are initially, if they are not
+        stored."""
+        found = {metadata.name(obj): obj for obj in initial}
+        found = {name: obj for name, obj in found.items() if name in (EXEMPT, CATCH_ALL)}
+        stored = (one.object for one in self._stored)
+        return found | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
+
+
+def waiting_seconds(seconds: float | None, usual: float) -> float:
+    """How long a request that may take so long waits for a seat at most; None lasts, and waits as
+    those whose time is the usual one."""
+    return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
+
+
+def _limits(obj: JsonObject) -> JsonObject:
+    spec = obj["spec"]
+    member = "exempt" if spec["type"] == "Exempt" else "limited"
+    found: JsonObject = spec.get(member) or {}
+    return found
+
+
+def _shares(limits: JsonObject) -> int:
+    shares: int = limits.get("nominalConcurrencyShares") or 0
+    return shares

@@ -1,0 +1,230 @@
+"""The seats of a priority level, and how requests wait for them.
+
+Nothing here waits or knows the time: who calls does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import field
+from typing import Final
+
+from celadon.apiserver.http_messages import Header
+from celadon.apiserver.operation.server_metrics import FlowCount
+from celadon.kube import JsonObject
+from celadon.records import dataclass
+
+QUEUE_FULL: Final = "queue-full"
+NO_SEAT: Final = "concurrency-limit"
+TOO_LATE: Final = "time-out"
+CANCELLED: Final = "cancelled"
+"""Why a request is rejected, as metrics say it."""
+
+EXPECTED_SECONDS: Final = 0.003
+"""What a request is taken to last until it has ended."""
+
+MOST_RETRY_SECONDS: Final = 32
+
+
+class Rejection(Exception):
+    """A request that has no seat and no place in a queue."""
+
+
+class _Queue:
+    """`turn_time` is how much service the queue has had when its next request begins; the least has
+    the next turn."""
+
+    __slots__ = ("executing", "turn_time", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: dict[Turn, None] = {}
+        self.executing = 0
+        self.turn_time = 0.0
+
+
+class Turn:
+    """A request at its level. `wake` is called when one that waits gets its seat."""
+
+    __slots__ = ("began", "flow", "is_executing", "queue", "wake")
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.queue: _Queue | None = None
+        self.is_executing = False
+        self.began = 0.0
+        self.wake: Callable[[], None] | None = None
+
+
+def dealt_hand(flow: str, queues: int, size: int) -> tuple[int, ...]:
+    """The queues that a flow may use: drawn from all of them, by a hash of the flow."""
+    number = int.from_bytes(hashlib.sha256(flow.encode()).digest()[:8], "little")
+    deck, hand = list(range(queues)), []
+    for _ in range(size):
+        number, card = divmod(number, len(deck))
+        hand.append(deck.pop(card))
+    return tuple(hand)
+
+
+class PriorityLevel:
+    """`limit` is how many requests execute at once; None is no limit. Without `queue_count` what is
+    too much is rejected. Whoever waits waits because there is no seat."""
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self.name = name
+        self.limit: int | None = None
+        self.queue_count = 0
+        self.hand_size = 0
+        self.queue_length = 0
+        self.executing = 0
+        self.drops = Drops()
+        self._clock = clock
+        self._queues: list[_Queue] = []
+        self._with_waiting: dict[_Queue, None] = {}
+        self._turn_time = 0.0
+
+    def configure(self, limit: int | None, queuing: JsonObject | None) -> None:
+        """What waits in a queue that is no more stays there until its turn comes."""
+        self.limit = limit
+        queuing = queuing or {}
+        self.queue_count = queuing.get("queues", 0)
+        self.hand_size = queuing.get("handSize", 0)
+        self.queue_length = queuing.get("queueLengthLimit", 0)
+        self._queues += [_Queue() for _ in range(len(self._queues), self.queue_count)]
+        self._seat_waiting()
+
+    def hand(self, schema: str, distinguisher: str) -> tuple[int, ...]:
+        """The queues of a flow."""
+        return dealt_hand(f"{schema}\0{distinguisher}", self.queue_count, self.hand_size)
+
+    def arrive(self, flow: Flow) -> Turn:
+        """A request that executes or waits, until it leaves. Raises Rejection."""
+        if self.limit is None:
+            self.executing += 1
+            flow.count.executing += 1
+            flow.count.dispatched += 1
+            return flow.turn
+        turn = Turn(flow)
+        has_seat = self._has_seat()
+        if flow.hand:
+            turn.queue = queue = self._queue(flow.hand)
+            if not has_seat:
+                if len(queue.waiting) >= self.queue_length:
+                    raise Rejection(QUEUE_FULL)
+                queue.waiting[turn] = None
+                self._with_waiting.setdefault(queue)
+                flow.count.waiting += 1
+                return turn
+        elif not has_seat:
+            raise Rejection(NO_SEAT)
+        self._execute(turn)
+        return turn
+
+    def leave(self, turn: Turn) -> None:
+        """The request is done, or does not wait any longer."""
+        count, queue = turn.flow.count, turn.queue
+        if turn.is_executing:
+            self.executing -= 1
+            count.executing -= 1
+            if queue is not None:
+                queue.executing -= 1
+                queue.turn_time += self._clock() - turn.began - EXPECTED_SECONDS
+            if self._with_waiting:
+                self._seat_waiting()
+        elif queue is not None and turn in queue.waiting:
+            count.waiting -= 1
+            del queue.waiting[turn]
+            if not queue.waiting:
+                del self._with_waiting[queue]
+
+    def _has_seat(self) -> bool:
+        """A level whose limit is less than a request needs has one request at a time."""
+        return self.limit is None or self.executing < self.limit or not self.executing
+
+    def _queue(self, hand: tuple[int, ...]) -> _Queue:
+        """The shortest of those; one that is not in use begins now."""
+        queue = self._queues[hand[0]]
+        if self.executing:
+            shortest = len(queue.waiting) + queue.executing
+            for index in hand:
+                other = self._queues[index]
+                length = len(other.waiting) + other.executing
+                if length < shortest:
+                    queue, shortest = other, length
+        if not queue.executing and not queue.waiting:
+            queue.turn_time = self._turn_time
+        return queue
+
+    def _execute(self, turn: Turn) -> None:
+        self.executing += 1
+        count, queue = turn.flow.count, turn.queue
+        count.executing += 1
+        count.dispatched += 1
+        turn.is_executing = True
+        if queue is not None:
+            queue.executing += 1
+            turn.began = self._clock()
+            self._turn_time = max(self._turn_time, queue.turn_time)
+            queue.turn_time += EXPECTED_SECONDS
+
+    def _seat_waiting(self) -> None:
+        """Those whose turn it is, as long as there are seats."""
+        while self._with_waiting and self._has_seat():
+            queue = min(self._with_waiting, key=lambda one: one.turn_time)
+            turn = next(iter(queue.waiting))
+            del queue.waiting[turn], self._with_waiting[queue]
+            if queue.waiting:  # behind those that have had as much
+                self._with_waiting[queue] = None
+            turn.flow.count.waiting -= 1
+            self._execute(turn)
+            if turn.wake is not None:
+                turn.wake()
+
+
+class Drops:
+    """How many requests were rejected lately, and after how many seconds clients should come back
+    for that: twice as many when it is three for each of these seconds, one less when it is less
+    than one."""
+
+    def __init__(self) -> None:
+        self.retry_after = 1
+        self._history: list[tuple[int, int]] = []
+        self._second = self._count = 0
+        self._raised = -MOST_RETRY_SECONDS
+
+    def add(self, second: int) -> None:
+        """One was rejected at that time."""
+        if second == self._second:
+            self._count += 1
+            return
+        most = min(2 * self.retry_after, MOST_RETRY_SECONDS)
+        self._history.append((self._second, self._count))
+        self._history = [one for one in self._history if self._second - one[0] <= most]
+        self._second, self._count = second, 1
+        self._adjust(second)
+
+    def _adjust(self, now: int) -> None:
+        seconds = self.retry_after
+        dropped = sum(count for second, count in self._history if now - second <= seconds)
+        if now - self._raised >= seconds and dropped >= 3 * seconds:
+            self.retry_after = min(2 * seconds, MOST_RETRY_SECONDS)
+            self._raised = now
+        elif dropped < seconds and seconds > 1:
+            self.retry_after -= 1
+
+
+@dataclass(slots=True)
+class Flow:
+    """What is the same for requests that are alike: where they wait, what their answers say of it,
+    and where they are counted. `turn` is that of all requests that nothing limits."""
+
+    level: PriorityLevel
+    hand: tuple[int, ...]
+    headers: tuple[Header, ...]
+    labels: tuple[str, str]
+    count: FlowCount
+    turn: Turn = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turn = Turn(self)
+        self.turn.is_executing = True
