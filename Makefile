@@ -30,10 +30,11 @@ site: $(VENV)/.installed web/node_modules/.installed
 test: $(VENV)/.developed $(VENV)/.etcd
 	CELADON_HYPOTHESIS=$${CELADON_HYPOTHESIS:-quick} $(BIN)/pytest $(SPREAD) -m "not thorough"
 
-# All that `make test` leaves out, and the properties in full.
+# All that `make test` leaves out, and the properties in full. What has not begun within so many
+# SECONDS is skipped and counted: none, unless said.
 test-all: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells \
     editors/vscode/celadon.vsix
-	$(BIN)/pytest $(SPREAD) -m "thorough or hypothesis"
+	$(BIN)/pytest $(SPREAD) -m "thorough or hypothesis" $(if $(SECONDS),--begin-within $(SECONDS))
 
 # Every recorded scenario against the server, in process and over HTTPS (tests/recorded/README.md).
 conformance: $(VENV)/.developed

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import sys
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,6 +34,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the expectations of tests/cases; review the diff like code",
     )
+    parser.addoption(
+        "--begin-within",
+        type=float,
+        metavar="SECONDS",
+        help="skip tests that have not begun by then, and say so: for runs that are ended from outside",
+    )
+
+
+_BEGUN = time.monotonic()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    seconds = item.config.getoption("--begin-within")
+    if seconds is not None and time.monotonic() - _BEGUN > seconds:
+        pytest.skip(f"not begun within {seconds:.0f} seconds (--begin-within)")
+
+
+@pytest.fixture
+def usual_calls() -> Iterator[None]:
+    """As many calls as Python allows where nobody asked for more. Servers that other tests leave
+    running in this process have asked (`celadon.deep_calls`)."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000 + len(inspect.stack(0)))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

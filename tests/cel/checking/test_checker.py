@@ -206,6 +206,7 @@ def test_what_the_parser_admits_is_not_too_deep(prefix: str, suffix: str) -> Non
     assert checked.types[checked.root.id] is not None
 
 
+@pytest.mark.usefixtures("usual_calls")
 def test_what_is_too_deep_for_python_is_an_issue() -> None:
     node: syntax.Expr = syntax.Literal(1, 1)
     for number in range(2, 5000):

@@ -256,6 +256,7 @@ def test_packed_numbers() -> None:
     assert obj["spec"]["securityContext"]["supplementalGroups"] == [1, 2, 300]
 
 
+@pytest.mark.usefixtures("usual_calls")
 def test_deep_nesting_is_refused() -> None:
     schema = b""
     for _ in range(2000):

@@ -407,9 +407,11 @@ def test_bytes_that_came_empty() -> None:
     assert empty_values(codec, {"spec": {"request": ""}}) == ((("spec", "request"), ""),)
 
 
-def test_deep_objects_are_refused() -> None:
+@pytest.mark.usefixtures("usual_calls")
+@pytest.mark.parametrize("levels", [600, 900, 5_000])
+def test_deep_objects_are_refused(levels: int) -> None:
     deep: Any = {}
-    for _ in range(5000):
+    for _ in range(levels):
         deep = {"not": deep}
     crd = {"spec": {"versions": [{"schema": {"openAPIV3Schema": deep}}]}}
     with pytest.raises(DecodeError, match=r"^exceeded max depth$"):

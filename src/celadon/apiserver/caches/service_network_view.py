@@ -183,7 +183,8 @@ def _ports(spec: Mapping[str, Any]) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class LiveNetwork:
-    """What a write gets that will be stored; `claims` are to be written with it."""
+    """What a write gets that will be stored; `claims` are to be written with it. Each is taken in
+    the same step of the loop that looks at what is free, so that nothing can come between."""
 
     view: ServiceNetworkView
     families: Sequence[str] = ("IPv4",)
@@ -198,6 +199,7 @@ class LiveNetwork:
     def _claim(self, claim: Condition) -> None:
         self._claims.setdefault(claim.key, claim)
 
+    @on_loop
     def cluster_ip(self, _: str) -> str:
         address = self.view.next_address()
         self._claim(self.view.address_claim(address))
@@ -205,16 +207,22 @@ class LiveNetwork:
 
     def node_ports(self) -> Iterator[int]:
         while True:
-            port = self.view.next_port()
-            self._claim(self.view.port_claim(port))
-            yield port
+            yield self._next_port()
 
+    @on_loop
+    def _next_port(self) -> int:
+        port = self.view.next_port()
+        self._claim(self.view.port_claim(port))
+        return port
+
+    @on_loop
     def address_fault(self, address: str) -> str:
         fault = self.view.address_fault(address, dry_run=False)
         if not fault:
             self._claim(self.view.address_claim(address))
         return fault
 
+    @on_loop
     def port_fault(self, port: int) -> str:
         fault = self.view.port_fault(port)
         if not fault:

@@ -313,7 +313,15 @@ class StructCodec:
 
     def complete(self, made: dict[str, Any], settled: Container[int] = frozenset()) -> None:
         """Adds the fields that are always written, here and below, but not in the parts with these
-        identities, which are complete. Changes `made`."""
+        identities, which are complete. Changes `made`. DecodeError for what is nested deeper than
+        calls may be here."""
+        try:
+            self.complete_part(made, settled)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
+
+    def complete_part(self, made: dict[str, Any], settled: Container[int]) -> None:
+        """The same inside of a larger whole: RecursionError for what is nested too deeply."""
         if self._fields is None:
             self._compile()
         for key, codec in self._structs:
@@ -382,7 +390,7 @@ def _completion(node: object) -> _Complete | None:
 
         def complete(value: Any, settled: Container[int]) -> None:
             if value.__class__ is dict and id(value) not in settled:
-                codec.complete(value, settled)
+                codec.complete_part(value, settled)
 
         return complete
     inner = _completion(node.get("items") or node.get("values"))

@@ -139,6 +139,7 @@ def test_refused(operation: dict[str, Any], message: str) -> None:
     assert str(error.value) == message
 
 
+@pytest.mark.usefixtures("usual_calls")
 def test_deep_documents_are_refused() -> None:
     deep: Any = {}
     for _ in range(5000):
