@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--begin-within",
         type=float,
         metavar="SECONDS",
-        help="skip tests that have not begun by then, and say so: for runs that are ended from outside",
+        help="skip tests that have not begun by then: for runs that are ended from outside",
     )
 
 
