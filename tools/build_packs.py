@@ -12,6 +12,7 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     rules       simple rules for their fields: see kube/validation/field_rules.py
     internals   some of them as they are inside of a server: see
                 kube/validation/pods/internal_pod_types.py
+    gates       the stages of feature gates: see kube/resources/feature_gates.py
     releases    how the packs of older releases differ: see kube/schemas/schema_packs.py
 
 The same sources give the same JSON. A pack that already says it is left as it is, for not every
@@ -46,6 +47,8 @@ def texts(sources: Path) -> dict[str, str]:
     every = every_source(sources)
     packs = packs_of(every)
     packs["releases"] = release_pack(packs, every, sources)
+    gates = sources / "feature_gates.json"
+    packs["gates"] = json.loads(gates.read_text(encoding="utf-8"))
     return {
         name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
         for name, pack in packs.items()

@@ -29,12 +29,13 @@ from pack_sources import (
     SOURCES,
     Sources,
     every_source,
+    levels_of,
     structure,
     text_of,
     with_columns,
     with_words,
 )
-from release_sources import LEVELS, difference, release_changes, release_sources
+from release_sources import difference, release_changes, release_sources
 
 from celadon.kube.schemas.schema_packs import pack
 
@@ -78,7 +79,7 @@ def main(folder: Path, go: Path, newer_go: Path, data: Path = SOURCES) -> None:
             change[part] = kept[part]
     path = data / "releases" / f"{release}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text_of(change, LEVELS), encoding="utf-8")
+    path.write_text(text_of(change, levels_of(path)), encoding="utf-8")
 
 
 def version_rank(version: str) -> tuple[int, int, int]:

@@ -18,6 +18,8 @@ SOURCES: Final = ROOT / "data"
 
 _OPEN_LEVELS: Final = 3
 """Below so many levels everything stands on one line."""
+_LEVELS: Final = {"feature_gates": 2, "releases": 5}
+"""The same for some files, and for those in some folders."""
 _WORDS: Final = {
     "s": "string",
     "y": "bytes",
@@ -63,6 +65,11 @@ def every_source(folder: Path = SOURCES) -> Sources:
     made.update((name, value) for name, value in read(folder) if name in FILES)
     made.update((name, dict(read(folder / name))) for name in FOLDERS)
     return made
+
+
+def levels_of(path: Path) -> int:
+    """So many levels of a source stand on lines of their own."""
+    return _LEVELS.get(path.stem) or _LEVELS.get(path.parent.name) or _OPEN_LEVELS
 
 
 def text_of(value: Json, levels: int = _OPEN_LEVELS) -> str:

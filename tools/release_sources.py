@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pack_sources import FILES, FOLDERS, Sources, read
 
 from celadon.kube.schemas.schema_packs import WHOLE, patched, resources_by_key
 
 Json = Any
-
-LEVELS: Final = 5
-"""So many levels of a file stand on lines of their own."""
 
 
 def release_changes(folder: Path) -> Iterator[tuple[str, Json]]:

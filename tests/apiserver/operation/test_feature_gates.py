@@ -6,17 +6,20 @@ import pytest
 
 from celadon.admission.static import GATE
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.operation.runtime_config import ALPHA, BETA, Gate, feature_gates, known_gates
+from celadon.apiserver.operation.runtime_config import feature_gates
+from celadon.kube.resources.feature_gates import ALPHA, BETA, FeatureGate, gates_of
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation import ON_SINCE
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running
 
-KNOWN = known_gates((1, 36))
+DRA = "DynamicResourceAllocation"
+KNOWN = gates_of("1.36")
 
 
 def _off(stage: str) -> set[str]:
-    return {name for name, gate in KNOWN.items() if gate.stage == stage and not gate.on}
+    groups = {"AllAlpha", "AllBeta"}
+    return {name for name, gate in KNOWN.items() if gate.stage == stage and not gate.on} - groups
 
 
 @pytest.mark.parametrize(
@@ -74,23 +77,21 @@ def test_a_gate_that_is_on_now_was_off_before() -> None:
 @pytest.mark.parametrize(
     ("name", "release", "gate"),
     [
-        ("DRAConsumableCapacity", (1, 33), None),
-        ("DRAConsumableCapacity", (1, 34), Gate("alpha", on=False, locked=False)),
-        ("DRAConsumableCapacity", (1, 36), Gate("beta", on=True, locked=False)),
-        ("ImageVolume", (1, 36), Gate("ga", on=True, locked=True)),
-        ("DRADeviceTaintRules", (1, 36), Gate("beta", on=False, locked=False)),
-        ("GitRepoVolumeDriver", (1, 36), Gate("deprecated", on=False, locked=True)),
-        ("HonorPVReclaimPolicy", (1, 35), Gate("ga", on=True, locked=True)),
-        ("HonorPVReclaimPolicy", (1, 36), None),
-        ("LoggingBetaOptions", (1, 36), Gate("beta", on=True, locked=False)),
-        ("InOrderInformers", (1, 36), Gate("ga", on=True, locked=True)),
-        ("CRDObservedGenerationTracking", (1, 36), Gate("beta", on=True, locked=False)),
+        ("DRAConsumableCapacity", "1.33", None),
+        ("DRAConsumableCapacity", "1.34", FeatureGate("alpha", on=False, locked=False)),
+        ("DRAConsumableCapacity", "1.36", FeatureGate("beta", on=True, needs=(DRA,))),
+        ("ImageVolume", "1.36", FeatureGate("ga", on=True, locked=True)),
+        ("DRADeviceTaintRules", "1.36", FeatureGate("beta", on=False, needs=("DRADeviceTaints",))),
+        ("GitRepoVolumeDriver", "1.36", FeatureGate("deprecated", on=False, locked=True)),
+        ("HonorPVReclaimPolicy", "1.35", FeatureGate("ga", on=True, locked=True)),
+        ("HonorPVReclaimPolicy", "1.36", None),
+        ("LoggingBetaOptions", "1.36", FeatureGate("beta", on=True, locked=False)),
+        ("InOrderInformers", "1.36", FeatureGate("ga", on=True, locked=True)),
+        ("CRDObservedGenerationTracking", "1.36", FeatureGate("beta", on=True, locked=False)),
     ],
 )
-def test_what_a_release_says_of_a_gate(
-    name: str, release: tuple[int, int], gate: Gate | None
-) -> None:
-    assert known_gates(release).get(name) == gate
+def test_what_a_release_says_of_a_gate(name: str, release: str, gate: FeatureGate | None) -> None:
+    assert gates_of(release).get(name) == gate
 
 
 def test_a_gate_is_locked_to_what_it_is() -> None:
@@ -105,8 +106,8 @@ def test_defaulting_and_validation_take_the_same_gates_to_be_on() -> None:
     assert pack["gates"] == {name: KNOWN[name].on for name in pack["gates"]}
     assert set(pack["allBeta"]) <= _off(BETA)
     for name, (major, minor) in ON_SINCE.items():
-        assert known_gates((major, minor))[name].on
-        assert not known_gates((major, minor - 1))[name].on
+        assert gates_of(f"{major}.{minor}")[name].on
+        assert not gates_of(f"{major}.{minor - 1}")[name].on
 
 
 def test_a_gate_changes_what_is_filled_in() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.operation.runtime_config import known_gates
 from celadon.kube import GroupVersionKind, parse_api_version
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.registry import create
+from celadon.kube.resources.feature_gates import gates_of
 
 CONTAINER = {"name": "c", "image": "i"}
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
@@ -126,7 +126,7 @@ def test_templates_lose_theirs_too() -> None:
 
 
 def test_every_gate_is_known_and_on() -> None:
-    known = known_gates((1, 36))
+    known = gates_of("1.36")
     assert all(known[gate].on for gate in ON_BY_DEFAULT)
 
 

@@ -43,15 +43,13 @@ def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_sources_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    text_of = tool("pack_sources", monkeypatch).text_of
-    release_levels = tool("release_sources", monkeypatch).LEVELS
+    sources = tool("pack_sources", monkeypatch)
     for path in sorted(SOURCES.rglob("*.json")):
         text = path.read_text(encoding="utf-8")
         value = json.loads(text)
-        is_release = path.parent.name == "releases"
-        levels = release_levels if is_release else 3
-        assert text == text_of(value, levels), f"{path}: not in the form of tools/pack_sources.py"
-        if path.parent != SOURCES and not is_release:
+        form = sources.text_of(value, sources.levels_of(path))
+        assert text == form, f"{path}: not in the form of tools/pack_sources.py"
+        if path.parent not in (SOURCES, SOURCES / "releases"):
             assert list(value) == sorted(value), f"{path}: not sorted by name"
 
 

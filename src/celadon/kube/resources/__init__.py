@@ -17,6 +17,14 @@ from celadon.kube.resources.api_resources import (
     known_resources,
 )
 from celadon.kube.resources.deprecated_kinds import DEPRECATED
+from celadon.kube.resources.feature_gates import (
+    BadFeatureGates,
+    FeatureGate,
+    gate_settings,
+    gates_of,
+    gates_on,
+    said_gates,
+)
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,
     PLUGIN_ORDER,
@@ -41,8 +49,10 @@ __all__ = [
     "PLUGIN_ORDER",
     "UNKNOWN_AGE",
     "ApiGroup",
+    "BadFeatureGates",
     "Catalog",
     "Column",
+    "FeatureGate",
     "Lookups",
     "ObjectIndex",
     "Resource",
@@ -53,10 +63,14 @@ __all__ = [
     "custom_resources",
     "enabled_plugins",
     "every_description",
+    "gate_settings",
+    "gates_of",
+    "gates_on",
     "guess_resource",
     "guessed_resource",
     "human_duration",
     "is_established",
     "known_resources",
+    "said_gates",
     "scale_columns",
 ]

@@ -1,0 +1,148 @@
+"""The feature gates that kube-apiserver knows, release by release, and what may be said of them.
+
+Those of the kubelet, the scheduler and of clients are among them. The pack `gates` has the history
+of each, facts from k8s.io/kubernetes `pkg/features/kube_features.go` and the features of
+k8s.io/apiserver, apiextensions-apiserver, controller-manager, client-go and component-base.
+
+`--feature-gates` is read as k8s.io/component-base `featuregate` does: `AllAlpha` and `AllBeta` are
+said first, then what is said about a gate itself; a gate that is locked can only be given the value
+it has, and since 1.35 a gate that is on needs others to be on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube.errors import MalformedText
+from celadon.kube.go import parse_bool
+from celadon.kube.schemas import schema_packs
+from celadon.records import dataclass
+
+ALPHA: Final = "alpha"
+BETA: Final = "beta"
+GENERAL: Final = "ga"
+DEPRECATED: Final = "deprecated"
+GONE: Final = "gone"
+"""The stage of a gate that a release does not know any more."""
+
+_GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
+"""Gates that stand for all of a stage."""
+
+
+_OLDEST: Final = (1, 30)
+
+
+class BadFeatureGates(MalformedText):
+    """What `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGate:
+    """What a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its default.
+    `needs` are the gates that have to be on where it is."""
+
+    stage: str
+    on: bool
+    locked: bool = False
+    needs: tuple[str, ...] = ()
+
+
+@functools.cache
+def gates_of(release: str) -> Mapping[str, FeatureGate]:
+    """The gates that a release (`1.34`) knows, by their names. Releases before the first that the
+    pack tells apart know what that one does."""
+    wanted = max(_minor(release), _OLDEST)
+    gates = {}
+    for name, stages in schema_packs.load("gates").items():
+        reached = [stage for stage in stages if _minor(stage["since"]) <= wanted]
+        if reached and reached[-1]["stage"] != GONE:
+            gates[name] = _gate(reached[-1])
+    return gates
+
+
+def _gate(stage: Mapping[str, Any]) -> FeatureGate:
+    return FeatureGate(
+        stage["stage"],
+        on=stage["default"],
+        locked=stage.get("locked", False),
+        needs=tuple(stage.get("needs", ())),
+    )
+
+
+def _minor(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def gates_on(release: str, settings: Mapping[str, bool]) -> frozenset[str]:
+    """The gates that are on in a release; `settings` are those that are not as by default."""
+    known = gates_of(release)
+    return frozenset(name for name, gate in known.items() if settings.get(name, gate.on))
+
+
+def gate_settings(text: str, release: str) -> Mapping[str, bool]:
+    """What `--feature-gates` says in a release: the gates that are not as by default, by name.
+    Raises BadFeatureGates."""
+    known = gates_of(release)
+    said = said_gates(text, release)
+    return {name: value for name, value in sorted(said.items()) if value != known[name].on}
+
+
+def said_gates(text: str, release: str) -> Mapping[str, bool]:
+    """The same, with the gates that are said to be as by default. Raises BadFeatureGates."""
+    said = dict(_pairs(text))
+    known = gates_of(release)
+    values: dict[str, bool] = {}
+    for group, stage in _GROUPS.items():
+        if group in said:
+            members = (name for name, gate in known.items() if gate.stage == stage)
+            values.update(dict.fromkeys(members, said.pop(group)))
+    for name, value in said.items():
+        gate = known.get(name)
+        if gate is None:
+            raise BadFeatureGates(f"unrecognized feature gate: {name}")
+        if gate.locked and value != gate.on:
+            raise BadFeatureGates(
+                f"cannot set feature gate {name} to {str(value).lower()}, "
+                f"feature is locked to {str(gate.on).lower()}"
+            )
+        values[name] = value
+    values = {name: value for name, value in values.items() if name not in _GROUPS}
+    problems = list(_unmet(known, values))
+    if problems:
+        raise BadFeatureGates(_joined(problems))
+    return values
+
+
+def _unmet(known: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:
+    """Gates that are on without others that they need, by name."""
+    for name, gate in known.items():
+        if gate.needs and settings.get(name, gate.on):
+            off = [other for other in gate.needs if not _is_on(other, known, settings)]
+            if off:
+                needed = " ".join(off)
+                yield f"{name} is enabled, but depends on features that are disabled: [{needed}]"
+
+
+def _is_on(name: str, known: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> bool:
+    return settings.get(name, name in known and known[name].on)
+
+
+def _joined(problems: Sequence[str]) -> str:
+    """As k8s.io/apimachinery `util/errors` writes an aggregate."""
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+
+
+def _pairs(text: str) -> Iterator[tuple[str, bool]]:
+    for pair in filter(None, text.split(",")):
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals:
+            raise BadFeatureGates(f"missing bool value for {name}")
+        wanted = parse_bool(value)
+        if wanted is None:
+            raise BadFeatureGates(
+                f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": '
+                "invalid syntax"
+            )
+        yield name, wanted
