@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import DEFAULT, current_release, per_release
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     ANY_COMPONENTS,
@@ -37,10 +38,14 @@ from celadon.kube.schemas.schema_model import (
 # change it.
 
 
-@functools.cache
 def load(name: str) -> Any:
     """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
-    `rules`. Raises FileNotFoundError for others."""
+    `rules`, of the current release. Raises FileNotFoundError for others."""
+    return pack_of(name, current_release())
+
+
+@functools.cache
+def _read(name: str) -> Any:
     packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
     if packed is None:
         raise ImportError(f"the data pack {name} of celadon.kube cannot be read")
@@ -63,8 +68,10 @@ WHOLE: Final = "!"
 def pack_of(name: str, release: str) -> Any:
     """The pack of that name as a release (`1.34`) has it. Releases that are newer or older than all
     that the packs know are taken for the nearest."""
-    pack, minor = load(name), _minor(release)
-    for older, differences in load("releases").items():
+    pack, minor = _read(name), _minor(release)
+    if minor >= _minor(DEFAULT):
+        return pack
+    for older, differences in _read("releases").items():
         if minor <= _minor(older):
             pack = as_of(name, pack, differences["packs"].get(name))
     return pack
@@ -386,9 +393,9 @@ def _component(name: str, entries: Mapping[str, Any]) -> Schema:
     )
 
 
-@functools.cache
+@per_release()
 def built_in() -> SchemaPack:
-    """The types of Kubernetes 1.36."""
+    """The types of the current release."""
     return SchemaPack(load("schemas"))
 
 
