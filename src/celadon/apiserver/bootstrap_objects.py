@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
@@ -260,6 +261,19 @@ _EVERYBODY: Final = _groups(UNAUTHENTICATED, AUTHENTICATED)
 _MANAGER: Final = "system:kube-controller-manager"
 _SCHEDULER: Final = "system:kube-scheduler"
 
+_WRITE_ENDPOINTS: Final = {
+    "verbs": ["get", "create", "update"],
+    "apiGroups": [""],
+    "resources": ["endpoints"],
+    "namespaces": ["*"],
+}
+
+
+def _account(name: str) -> dict[str, Any]:
+    account = {"name": name, "namespace": "kube-system"}
+    return {"kind": "ServiceAccount", "serviceAccount": account}
+
+
 _SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
     ("exempt", "exempt", 1, "", _everything(_groups("system:masters"))),
     (
@@ -282,6 +296,33 @@ _SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
         {
             "subjects": [*_users(_MANAGER, _SCHEDULER), *_SYSTEM_ACCOUNTS],
             "resourceRules": [_leases("get", "create", "update")],
+        },
+    ),
+    (
+        "endpoint-controller",
+        "workload-high",
+        150,
+        "ByUser",
+        {
+            "subjects": [
+                *_users(_MANAGER),
+                _account("endpoint-controller"),
+                _account("endpointslicemirroring-controller"),
+            ],
+            "resourceRules": [_WRITE_ENDPOINTS],
+        },
+    ),
+    (
+        "workload-leader-election",
+        "leader-election",
+        200,
+        "ByUser",
+        {
+            "subjects": _SYSTEM_ACCOUNTS,
+            "resourceRules": [
+                {**_WRITE_ENDPOINTS, "resources": ["endpoints", "configmaps"]},
+                _leases("get", "create", "update"),
+            ],
         },
     ),
     (
@@ -331,6 +372,9 @@ _SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
 )
 """Names, levels, precedences, by what flows are told apart, and rules."""
 
+_UNTIL: Final = {"endpoint-controller": "1.34", "workload-leader-election": "1.34"}
+"""The release since which a FlowSchema is not there any more."""
+
 
 def priority_levels() -> Iterator[dict[str, Any]]:
     """All of them, the one that nothing limits first."""
@@ -349,6 +393,8 @@ def priority_levels() -> Iterator[dict[str, Any]]:
 def flow_schemas() -> Iterator[dict[str, Any]]:
     """All of them, in the order of their precedence; their levels exist."""
     for name, level, precedence, distinguisher, rules in _SCHEMAS:
+        if name in _UNTIL and is_since(_UNTIL[name]):
+            continue
         spec: dict[str, Any] = {
             "priorityLevelConfiguration": {"name": level},
             "matchingPrecedence": precedence,

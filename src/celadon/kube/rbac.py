@@ -26,6 +26,7 @@ from celadon.kube.authorization import (
 )
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import current_release, parse_version
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.records import dataclass
@@ -81,10 +82,22 @@ class _Entry:
 
 
 def bootstrap_roles() -> Iterator[dict[str, Any]]:
-    """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings, as one would create them."""
+    """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings of the current release, as one
+    would create them."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
+    wanted = parse_version(current_release())
+    entries: dict[tuple[str, str], _Entry] = {}
     for entry in _entries(text.decode().splitlines()):
+        first, *more = entry.words
+        if entry.kind == "release":
+            if parse_version(first) < wanted:
+                break  # older than the current one
+        elif entry.kind == "without":
+            del entries[first, more[0]]
+        else:
+            entries[entry.kind, first] = entry
+    for entry in entries.values():
         yield from _objects(entry)
 
 
