@@ -73,3 +73,12 @@ def test_a_server_of_the_release_has_them(kind: str, release: str) -> None:
         is_aggregated = "aggregationRule" in obj
         wanted = told(theirs[name], is_aggregated=is_aggregated)
         assert told(obj, is_aggregated=is_aggregated) == wanted
+
+
+def test_priorities_of_versions_that_older_releases_have() -> None:
+    with answering_as("1.31"):
+        made = list(api_services(known_resources(all_versions=True)))
+    specs = {metadata.name(obj): obj["spec"] for obj in made}
+    alpha = specs["v1alpha3.resource.k8s.io"]
+    assert (alpha["groupPriorityMinimum"], alpha["versionPriority"]) == (15900, 9)
+    assert specs["v1alpha1.authentication.k8s.io"]["versionPriority"] == 1

@@ -472,8 +472,10 @@ _OF_GROUP: Final[Mapping[str, int]] = {
 
 _OF_VERSION: Final[Mapping[tuple[str, str], int]] = {
     ("", "v1"): 1,
+    ("authentication.k8s.io", "v1alpha1"): 1,
     ("autoscaling", "v2"): 30,
     ("certificates.k8s.io", "v1alpha1"): 1,
+    ("networking.k8s.io", "v1alpha1"): 1,
     ("storage.k8s.io", "v1alpha1"): 1,
     ("scheduling.k8s.io", "v1alpha2"): 2,
     ("admissionregistration.k8s.io", "v1beta1"): 12,
@@ -489,6 +491,10 @@ _OF_VERSION: Final[Mapping[tuple[str, str], int]] = {
 
 _STABLE, _OTHER = 15, 9
 
+_DYNAMIC_RESOURCES: Final = "resource.k8s.io"
+_DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
+"""Of the group and of its versions."""
+
 
 def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
     """One for each group version that has served resources, in the order of the catalogue."""
@@ -500,8 +506,10 @@ def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
 
 def _api_service(group: str, version: str) -> dict[str, Any]:
     usual = _STABLE if version == "v1" else _OTHER
-    priority = _OF_VERSION.get((group, version), usual)
-    return _local(group, version, _OF_GROUP[group], priority, ON_START)
+    of_group, priority = _OF_GROUP[group], _OF_VERSION.get((group, version), usual)
+    if group == _DYNAMIC_RESOURCES and not is_since("1.32"):
+        of_group, priority = _DYNAMIC_RESOURCES_BEFORE_1_32
+    return _local(group, version, of_group, priority, ON_START)
 
 
 def custom_api_service(group: str, version: str) -> dict[str, Any]:

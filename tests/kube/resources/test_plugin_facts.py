@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,
     PLUGIN_ORDER,
     PLUGINS,
     UnusablePlugins,
+    default_plugins,
     enabled_plugins,
+    known_plugins,
 )
+from tests.paths import shared
+
+RELEASES = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_plugins_are_those_that_a_server_of_the_release_names(release: str) -> None:
+    path = shared("releases", release, "admission-plugins.json")
+    theirs = json.loads(path.read_text(encoding="utf-8"))
+    with answering_as(release):
+        assert sorted(known_plugins(PLUGIN_ORDER)) == theirs["known"]
+        assert list(known_plugins(default_plugins())) == theirs["default"]
+        assert enabled_plugins() == set(theirs["default"])
 
 
 def test_every_plugin_takes_part_in_a_phase() -> None:

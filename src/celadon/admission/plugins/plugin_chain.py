@@ -44,7 +44,7 @@ from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Draft, create
-from celadon.kube.resources import DEFAULT_PLUGINS, PLUGINS
+from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
 from celadon.records import dataclass
 
 # --- Plugin table ------------------------------------------------------------
@@ -122,7 +122,7 @@ class PluginChain:
     ) -> None:
         self.names = frozenset(names)
         self._behaviours = behaviours(release, settings or PluginSettings())
-        self._ordered = tuple(one.name for one in PLUGINS if one.name in self.names)
+        self._ordered = known_plugins(self.names)
         self._concerned: dict[Endpoint, tuple[str, ...]] = {}
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}
         self._validating: dict[Endpoint, tuple[tuple[str, Behaviour], ...]] = {}

@@ -106,6 +106,7 @@ class PluginChoice:
             one.name
             for one in PLUGINS
             if one.name in self.names
+            and one.is_known
             and not one.gate
             and one.name not in EXTENSIONS
             and one.name not in BEYOND_FILES

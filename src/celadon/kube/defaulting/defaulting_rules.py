@@ -34,7 +34,7 @@ from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
-from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
+from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
@@ -201,7 +201,8 @@ def compiled(
     """What a phase does to objects of a kind, in order."""
     listed = listed_rules(gvk, phase)
     if phase == "plugins":
-        chosen = (rule for rule in listed if rule["plugin"] in plugins)
+        known = known_plugins(plugins)
+        chosen = (rule for rule in listed if rule["plugin"] in known)
         listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER[rule["plugin"]]))
     return compile_rules(listed, gates)
 

@@ -30,7 +30,9 @@ from celadon.kube.resources.plugin_facts import (
     PLUGIN_ORDER,
     PLUGINS,
     UnusablePlugins,
+    default_plugins,
     enabled_plugins,
+    known_plugins,
 )
 from celadon.kube.resources.printer_columns import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.resources.printer_columns import (
@@ -61,6 +63,7 @@ __all__ = [
     "api_groups",
     "columns_of",
     "custom_resources",
+    "default_plugins",
     "enabled_plugins",
     "every_description",
     "gate_settings",
@@ -70,6 +73,7 @@ __all__ = [
     "guessed_resource",
     "human_duration",
     "is_established",
+    "known_plugins",
     "known_resources",
     "said_gates",
     "scale_columns",

@@ -1,8 +1,9 @@
 """The admission plugins of an API server: their names, their order, and which are on by default.
 
-One record for each, as k8s.io/kubernetes `pkg/kubeapiserver/options/plugins.go` (release 1.36) has
-them. What a plugin does is told elsewhere: changes that rules can say in `celadon.kube.defaulting`,
-the rest in `celadon.admission.plugins`; both go by the names that stand here.
+One record for each, as k8s.io/kubernetes `pkg/kubeapiserver/options/plugins.go` of releases since
+1.30 has them. What a plugin does is told elsewhere: changes that rules can say in
+`celadon.kube.defaulting`, the rest in `celadon.admission.plugins`; both go by the names that stand
+here.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 
@@ -18,7 +20,8 @@ from celadon.records import dataclass
 class PluginFacts:
     """`mutates` and `validates` say in which of the two phases upstream asks the plugin. `lacks` is
     what this server would need to run it, empty if it can. `gate` is the feature gate, off by
-    default, without which the plugin does nothing."""
+    default, without which the plugin does nothing. It is there from the release `since` on, and not
+    any more from `until` on, if these are not empty."""
 
     name: str
     on: bool = True
@@ -26,6 +29,14 @@ class PluginFacts:
     validates: bool = False
     gate: str = ""
     lacks: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the current release has it."""
+        is_there = not self.since or is_since(self.since)
+        return is_there and not (self.until and is_since(self.until))
 
 
 PLUGINS: Final = (
@@ -49,9 +60,12 @@ PLUGINS: Final = (
     PluginFacts("PodTolerationRestriction", on=False, mutates=True, validates=True),
     PluginFacts("EventRateLimit", on=False, validates=True, lacks="limits in a configuration file"),
     PluginFacts("ExtendedResourceToleration", on=False, mutates=True),
+    PluginFacts(
+        "PersistentVolumeLabel", on=False, mutates=True, lacks="a cloud provider", until="1.31"
+    ),
     PluginFacts("DefaultStorageClass", mutates=True),
     PluginFacts("StorageObjectInUseProtection", mutates=True),
-    PluginFacts("PodGroupProtection", mutates=True, gate="GenericWorkload"),
+    PluginFacts("PodGroupProtection", mutates=True, gate="GenericWorkload", since="1.36"),
     PluginFacts("OwnerReferencesPermissionEnforcement", on=False, validates=True),
     PluginFacts("PersistentVolumeClaimResize", validates=True),
     PluginFacts("RuntimeClass", mutates=True, validates=True),
@@ -61,12 +75,14 @@ PLUGINS: Final = (
     PluginFacts("CertificateSubjectRestriction", validates=True),
     PluginFacts("DefaultIngressClass", mutates=True),
     PluginFacts("DenyServiceExternalIPs", on=False, validates=True),
-    PluginFacts("PodTopologyLabels", mutates=True),
-    PluginFacts("PodGroupWorkloadExists", validates=True, gate="GenericWorkload"),
-    PluginFacts("NodeDeclaredFeatureValidator", validates=True, gate="NodeDeclaredFeatures"),
-    PluginFacts("JobValidation", validates=True, gate="WorkloadWithJob"),
-    PluginFacts("PodResizeValidator", validates=True),
-    PluginFacts("MutatingAdmissionPolicy", mutates=True),
+    PluginFacts("PodTopologyLabels", mutates=True, since="1.33"),
+    PluginFacts("PodGroupWorkloadExists", validates=True, gate="GenericWorkload", since="1.36"),
+    PluginFacts(
+        "NodeDeclaredFeatureValidator", validates=True, gate="NodeDeclaredFeatures", since="1.35"
+    ),
+    PluginFacts("JobValidation", validates=True, gate="WorkloadWithJob", since="1.36"),
+    PluginFacts("PodResizeValidator", validates=True, since="1.36"),
+    PluginFacts("MutatingAdmissionPolicy", mutates=True, since="1.32"),
     PluginFacts("MutatingAdmissionWebhook", mutates=True),
     PluginFacts("ValidatingAdmissionPolicy", validates=True),
     PluginFacts("ValidatingAdmissionWebhook", validates=True),
@@ -79,7 +95,17 @@ PLUGIN_ORDER: Final = {plugin.name: place for place, plugin in enumerate(PLUGINS
 """The place of each plugin by its name."""
 
 DEFAULT_PLUGINS: Final = frozenset(plugin.name for plugin in PLUGINS if plugin.on)
-"""The plugins that a server runs unless told otherwise."""
+"""The plugins that a server runs unless told otherwise, those of all releases."""
+
+
+def default_plugins() -> frozenset[str]:
+    """Those that a server of the current release runs unless told otherwise."""
+    return frozenset(plugin.name for plugin in PLUGINS if plugin.on and plugin.is_known)
+
+
+def known_plugins(names: Collection[str]) -> tuple[str, ...]:
+    """Of these plugins those that the current release has, in their order."""
+    return tuple(one.name for one in PLUGINS if one.name in names and one.is_known)
 
 
 class UnusablePlugins(MalformedText):
@@ -98,8 +124,9 @@ def enabled_plugins(
     `pkg/server/options/admission.go`.
     """
     more, fewer = frozenset(enable), frozenset(disable)
+    known = known_plugins(PLUGIN_ORDER)
     for option, names in (("enable", enable), ("disable", disable)):
-        unknown = next((name for name in names if name not in PLUGIN_ORDER), None)
+        unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise UnusablePlugins(f'{option}-admission-plugins plugin "{unknown}" is unknown')
     if more & fewer:
@@ -110,4 +137,4 @@ def enabled_plugins(
     for plugin in PLUGINS:
         if plugin.name in more and plugin.lacks and plugin.name not in configured:
             raise UnusablePlugins(f"`{plugin.name}` is not supported: it needs {plugin.lacks}")
-    return (DEFAULT_PLUGINS | more) - fewer
+    return (default_plugins() | more) - fewer
