@@ -37,11 +37,12 @@ from pack_sources import (
 )
 from release_sources import difference, release_changes, release_sources
 
+from celadon.kube.defaulting.rule_paths import Each, parse_path
 from celadon.kube.schemas.schema_packs import pack
 
 Json = Any
 
-KEPT_PARTS: Final = ("columns", "defaulting", "defaults", "messages", "unpublished", "more")
+KEPT_PARTS: Final = ("columns", "messages", "unpublished", "more")
 """Parts of a file that no document tells. `more` is a patch of the sources that comes last."""
 
 GATED: Final = {
@@ -70,12 +71,12 @@ def main(folder: Path, go: Path, newer_go: Path, data: Path = SOURCES) -> None:
         newer = release_sources(newer, change)
     older = OlderRelease(newer, folder, GoSources(go), GoSources(newer_go)).sources()
     change: Json = {"gitVersion": version["gitVersion"]}
-    for part in ("groups", "resources", "schemas", "defaults"):
+    for part in ("groups", "resources", "schemas", "defaulting", "defaults"):
         made = difference(newer[part], older[part], is_ordered=True)
         if made:
             change[part] = dict(sorted(made.items()))
     for part in KEPT_PARTS:
-        if part in kept and part != "defaults":
+        if part in kept:
             change[part] = kept[part]
     path = data / "releases" / f"{release}.json"
     path.parent.mkdir(exist_ok=True)
@@ -113,12 +114,16 @@ class OlderRelease:
 
     def sources(self) -> Sources:
         resources = self._resources()
+        schemas = self._schemas(resources)
+        rules = KnownFields(schemas, self._newer["defaulting"]["sets"])
+        defaults = rules.of_kinds(self._defaults(resources))
         return {
             **self._newer,
             "groups": self._groups(resources),
             "resources": resources,
-            "schemas": self._schemas(resources),
-            "defaults": self._defaults(resources),
+            "schemas": schemas,
+            "defaulting": {**self._newer["defaulting"], "sets": rules.sets()},
+            "defaults": defaults,
         }
 
     # Groups
@@ -369,6 +374,79 @@ class OlderRelease:
                 if rules is not None:
                     files.setdefault(file, {})[entry["kind"]] = rules
         return {name: kinds for name, kinds in sorted(files.items()) if kinds}
+
+
+class KnownFields:
+    """Takes defaulting rules for fields that a release does not have. Sets lose the rules that are
+    about no field wherever they are used."""
+
+    def __init__(self, schemas: Json, sets: Mapping[str, Json]) -> None:
+        self._types = {
+            f"{package}.{name}": entry
+            for package, types in schemas.items()
+            for name, entry in types.items()
+        }
+        self._kinds = {
+            tuple(entry["gvk"]): entry for entry in self._types.values() if "gvk" in entry
+        }
+        self._sets = sets
+        self._used: dict[str, set[int]] = {}
+
+    def of_kinds(self, files: Mapping[str, Json]) -> dict[str, Json]:
+        made: dict[str, Json] = {}
+        for file, kinds in files.items():
+            group, _, version = file.rpartition(".")
+            for kind, phases in kinds.items():
+                type_ = self._kinds.get(("" if group == "core" else group, version, kind))
+                made.setdefault(file, {})[kind] = (
+                    phases if type_ is None else self._phases(phases, type_)
+                )
+        return made
+
+    def sets(self) -> dict[str, Json]:
+        """Those that are used, without the rules that are about no field."""
+        return {
+            name: [rule for place, rule in enumerate(rules) if place in self._used[name]]
+            for name, rules in self._sets.items()
+            if name in self._used
+        }
+
+    def _phases(self, phases: Mapping[str, Json], type_: Json) -> dict[str, Json]:
+        kept = {
+            phase: self._known(rules, type_) if isinstance(rules, list) else rules
+            for phase, rules in phases.items()
+        }
+        return {phase: rules for phase, rules in kept.items() if rules or not phases[phase]}
+
+    def _known(self, rules: list[Json], type_: Json) -> list[Json]:
+        return [rule for rule in rules if self._is_known(rule, type_)]
+
+    def _is_known(self, rule: Json, type_: Json) -> bool:
+        target = self._target(rule["path"], type_)
+        if target is not None and "use" in rule:
+            used = self._used.setdefault(rule["use"], set())
+            for place, inner in enumerate(self._sets[rule["use"]]):
+                if self._is_known(inner, target):
+                    used.add(place)
+        return target is not None
+
+    def _target(self, path: str, type_: Json) -> Json:
+        node = self._resolved(type_)
+        for step in parse_path(path) if path else ():
+            if not isinstance(node, dict):
+                return None
+            if "values" in node:
+                node = self._resolved(node["values"])
+                continue
+            node = self._resolved(node.get("fields", {}).get(step.name))
+            if node is not None and step.each is not Each.FIELD:
+                node = self._resolved(node.get("items", node.get("values")))
+        return node
+
+    def _resolved(self, node: Json) -> Json:
+        while isinstance(node, dict) and "ref" in node:
+            node = self._types.get(node["ref"])
+        return node
 
 
 def _group_versions(discovery: Mapping[str, Json]) -> Iterator[str]:

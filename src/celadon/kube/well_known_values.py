@@ -90,6 +90,8 @@ PREFERRED_TERMS: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 """The two sorts of terms of an affinity."""
 STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 """Annotation that named the class of a volume or claim before there was a field."""
+DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
+"""The annotation of the class that an Ingress without one gets."""
 DEFAULT_STORAGE_CLASS: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/printers/internalversion/printers.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import convert
@@ -37,7 +37,12 @@ from celadon.apiserver.printers.pod_cells import (
     pod_status,
 )
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
-from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
+from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import (
+    DEFAULT_INGRESS_CLASS,
+    DEFAULT_STORAGE_CLASS,
+    STORAGE_CLASS,
+)
 
 # --- Autoscaler cells --------------------------------------------------------
 #
@@ -129,6 +134,7 @@ CORE_EVENT: Final = GroupVersionKind("", "v1", "Event")
 _CERTIFICATE_STATES: Final = frozenset({"Issued", "Denied", "Failed"})
 _JOB_STATES: Final = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 """Conditions that are a job's status while it has not ended, the first that holds."""
+_DEFAULT_ATTRIBUTES_CLASS: Final = "volumeattributesclass.alpha.kubernetes.io/is-default-class"
 _MIGRATION_STATES: Final = ("Running", "Failed", "Succeeded")
 
 
@@ -151,7 +157,8 @@ def _job_status(job: JsonObject, row: Row) -> Cell:
         return "Failed"
     if metadata.deletion_timestamp(job):
         return "Terminating"
-    return next((state for state in _JOB_STATES if is_true(job, state)), "Running")
+    states = _JOB_STATES if is_since("1.34") else _JOB_STATES[:-1]
+    return next((state for state in states if is_true(job, state)), "Running")
 
 
 def _job_completions(job: JsonObject, row: Row) -> Cell:
@@ -335,7 +342,21 @@ def _storage_class_name(obj: JsonObject, row: Row) -> Cell:
 
 def _default_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
     """What the name of a storage class ends with if claims without a class get it."""
-    is_default = any((annotations or {}).get(name) == "true" for name in DEFAULT_STORAGE_CLASS)
+    return _mark(annotations, DEFAULT_STORAGE_CLASS)
+
+
+def _default_ingress_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
+    """The same for the name of an ingress class."""
+    return _mark(annotations, (DEFAULT_INGRESS_CLASS,))
+
+
+def _default_attributes_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
+    """The same for the name of a volume attributes class."""
+    return _mark(annotations, (_DEFAULT_ATTRIBUTES_CLASS,))
+
+
+def _mark(annotations: Mapping[str, str] | None, names: Iterable[str]) -> Cell:
+    is_default = any((annotations or {}).get(name) == "true" for name in names)
     return " (default)" if is_default else ""
 
 
@@ -436,6 +457,8 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "certificateState": _certificate_state,
     "claimState": _claim_state,
     "controllerOwner": _controller_owner,
+    "defaultAttributesMark": _default_attributes_mark,
+    "defaultIngressMark": _default_ingress_mark,
     "defaultMark": _default_mark,
     "endpoints": _endpoints,
     "eventCount": _event_count,

@@ -21,6 +21,7 @@ from celadon.apiserver.printers.cell_texts import (
     text,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
@@ -132,6 +133,8 @@ def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
     """The status when the first container has completed."""
     if running and is_ready(pod):
         return "Running"
+    if not is_since("1.35"):
+        failure = ""
     return failure or ("NotReady" if running else "Completed")
 
 
@@ -153,7 +156,7 @@ def pod_status(pod: JsonObject, row: Row) -> Cell:
     if metadata.deletion_timestamp(pod):
         if text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
-        if text(pod, "status", "phase") not in TERMINAL_PHASES:
+        if text(pod, "status", "phase") not in TERMINAL_PHASES or not is_since("1.31"):
             return "Terminating"
     return _summary(row).reason
 

@@ -19,6 +19,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.resources.api_resources import DEFAULT_NAMESPACE, Lookups
 from celadon.kube.well_known_values import (
+    DEFAULT_INGRESS_CLASS,
     DEFAULT_STORAGE_CLASS,
     INGRESS_CLASS,
     MIRROR_POD,
@@ -57,7 +58,6 @@ TOKEN_SECONDS: Final = 3607
 TOLERATION_SECONDS: Final = 300
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
 TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 """Labels of a node that its pods take over."""
 
