@@ -154,7 +154,7 @@ def qualified_name(value: str) -> list[str]:
     parts = value.split("/")
     if len(parts) > 2:
         return [
-            f"a valid label key {_QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' "
+            f"{_QUALIFIED_SUBJECT.text} {_QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' "
             "(e.g. 'example.com/MyName')"
         ]
     messages = []
@@ -162,12 +162,12 @@ def qualified_name(value: str) -> list[str]:
         if not parts[0]:
             messages.append("prefix part must be non-empty")
         else:
-            messages.extend(f"prefix part {message}" for message in _subdomain(parts[0], "bytes"))
+            messages.extend(f"prefix part {message}" for message in _subdomain(parts[0], UNIT_OF_NAMES.text))
     name = parts[-1]
     if not name:
         messages.append("name part must be non-empty")
     elif _byte_length(name) > QUALIFIED_NAME_MAX_BYTES:
-        messages.append(f"name part {_too_long(QUALIFIED_NAME_MAX_BYTES, 'bytes')}")
+        messages.append(f"name part {_too_long(QUALIFIED_NAME_MAX_BYTES, UNIT_OF_NAMES.text)}")
     if _QUALIFIED_PATTERN.fullmatch(name) is None:
         messages.append(f"name part {_QUALIFIED_RULE}")
     return messages
@@ -179,7 +179,7 @@ def label_value(value: str) -> list[str]:
         return []
     messages = []
     if _byte_length(value) > LABEL_VALUE_MAX_BYTES:
-        messages.append(_too_long(LABEL_VALUE_MAX_BYTES, "bytes"))
+        messages.append(_too_long(LABEL_VALUE_MAX_BYTES, UNIT_OF_NAMES.text))
     if _VALUE_PATTERN.fullmatch(value) is None:
         messages.append(_VALUE_MESSAGE)
     return messages

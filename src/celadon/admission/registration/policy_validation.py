@@ -61,6 +61,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import trim_space
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.records import dataclass
 
@@ -221,7 +222,7 @@ def _variable(
     if not trim_space(variable.name):
         errors.append(fieldpath.required(name, "name is not specified"))
     elif not name_rules.is_cel_identifier(variable.name):
-        errors.append(fieldpath.invalid(name, variable.name, "must be a valid CEL identifier"))
+        errors.append(fieldpath.invalid(name, variable.name, _NO_IDENTIFIER.text))
     expression = path.child("expression")
     if not trim_space(variable.expression):
         errors.append(fieldpath.required(expression, "expression is not specified"))
@@ -292,7 +293,8 @@ def _outcomes(
             {"Key": a.key, "ValueExpression": a.value_expression} for a in spec.audit_annotations
         ]
         detail = f"must not have more than {policy_limits.AUDIT_ANNOTATIONS} auditAnnotations"
-        errors.append(fieldpath.invalid(annotations, value, detail))
+        shown = GoValue(value, "[]admissionregistration.AuditAnnotation")
+        errors.append(fieldpath.invalid(annotations, shown, detail))
     seen: set[str] = set()
     for i, annotation in enumerate(spec.audit_annotations):
         path = annotations.index(i)
@@ -533,7 +535,8 @@ def _validation_actions(spec: BindingSpec) -> list[FieldError]:
             "must not contain both Deny and Warn (repeating the same validation failure "
             "information in the API response and headers serves no purpose)"
         )
-        errors.append(fieldpath.invalid(path, list(actions), detail))
+        shown = GoValue(list(actions), "[]admissionregistration.ValidationAction")
+        errors.append(fieldpath.invalid(path, shown, detail))
     if not actions:
         errors.append(fieldpath.required(path, "at least one validation action is required"))
     return errors

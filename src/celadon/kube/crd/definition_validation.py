@@ -45,6 +45,7 @@ from celadon.kube.crd.structural_schemas import (
     unreadable,
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.releases import DEFAULT
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -228,7 +229,8 @@ def _versions(whole: InternalDefinition, demands: Demands, *, is_given: bool) ->
         enabled = has_status(one) or has_status(whole.shared)
         yield from deprecation_errors(one, at.child("deprecationWarning"))
         yield from _parts(one, at, names[i], demands, status=enabled)
-    shown = [version_value(one) for one in versions] if is_given else None
+    values = [version_value(one) for one in versions] if is_given else None
+    shown = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
     if len(set(names)) < len(names):
         yield fieldpath.invalid(VERSIONS, shown, "must contain unique version names")
     if sum(bool(one.get("storage")) for one in versions) != 1:
@@ -366,7 +368,8 @@ def _label(at: FieldPath, text: str) -> Errors:
 def _stored_versions(obj: JsonObject, spec: JsonObject) -> Errors:
     stored = (obj.get("status") or {}).get("storedVersions")
     if not stored:
-        yield fieldpath.invalid(_STORED, stored, "must have at least one stored version")
+        shown = GoValue(stored, "[]string")
+        yield fieldpath.invalid(_STORED, shown, "must have at least one stored version")
         return
     left = {name: i for i, name in enumerate(stored)}
     for one in spec.get("versions") or ():
