@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.kube.wordings import UNIT_OF_NAMES, wording
 from celadon.patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63
@@ -147,6 +148,9 @@ def prefix_as_name(prefix: str) -> str:
     return prefix[:-2] + "a" if prefix[-2].isascii() else prefix[:-1]
 
 
+_QUALIFIED_SUBJECT: Final = wording("a valid label key", v1_35="a qualified name")
+
+
 def qualified_name(value: str) -> list[str]:
     """Label and annotation keys, finalizers, condition types: `[subdomain/]name`."""
     if _GOOD_NAME.fullmatch(value) is not None:
@@ -154,15 +158,16 @@ def qualified_name(value: str) -> list[str]:
     parts = value.split("/")
     if len(parts) > 2:
         return [
-            f"{_QUALIFIED_SUBJECT.text} {_QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' "
-            "(e.g. 'example.com/MyName')"
+            f"{_QUALIFIED_SUBJECT.text} {_QUALIFIED_RULE} with an optional DNS subdomain prefix "
+            "and '/' (e.g. 'example.com/MyName')"
         ]
     messages = []
     if len(parts) == 2:
         if not parts[0]:
             messages.append("prefix part must be non-empty")
         else:
-            messages.extend(f"prefix part {message}" for message in _subdomain(parts[0], UNIT_OF_NAMES.text))
+            found = _subdomain(parts[0], UNIT_OF_NAMES.text)
+            messages.extend(f"prefix part {message}" for message in found)
     name = parts[-1]
     if not name:
         messages.append("name part must be non-empty")

@@ -36,3 +36,11 @@ def wording(latest: str, **until: str) -> Wording:
 
 UNIT_OF_NAMES: Final = wording("bytes", v1_35="characters")
 """What the lengths of labels and their keys are counted in, in texts."""
+
+MESSAGE_BLANK: Final = wording(
+    "must be non-empty if specified", v1_34="message must be non-empty if specified"
+)
+MESSAGE_BROKEN: Final = wording(
+    "must not contain line breaks", v1_34="message must not contain line breaks"
+)
+"""What is wrong with the message of a rule."""

@@ -63,6 +63,7 @@ from celadon.kube import (
 from celadon.kube.go import trim_space
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
 # --- Condition validation ----------------------------------------------------
@@ -305,6 +306,11 @@ def _outcomes(
     return errors
 
 
+_NO_IDENTIFIER: Final = wording(
+    "must be a valid CEL identifier", v1_34="name is not a valid CEL identifier"
+)
+
+
 def _validation(
     validation: Validation, path: FieldPath, scope: PolicyScope, known: _Known
 ) -> list[FieldError]:
@@ -324,9 +330,10 @@ def _validation(
         errors += expression_errors(compiled.error, message_text, path.child("messageExpression"))
     message = trim_space(validation.message)
     if validation.message and not message:
+        blank = MESSAGE_BLANK.text
         errors.append(fieldpath.invalid(path.child("message"), validation.message, blank))
     elif "\n" in message or "\r" in message:
-        detail = "must not contain line breaks"
+        detail = MESSAGE_BROKEN.text
         errors.append(fieldpath.invalid(path.child("message"), validation.message, detail))
     if validation.reason is not None and validation.reason not in REASONS:
         errors.append(

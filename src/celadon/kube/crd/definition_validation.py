@@ -55,6 +55,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 
@@ -196,6 +197,17 @@ def _group(group: str) -> Errors:
         yield fieldpath.invalid(at, group, "should be a domain with at least one dot")
 
 
+_NO_SCHEMA: Final = wording("", v1_34="schemas are required")
+_NO_SCHEMA_FOR_FIELDS: Final = wording(
+    "may only be set when `version.schema.openAPIV3Schema` is not included",
+    v1_34="selectableFields may only be set when version.schema.openAPIV3Schema is not included",
+)
+_NO_SHARED_SCHEMA_FOR_FIELDS: Final = wording(
+    "may only be set when validations.schema is included",
+    v1_34="selectableFields may only be set when validations.schema is included",
+)
+
+
 def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unknown: bool) -> Errors:
     if schema_in(whole.shared) is not None:
         return
@@ -204,7 +216,7 @@ def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unkno
         if schema_in(one) is not None:
             continue
         if demands.schemas:
-            yield fieldpath.required(at)
+            yield fieldpath.required(at, _NO_SCHEMA.text)
         elif not keeps_unknown and one.get("served"):
             yield fieldpath.required(at, "because otherwise all fields are pruned")
 
@@ -253,7 +265,7 @@ def _parts(
     yield from _endpoints_and_columns(version, at)
     fields = version.get("selectableFields")
     if fields:
-        detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        detail = _NO_SCHEMA_FOR_FIELDS.text
         yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
 
 
@@ -268,7 +280,7 @@ def _shared(whole: InternalDefinition, demands: Demands) -> Errors:
     yield from _endpoints_and_columns(shared, SPEC)
     fields = shared.get("selectableFields")
     if fields:
-        detail = "may only be set when validations.schema is included"
+        detail = _NO_SHARED_SCHEMA_FOR_FIELDS.text
         has_validation = shared.get("schema") is not None
         known = schema or ({} if has_validation else None)
         yield from _selectable(fields, known, SPEC, detail, many="" in demands.many_fields)

@@ -57,7 +57,7 @@ def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
 def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """Only percentages are looked at."""
     if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
-        yield fieldpath.invalid(path, value, OVER_100)
+        yield fieldpath.invalid(path, GoValue(value, "intstr.IntOrString"), OVER_100)
 
 
 def amount(value: IntOrPercent) -> int:

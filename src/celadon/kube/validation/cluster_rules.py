@@ -382,14 +382,18 @@ def webhook_url_errors(text: str, path: FieldPath) -> list[FieldError]:
     return errors
 
 
+_NO_NAME: Final = wording("", v1_34="service name is required")
+_NO_NAMESPACE: Final = wording("", v1_34="service namespace is required")
+
+
 def webhook_service_errors(service: JsonObject, path: FieldPath) -> list[FieldError]:
     """What is wrong with the service that a webhook is behind. Upstream hands name and namespace
     over in the wrong order."""
     errors = []
     if not service.get("namespace"):
-        errors.append(fieldpath.required(path.child("name")))
+        errors.append(fieldpath.required(path.child("name"), _NO_NAME.text))
     if not service.get("name"):
-        errors.append(fieldpath.required(path.child("namespace")))
+        errors.append(fieldpath.required(path.child("namespace"), _NO_NAMESPACE.text))
     port = service.get("port")
     port = _DEFAULT_PORT if port is None else port
     errors += [
