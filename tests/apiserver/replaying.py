@@ -11,7 +11,7 @@ import gzip
 import json
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -122,10 +122,22 @@ def warnings(replay: Any, answer: HttpAnswer) -> list[str]:
     return [replay.parse_warning(value.encode().decode("latin-1")) for value in found]
 
 
-def started(*, all_versions: bool = False, etcd: EtcdSettings | None = None) -> Running:
+def started(
+    *,
+    all_versions: bool = False,
+    etcd: EtcdSettings | None = None,
+    release: str = "",
+    gates: Mapping[str, bool] | None = None,
+) -> Running:
     """A server set up as the recording one was."""
     extra = (service_ca_source(SERVICE_CA),)
-    return Running(Settings(all_versions=all_versions, extra_token_sources=extra), etcd)
+    settings = Settings(
+        version=release or Settings().version,
+        all_versions=all_versions,
+        extra_token_sources=extra,
+        gates=gates or {},
+    )
+    return Running(settings, etcd)
 
 
 def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list[str]:
@@ -135,7 +147,12 @@ def replayed(path: Path, running: Running, ca_bundle: str | None = None) -> list
 
 
 def replayed_together(
-    paths: Sequence[Path], jobs: int, ca_bundle: str | None = None, etcd: str = ""
+    paths: Sequence[Path],
+    jobs: int,
+    ca_bundle: str | None = None,
+    etcd: str = "",
+    release: str = "",
+    gates: Mapping[str, bool] | None = None,
 ) -> Iterator[tuple[Path, list[str]]]:
     """Scenarios on shared servers, one for each kind of setup, `jobs` at a time: most of a scenario
     is waiting, so that several at once are done sooner.
@@ -143,10 +160,16 @@ def replayed_together(
     They have namespaces of their own, but were recorded one after the other: what one lets alice do
     in the whole cluster, or has a policy say about all nodes, others were recorded without. Such
     scenarios come first, one at a time. `etcd`: URLs of where servers keep their objects.
+    `release`: what the servers answer as, with every version, if it is not the usual one.
     """
-    every = {path: ALL_VERSIONS in needs_of(path) for path in paths}
+    every = {path: ALL_VERSIONS in needs_of(path) or bool(release) for path in paths}
     servers = {
-        one: started(all_versions=one, etcd=_settings(etcd, all_versions=one))
+        one: started(
+            all_versions=one,
+            etcd=_settings(etcd, all_versions=one),
+            release=release,
+            gates=gates,
+        )
         for one in set(every.values())
     }
     alone = [path for path in paths if touches_what_is_shared(json.loads(path.read_text()))]
@@ -185,13 +208,15 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=3, metavar="N", help="differences of each")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at once")
     parser.add_argument("--store", choices=("memory", "etcd"), default="memory")
+    parser.add_argument("--release", default="", metavar="MINOR", help="what the server answers as")
     options = parser.parse_args()
     passed = failed = 0
     with ExitStack() as stack:
         authority = stack.enter_context(hook_server())
         etcd = stack.enter_context(cluster()).urls if options.store == "etcd" else ""
         paths, jobs = files(options.paths), options.jobs
-        for path, different in replayed_together(paths, jobs, bundle(authority), etcd):
+        hooks, release = bundle(authority), options.release
+        for path, different in replayed_together(paths, jobs, hooks, etcd, release):
             passed, failed = passed + (not different), failed + bool(different)
             if different:
                 shown = "".join(f"\n    {one}" for one in different[: options.show])

@@ -1,7 +1,9 @@
 """Replays all recordings, in process and over HTTPS: `make conformance`.
 
 For each group and each way it prints how many scenarios agree and which do not; it ends with 1 if
-one differs that `unreached.txt` does not list, or if one that it lists agrees. With `--update`, the
+one differs that `unreached.txt` does not list, or if one that it lists agrees. `--release 1.33`
+takes
+the recordings of that release, `--release all` those of all. With `--update`, the
 latter are taken off the list. With `--write`, the numbers go to `agreement.json`, of which
 `docs/fidelity.md` is made.
 """
@@ -23,7 +25,16 @@ from tests.apiserver.replaying import replayed_together
 from tests.recorded import agreement
 from tests.recorded.hook_server import bundle, hook_server
 from tests.recorded.replay_tool import tool_path
-from tests.recorded.scenarios import GROUPS, UNREACHED, Group, Scenario, scenarios, unreached
+from tests.recorded.scenarios import (
+    GROUPS,
+    UNREACHED,
+    Group,
+    Scenario,
+    groups_of,
+    recorded_releases,
+    scenarios,
+    unreached,
+)
 from tests.recorded.server_process import served
 
 FAILED = re.compile(r"FAIL (\S+)\.json:")
@@ -44,7 +55,7 @@ class Outcome:
     @property
     def line(self) -> str:
         good = len(self.asked) - len(self.failed)
-        return f"{self.group.name:12} {self.way:12} {good:4} passed {len(self.failed):4} failed\n"
+        return f"{self.group.label:17} {self.way:12} {good:4} passed {len(self.failed):4} failed\n"
 
 
 def in_process(group: Group, asked: Sequence[Scenario]) -> Outcome:
@@ -52,7 +63,10 @@ def in_process(group: Group, asked: Sequence[Scenario]) -> Outcome:
     with hooks_of(group) as authority:
         ca_bundle = None if authority is None else bundle(authority)
         paths = [one.path for one in asked]
-        replayed = list(replayed_together(paths, group.jobs, ca_bundle))
+        release, gates = group.release, group.gates
+        replayed = list(
+            replayed_together(paths, group.jobs, ca_bundle, release=release, gates=gates)
+        )
     for one, (_, wrong) in zip(asked, replayed, strict=True):
         found[one.name] = "".join(f"    {line}\n" for line in wrong[:8])
     failed = {name: log for name, log in found.items() if log}
@@ -67,8 +81,8 @@ def over_https(group: Group, asked: Sequence[Scenario]) -> Outcome:
         paths = [str(one.path) for one in asked if one.needs_all_versions == every]
         if paths:
             with hooks_of(group) as authority:
-                log += _checked(paths, authority, all_versions=every)
-    failed = {f"{group.name}/{stem}" for stem in FAILED.findall(log)}
+                log += _checked(paths, authority, group, all_versions=every)
+    failed = {f"{group.label}/{stem}" for stem in FAILED.findall(log)}
     return Outcome("over HTTPS", group, asked, frozenset(failed), log)
 
 
@@ -77,10 +91,14 @@ def hooks_of(group: Group) -> AbstractContextManager[Path | None]:
     return hook_server() if group.has_hooks else nullcontext()
 
 
-def _checked(paths: Sequence[str], authority: Path | None, *, all_versions: bool) -> str:
+def _checked(
+    paths: Sequence[str], authority: Path | None, group: Group, *, all_versions: bool
+) -> str:
     with (
         tempfile.TemporaryDirectory(prefix="celadon-recorded-") as folder,
-        served(Path(folder), all_versions=all_versions) as server,
+        served(
+            Path(folder), all_versions=all_versions, release=group.release, gates=group.gates
+        ) as server,
     ):
         where = ("--server", server.url, "--audit-log", str(server.audit_log))
         hooks = () if authority is None else ("--ca-file", str(authority))
@@ -119,10 +137,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.recorded", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="all, if none is named")
     parser.add_argument("--only", choices=["process", "https"], help="one way instead of both")
+    parser.add_argument(
+        "--release",
+        metavar="MINOR",
+        help="recordings of that release instead of the usual one; `all`: of every release",
+    )
     parser.add_argument("--update", action="store_true", help="take off the list what agrees")
     parser.add_argument("--write", action="store_true", help="keep the numbers for the page")
     options = parser.parse_args()
-    groups = [one for one in GROUPS if not options.groups or one.name in options.groups]
+    groups = [
+        one for one in groups_in(options.release) if one.name in (options.groups or {one.name})
+    ]
     found: list[Outcome] = []
     if options.only != "https":
         found += _shown(outcomes(in_process, groups, 1))
@@ -131,7 +156,7 @@ def main() -> int:
     if options.write:
         for one in found:
             numbers = {"all": len(one.asked), one.way: len(one.asked) - len(one.failed)}
-            agreement.note(agreement.SCENARIOS, {one.group.name: numbers})
+            agreement.note(agreement.SCENARIOS, {one.group.label: numbers})
     known = unreached()
     failed = frozenset().union(*(one.failed for one in found))
     if options.update:
@@ -142,6 +167,14 @@ def main() -> int:
     wrong = [complaint for one in found for complaint in complaints(one, known)]
     sys.stdout.writelines(f"error: {one}\n" for one in wrong)
     return 1 if wrong else 0
+
+
+def groups_in(release: str | None) -> list[Group]:
+    """The groups that are asked for: of the usual release, of another one, or of all."""
+    if release != "all":
+        return groups_of(release) if release else list(GROUPS)
+    others = (group for minor in recorded_releases() for group in groups_of(minor))
+    return [*others, *GROUPS]
 
 
 def _shown(found: Iterable[Outcome]) -> Iterator[Outcome]:

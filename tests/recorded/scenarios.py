@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from celadon.kube.releases import parse_version
 from tests.paths import shared_folder
 
 ALL_VERSIONS: Final = "api/all"
@@ -31,7 +32,8 @@ class Group:
     """A folder of recordings. `jobs` is how many scenarios may run side by side: those that share
     names or namespaces with others may not. `has_hooks` is whether its scenarios call
     webhooks, `lengthy` how the names of those begin that mostly wait, which tests leave out.
-    Of each `sampled` of them, by name, tests replay the first; `make conformance` replays all."""
+    Of each `sampled` of them, by name, tests replay the first; `make conformance` replays all.
+    `release` is the one that answered, empty for the usual one."""
 
     name: str
     jobs: int = 1
@@ -39,10 +41,22 @@ class Group:
     lengthy: tuple[str, ...] = ()
     sampled: int = 1
     parent: str = "conformance"
+    release: str = ""
 
     @property
     def folder(self) -> Path:
         return shared_folder() / self.parent / self.name
+
+    @property
+    def label(self) -> str:
+        """The name, after the release if it is not the usual one."""
+        return f"{self.release}/{self.name}" if self.release else self.name
+
+    @property
+    def gates(self) -> Mapping[str, bool]:
+        """What was on of the gates that were off by default: a release before 1.36 has no policies
+        that mutate without."""
+        return {"MutatingAdmissionPolicy": True} if self.release and self.name == "mutating" else {}
 
 
 GROUPS: Final = (
@@ -76,7 +90,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        return f"{self.group.name}/{self.path.stem}"
+        return f"{self.group.label}/{self.path.stem}"
 
     @property
     def is_lengthy(self) -> bool:
@@ -94,7 +108,21 @@ class Scenario:
 
     @property
     def needs_all_versions(self) -> bool:
-        return ALL_VERSIONS in self.needs
+        """Recordings of other releases were all made with every version."""
+        return ALL_VERSIONS in self.needs or bool(self.group.release)
+
+
+def recorded_releases() -> list[str]:
+    """Releases beside the usual one that there are recordings of, the oldest first."""
+    folders = (shared_folder() / "releases").glob("*/conformance")
+    return sorted((folder.parent.name for folder in folders), key=parse_version)
+
+
+def groups_of(release: str) -> list[Group]:
+    """The groups that were recorded of that release; not all of them were, of each."""
+    parent = f"releases/{release}/conformance"
+    groups = (replace(group, parent=parent, release=release) for group in GROUPS)
+    return [group for group in groups if any(group.folder.glob("*.json"))]
 
 
 def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:

@@ -90,15 +90,34 @@ def kubernetes_version(text: str) -> str:
     return match[1]
 
 
-def add_version(group: argparse._ActionsContainer, default: str | None = DEFAULT_VERSION) -> None:
+def kubernetes_versions(text: str) -> tuple[str, ...]:
+    """Several releases, the oldest first, of `1.31,1.34` or `1.31..1.36`; argparse shows errors."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dots, last = part.partition("..")
+        begin = VERSIONS.index(kubernetes_version(first))
+        end = VERSIONS.index(kubernetes_version(last)) if dots else begin
+        if end < begin:
+            raise argparse.ArgumentTypeError(f"`{part}`: {last} is older than {first}")
+        found |= set(range(begin, end + 1))
+    return tuple(VERSIONS[number] for number in sorted(found))
+
+
+def add_version(
+    group: argparse._ActionsContainer,
+    default: str | None = DEFAULT_VERSION,
+    *,
+    several: bool = False,
+) -> None:
     """Declare the option. A command that asks the configuration, too, has None as the default, to
-    see whether the option was given."""
+    see whether the option was given. With `several`, it is a tuple of releases."""
     group.add_argument(
         "--kubernetes-version",
-        type=kubernetes_version,
+        type=kubernetes_versions if several else kubernetes_version,
         default=default,
         metavar="VERSION",
-        help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {DEFAULT_VERSION})",
+        help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {DEFAULT_VERSION})"
+        + ("; several, as 1.31,1.34 or 1.31..1.36, show what differs" if several else ""),
     )
 
 

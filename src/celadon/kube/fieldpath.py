@@ -12,7 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from celadon.kube.go.go_syntax import GoValue, go_syntax
 from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.releases import is_since
+from celadon.kube.wordings import wording
 
 if TYPE_CHECKING:
     from celadon.cel import Issue
@@ -160,7 +163,12 @@ OMITTED: Final = OmittedValue()
 
 
 def value_text(value: object) -> str:
-    """A bad value as an error prints it. None is a nil list or pointer: `null`."""
+    """A bad value as an error prints it. None is a nil list or pointer: `null`.
+
+    Texts, numbers and booleans are plain; the rest is JSON, and before 1.34 Go's own syntax.
+    """
+    if isinstance(value, GoValue):
+        return json_text(value.value) if is_since("1.34") else value.go_syntax
     if value.__class__ is str:
         return quote(str(value))
     if value.__class__ is bool:
@@ -170,7 +178,18 @@ def value_text(value: object) -> str:
         from celadon.cel.value_functions import text
 
         return text.go_float(value)
-    return json_text(value)
+    if value.__class__ is int or is_since("1.34"):
+        return json_text(value)
+    return '"null"' if value is None else go_syntax(value, _usual_type(value))
+
+
+def _usual_type(value: object) -> str:
+    """The type of a list or a map of texts, which most are that no type comes with."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "[]string"
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return "map[string]string"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +264,8 @@ def not_found(path: FieldPath, value: object) -> FieldError:
 
 def too_long(path: FieldPath, limit: int) -> FieldError:
     """`limit` in bytes of UTF-8; the value is not shown."""
-    return FieldError(
-        ErrorType.TOO_LONG, path, OMITTED, f"may not be more than {_counted(limit, 'byte')}"
-    )
+    said = _LIMIT_OF_BYTES.text.format(_counted(limit, "byte"))
+    return FieldError(ErrorType.TOO_LONG, path, OMITTED, said)
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
@@ -262,8 +280,12 @@ def internal(path: FieldPath, detail: str) -> FieldError:
     return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 
+_LIMIT_OF_BYTES: Final = wording("may not be more than {}", v1_32="must have at most {}")
+
+
 def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    """Before 1.34, one was not told from many."""
+    return f"{count} {word}" if count == 1 and is_since("1.34") else f"{count} {word}s"
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

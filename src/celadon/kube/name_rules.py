@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from celadon.kube.wordings import UNIT_OF_NAMES, wording
 from celadon.patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63
@@ -147,6 +148,9 @@ def prefix_as_name(prefix: str) -> str:
     return prefix[:-2] + "a" if prefix[-2].isascii() else prefix[:-1]
 
 
+_QUALIFIED_SUBJECT: Final = wording("a valid label key", v1_35="a qualified name")
+
+
 def qualified_name(value: str) -> list[str]:
     """Label and annotation keys, finalizers, condition types: `[subdomain/]name`."""
     if _GOOD_NAME.fullmatch(value) is not None:
@@ -154,20 +158,21 @@ def qualified_name(value: str) -> list[str]:
     parts = value.split("/")
     if len(parts) > 2:
         return [
-            f"a valid label key {_QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' "
-            "(e.g. 'example.com/MyName')"
+            f"{_QUALIFIED_SUBJECT.text} {_QUALIFIED_RULE} with an optional DNS subdomain prefix "
+            "and '/' (e.g. 'example.com/MyName')"
         ]
     messages = []
     if len(parts) == 2:
         if not parts[0]:
             messages.append("prefix part must be non-empty")
         else:
-            messages.extend(f"prefix part {message}" for message in _subdomain(parts[0], "bytes"))
+            found = _subdomain(parts[0], UNIT_OF_NAMES.text)
+            messages.extend(f"prefix part {message}" for message in found)
     name = parts[-1]
     if not name:
         messages.append("name part must be non-empty")
     elif _byte_length(name) > QUALIFIED_NAME_MAX_BYTES:
-        messages.append(f"name part {_too_long(QUALIFIED_NAME_MAX_BYTES, 'bytes')}")
+        messages.append(f"name part {_too_long(QUALIFIED_NAME_MAX_BYTES, UNIT_OF_NAMES.text)}")
     if _QUALIFIED_PATTERN.fullmatch(name) is None:
         messages.append(f"name part {_QUALIFIED_RULE}")
     return messages
@@ -179,7 +184,7 @@ def label_value(value: str) -> list[str]:
         return []
     messages = []
     if _byte_length(value) > LABEL_VALUE_MAX_BYTES:
-        messages.append(_too_long(LABEL_VALUE_MAX_BYTES, "bytes"))
+        messages.append(_too_long(LABEL_VALUE_MAX_BYTES, UNIT_OF_NAMES.text))
     if _VALUE_PATTERN.fullmatch(value) is None:
         messages.append(_VALUE_MESSAGE)
     return messages

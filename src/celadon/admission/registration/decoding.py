@@ -17,6 +17,7 @@ from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import Document
+from celadon.kube.releases import current_release
 from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
@@ -385,18 +386,26 @@ def decode_object(
         clean = round_trip(document, gvk)
     except DecodeError as error:
         raise RegistrationError(kind, version, error) from error
-    assert clean is not None, f"{gvk} is built in"
+    if clean is None:
+        unknown = DecodeError(f"Kubernetes {current_release()} does not have it")
+        raise RegistrationError(kind, version, unknown)
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
     return Decoded(entry.typed(clean), clean, tuple(strict_field_errors(Document(document), gvk)))
 
 
+_VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
+"""Of the kinds of this group, what is best first."""
+
+
 def struct_of(kind: str, version: str) -> GroupVersionKind:
-    """The kind whose Go struct reads it: v1 stands for versions that are no longer served."""
-    gvk = GroupVersionKind(ADMISSION_REGISTRATION, version, kind)
-    return (
-        gvk if codec_for(gvk) is not None else GroupVersionKind(ADMISSION_REGISTRATION, "v1", kind)
+    """The kind whose Go struct reads it: for a version that the release does not serve, its best
+    one; all have the same fields."""
+    every = (GroupVersionKind(ADMISSION_REGISTRATION, one, kind) for one in (version, *_VERSIONS))
+    return next(
+        (gvk for gvk in every if codec_for(gvk) is not None),
+        GroupVersionKind(ADMISSION_REGISTRATION, version, kind),
     )
 
 

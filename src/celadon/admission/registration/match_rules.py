@@ -11,6 +11,7 @@ from typing import Any, Final
 from celadon.admission.registration.registration_types import MatchResources, Rule
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
 from celadon.kube import validation as kube_validation
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.validation import Naming
 
 ALL: Final = "*"
@@ -88,7 +89,8 @@ def validate_rule(rule: Rule, path: FieldPath) -> list[FieldError]:
 
 
 def _operations(operations: Sequence[str], path: FieldPath) -> list[FieldError]:
-    errors = _exclusive(operations, path, "must not specify other operations")
+    type_ = "[]admissionregistration.OperationType"
+    errors = _exclusive(operations, path, "must not specify other operations", type_)
     for i, operation in enumerate(operations):
         if operation not in OPERATIONS:
             errors.append(
@@ -97,12 +99,15 @@ def _operations(operations: Sequence[str], path: FieldPath) -> list[FieldError]:
     return errors
 
 
-def _exclusive(values: Sequence[str], path: FieldPath, demand: str) -> list[FieldError]:
+def _exclusive(
+    values: Sequence[str], path: FieldPath, demand: str, type_: str = "[]string"
+) -> list[FieldError]:
     """At least one value, and `*` only alone."""
     if not values:
         return [fieldpath.required(path)]
     if len(values) > 1 and ALL in values:
-        return [fieldpath.invalid(path, list(values), f"if '*' is present, {demand}")]
+        shown = GoValue(list(values), type_)
+        return [fieldpath.invalid(path, shown, f"if '*' is present, {demand}")]
     return []
 
 

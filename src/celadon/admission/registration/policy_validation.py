@@ -61,7 +61,9 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import trim_space
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
 # --- Condition validation ----------------------------------------------------
@@ -221,7 +223,7 @@ def _variable(
     if not trim_space(variable.name):
         errors.append(fieldpath.required(name, "name is not specified"))
     elif not name_rules.is_cel_identifier(variable.name):
-        errors.append(fieldpath.invalid(name, variable.name, "must be a valid CEL identifier"))
+        errors.append(fieldpath.invalid(name, variable.name, _NO_IDENTIFIER.text))
     expression = path.child("expression")
     if not trim_space(variable.expression):
         errors.append(fieldpath.required(expression, "expression is not specified"))
@@ -292,7 +294,8 @@ def _outcomes(
             {"Key": a.key, "ValueExpression": a.value_expression} for a in spec.audit_annotations
         ]
         detail = f"must not have more than {policy_limits.AUDIT_ANNOTATIONS} auditAnnotations"
-        errors.append(fieldpath.invalid(annotations, value, detail))
+        shown = GoValue(value, "[]admissionregistration.AuditAnnotation")
+        errors.append(fieldpath.invalid(annotations, shown, detail))
     seen: set[str] = set()
     for i, annotation in enumerate(spec.audit_annotations):
         path = annotations.index(i)
@@ -301,6 +304,11 @@ def _outcomes(
             errors.append(fieldpath.duplicate(path.child("key"), annotation.key))
         seen.add(annotation.key)
     return errors
+
+
+_NO_IDENTIFIER: Final = wording(
+    "must be a valid CEL identifier", v1_34="name is not a valid CEL identifier"
+)
 
 
 def _validation(
@@ -322,9 +330,10 @@ def _validation(
         errors += expression_errors(compiled.error, message_text, path.child("messageExpression"))
     message = trim_space(validation.message)
     if validation.message and not message:
+        blank = MESSAGE_BLANK.text
         errors.append(fieldpath.invalid(path.child("message"), validation.message, blank))
     elif "\n" in message or "\r" in message:
-        detail = "must not contain line breaks"
+        detail = MESSAGE_BROKEN.text
         errors.append(fieldpath.invalid(path.child("message"), validation.message, detail))
     if validation.reason is not None and validation.reason not in REASONS:
         errors.append(
@@ -533,7 +542,8 @@ def _validation_actions(spec: BindingSpec) -> list[FieldError]:
             "must not contain both Deny and Warn (repeating the same validation failure "
             "information in the API response and headers serves no purpose)"
         )
-        errors.append(fieldpath.invalid(path, list(actions), detail))
+        shown = GoValue(list(actions), "[]admissionregistration.ValidationAction")
+        errors.append(fieldpath.invalid(path, shown, detail))
     if not actions:
         errors.append(fieldpath.required(path, "at least one validation action is required"))
     return errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli.check.manifests import Manifests, Parts, gather, unknown_kind
@@ -60,7 +60,7 @@ OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 FIELD_VALIDATIONS: Final = ("Strict", "Warn", "Ignore")
 
 
-def add_question(parser: argparse.ArgumentParser) -> None:
+def add_question(parser: argparse.ArgumentParser, *, several_releases: bool = False) -> None:
     """Declare all that says what is judged, by what, and in which circumstances."""
     parser.add_argument("resources", nargs="*", metavar="RESOURCES", help="what is to be admitted")
     add_files(parser, POLICIES, dest="cluster")
@@ -71,7 +71,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         "from the folders it names",
     )
     _add_parts(parser.add_argument_group("which document plays which part"))
-    _add_circumstances(parser.add_argument_group("what is asked"))
+    _add_circumstances(parser.add_argument_group("what is asked"), several=several_releases)
     _add_plugins(parser.add_argument_group("built-in admission plugins"))
     _add_webhooks(parser.add_argument_group("webhooks"))
     add_project(parser)
@@ -102,7 +102,7 @@ def _add_parts(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_circumstances(group: argparse._ArgumentGroup) -> None:
+def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None:
     group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
     group.add_argument(
         "--apply",
@@ -151,7 +151,7 @@ def _add_circumstances(group: argparse._ArgumentGroup) -> None:
         help="what becomes of objects with fields that their kind does not have, or that are there "
         "twice: refused, warned about, or nothing (default: Strict, as in kubectl)",
     )
-    add_version(group, default=None)
+    add_version(group, default=None, several=several)
 
 
 def _add_plugins(group: argparse._ArgumentGroup) -> None:
@@ -328,7 +328,7 @@ def check_inputs(
     wrong = unknown_kind(parts, manifests)
     if wrong:
         raise WrongUseError(wrong)
-    policies = _chosen(policy_sets(manifests, options.kubernetes_version), options.policy)
+    policies = chosen_policies(policy_sets(manifests, options.kubernetes_version), options.policy)
     try:
         settings = judging_settings(options)
     except ValueError as error:
@@ -336,7 +336,8 @@ def check_inputs(
     return CheckInputs(manifests, policies, settings)
 
 
-def _chosen(policies: PolicySets, names: list[str]) -> PolicySets:
+def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:
+    """Those of these names; all, if there are none. Raises WrongUseError."""
     for name in names:
         if not any(name in found.policies or name in found.broken for found in policies.all):
             hint = did_you_mean(name, [one for found in policies.all for one in found.policies])

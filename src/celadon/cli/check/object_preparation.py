@@ -11,6 +11,7 @@ and a generated name.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of, request_of
 from celadon.cli.check.check_report import Fault, Place
-from celadon.cli.options import did_you_mean
+from celadon.cli.options import VERSIONS, did_you_mean
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.goyaml import RepeatedKey, strict_error
@@ -52,6 +53,7 @@ from celadon.kube.registry import (
     stray_fields,
     update,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import (
     DEFAULT_PLUGINS,
     Catalog,
@@ -117,9 +119,19 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
         return _below(*found[0])
     if found or subresource:
         return _which(document, subresource, kind, found)
-    if any(one.gvr.group == group and not one.custom for one in catalog):
+    if group in _groups_of_kubernetes():
         return _no_match(document, kind, catalog)
     return Endpoint(guessed_resource(kind), kind, stored=True, is_guessed=True)
+
+
+@functools.cache
+def _groups_of_kubernetes() -> frozenset[str]:
+    """The groups that some release has: where one has none of a group, nobody else defines it."""
+    found: set[str] = set()
+    for release in VERSIONS:
+        with answering_as(release):
+            found |= {one.gvr.group for one in known_resources(all_versions=True)}
+    return frozenset(found)
 
 
 def _subresources(

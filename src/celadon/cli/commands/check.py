@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_question
 from celadon.cli.exits import Exit
 from celadon.cli.gc_tuning import garbage_later
 from celadon.cli.options import count
-from celadon.cli.report.report_model import CHECK
+from celadon.cli.report.report_model import CHECK, UPGRADE
+
+if TYPE_CHECKING:
+    from celadon.cli.check.check_options import CheckInputs
 
 DESCRIPTION: Final = """\
 Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
@@ -34,6 +37,7 @@ examples:
   celadon check -f policies/ --operation UPDATE --old deployed.yaml changed.yaml
   celadon check -f policies/ --apply --old deployed.yaml manifests/
   celadon check -f policies/ --as alice --as-group developers pod.yaml
+  celadon check -f policies/ --kubernetes-version 1.31..1.36 manifests/
 
 exit codes:
   0  everything was admitted
@@ -45,7 +49,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon check --help` shows."""
-    add_question(parser)
+    add_question(parser, several_releases=True)
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
     parser.add_argument(
@@ -101,12 +105,16 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.check.check_options import WrongUseError, check_inputs
     from celadon.cli.check.check_run import check
 
+    releases = options.kubernetes_version or ()
+    options.kubernetes_version = releases[0] if releases else None
     progress = output.Progress("documents read:")
     try:
         given = check_inputs(options, progress.step, output.complain)
     except WrongUseError as error:
         return output.usage_error("celadon check", str(error))
     loaded()
+    if len(releases) > 1:
+        return _compare(options, given, releases, progress)
     report = check(given, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
@@ -121,5 +129,26 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
         no_color=options.no_color,
         verbosity=verbosity,
         mutations=options.show_mutations,
+    )
+    return report.exit
+
+
+def _compare(
+    options: argparse.Namespace,
+    given: CheckInputs,
+    releases: Sequence[str],
+    progress: output.Progress,
+) -> Exit:
+    """What releases do not agree on."""
+    from celadon.cli.check.upgrade_report import compared
+
+    report = compared(given, releases, options.policy, progress.started("objects checked:"))
+    progress.done()
+    output.show(
+        report,
+        UPGRADE,
+        options.output,
+        no_color=options.no_color,
+        verbosity=-1 if options.quiet else options.verbose,
     )
     return report.exit

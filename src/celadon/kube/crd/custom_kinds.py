@@ -36,6 +36,7 @@ from celadon.kube.fieldpath import (
     invalid,
 )
 from celadon.kube.go.go_json import as_written
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import json_text, plain_text, type_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
@@ -83,13 +84,18 @@ def _in_object(value: dict[str, Any], schema: Schema, path: FieldPath) -> list[F
 def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
     if schema.list_type == "set":
-        found += [duplicate(path.index(i), value[i]) for i in _second_occurrences(value)]
+        again = _second_occurrences(value)
+        found += [duplicate(path.index(i), _shown(value[i])) for i in again]
     elif schema.list_type == "map":
         found += _in_map_list(value, schema.list_map_keys, path)
     if schema.items is not None:
         for i, one in enumerate(value):
             found += repeated_items(one, schema.items, path.index(i))
     return found
+
+
+def _shown(value: Any) -> object:
+    return GoValue(value, "") if isinstance(value, list | dict) else value
 
 
 def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
@@ -100,7 +106,7 @@ def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> li
     named = [
         {key: one[key] for key in sorted(keys) if key in one} for one in (x or {} for x in value)
     ]
-    return [duplicate(path.index(i), named[i]) for i in _second_occurrences(named)]
+    return [duplicate(path.index(i), GoValue(named[i], "")) for i in _second_occurrences(named)]
 
 
 def _second_occurrences(values: Iterable[Any]) -> list[int]:

@@ -32,6 +32,7 @@ from celadon.kube.go.go_text import trim_space
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
+from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
 # --- Definition texts --------------------------------------------------------
@@ -42,11 +43,15 @@ from celadon.records import dataclass
 
 
 NO_RULE: Final = "rule is not specified"
-EMPTY: Final = "must be non-empty if specified"
-BROKEN: Final = "must not contain line breaks"
+EMPTY_PATH: Final = wording(
+    "must be non-empty if specified", v1_34="fieldPath must be non-empty if specified"
+)
+BROKEN_PATH: Final = wording(
+    "must not contain line breaks", v1_34="fieldPath must not contain line breaks"
+)
 NO_MESSAGE: Final = "message must be specified if rule contains line breaks"
 EMPTY_EXPRESSION: Final = "messageExpression must be non-empty if specified"
-WRONG_PATH: Final = "must be a valid path"
+WRONG_PATH: Final = wording("must be a valid path", v1_34="fieldPath must be a valid path")
 WITHOUT_TYPE: Final = (
     "internal error: failed to construct type information for x-kubernetes-validations rules: "
     "unable to convert structural schema to CEL declarations"
@@ -429,9 +434,9 @@ def _shape(rule: Any, at: FieldPath, schema: Schema | None) -> list[FieldError]:
     if not trim_space(rule_text):
         found.append(fieldpath.required(at.child("rule"), NO_RULE))
     elif message and not trim_space(message):
-        found.append(fieldpath.invalid(at.child("message"), message, EMPTY))
+        found.append(fieldpath.invalid(at.child("message"), message, MESSAGE_BLANK.text))
     elif _has_breaks(trim_space(message)):
-        found.append(fieldpath.invalid(at.child("message"), message, BROKEN))
+        found.append(fieldpath.invalid(at.child("message"), message, MESSAGE_BROKEN.text))
     elif _has_breaks(trim_space(rule_text)) and not trim_space(message):
         found.append(fieldpath.required(at.child("message"), NO_MESSAGE))
     expression = _text(rule, "messageExpression")
@@ -446,11 +451,11 @@ def _shape(rule: Any, at: FieldPath, schema: Schema | None) -> list[FieldError]:
 def _field_path(path: str, at: FieldPath, schema: Schema | None) -> list[FieldError]:
     found = []
     if path and not trim_space(path):
-        found.append(fieldpath.invalid(at, path, EMPTY))
+        found.append(fieldpath.invalid(at, path, EMPTY_PATH.text))
     if _has_breaks(path):
-        found.append(fieldpath.invalid(at, path, BROKEN))
+        found.append(fieldpath.invalid(at, path, BROKEN_PATH.text))
     if path and schema is not None and field_path(path, schema) is None:
-        found.append(fieldpath.invalid(at, path, WRONG_PATH))
+        found.append(fieldpath.invalid(at, path, WRONG_PATH.text))
     return found
 
 

@@ -45,6 +45,7 @@ from celadon.kube.crd.structural_schemas import (
     unreadable,
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import DEFAULT
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -54,6 +55,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
+from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 
@@ -195,6 +197,17 @@ def _group(group: str) -> Errors:
         yield fieldpath.invalid(at, group, "should be a domain with at least one dot")
 
 
+_NO_SCHEMA: Final = wording("", v1_34="schemas are required")
+_NO_SCHEMA_FOR_FIELDS: Final = wording(
+    "may only be set when `version.schema.openAPIV3Schema` is not included",
+    v1_34="selectableFields may only be set when version.schema.openAPIV3Schema is not included",
+)
+_NO_SHARED_SCHEMA_FOR_FIELDS: Final = wording(
+    "may only be set when validations.schema is included",
+    v1_34="selectableFields may only be set when validations.schema is included",
+)
+
+
 def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unknown: bool) -> Errors:
     if schema_in(whole.shared) is not None:
         return
@@ -203,7 +216,7 @@ def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unkno
         if schema_in(one) is not None:
             continue
         if demands.schemas:
-            yield fieldpath.required(at)
+            yield fieldpath.required(at, _NO_SCHEMA.text)
         elif not keeps_unknown and one.get("served"):
             yield fieldpath.required(at, "because otherwise all fields are pruned")
 
@@ -228,7 +241,8 @@ def _versions(whole: InternalDefinition, demands: Demands, *, is_given: bool) ->
         enabled = has_status(one) or has_status(whole.shared)
         yield from deprecation_errors(one, at.child("deprecationWarning"))
         yield from _parts(one, at, names[i], demands, status=enabled)
-    shown = [version_value(one) for one in versions] if is_given else None
+    values = [version_value(one) for one in versions] if is_given else None
+    shown = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
     if len(set(names)) < len(names):
         yield fieldpath.invalid(VERSIONS, shown, "must contain unique version names")
     if sum(bool(one.get("storage")) for one in versions) != 1:
@@ -251,7 +265,7 @@ def _parts(
     yield from _endpoints_and_columns(version, at)
     fields = version.get("selectableFields")
     if fields:
-        detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        detail = _NO_SCHEMA_FOR_FIELDS.text
         yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
 
 
@@ -266,7 +280,7 @@ def _shared(whole: InternalDefinition, demands: Demands) -> Errors:
     yield from _endpoints_and_columns(shared, SPEC)
     fields = shared.get("selectableFields")
     if fields:
-        detail = "may only be set when validations.schema is included"
+        detail = _NO_SHARED_SCHEMA_FOR_FIELDS.text
         has_validation = shared.get("schema") is not None
         known = schema or ({} if has_validation else None)
         yield from _selectable(fields, known, SPEC, detail, many="" in demands.many_fields)
@@ -366,7 +380,8 @@ def _label(at: FieldPath, text: str) -> Errors:
 def _stored_versions(obj: JsonObject, spec: JsonObject) -> Errors:
     stored = (obj.get("status") or {}).get("storedVersions")
     if not stored:
-        yield fieldpath.invalid(_STORED, stored, "must have at least one stored version")
+        shown = GoValue(stored, "[]string")
+        yield fieldpath.invalid(_STORED, shown, "must have at least one stored version")
         return
     left = {name: i for i, name in enumerate(stored)}
     for one in spec.get("versions") or ():

@@ -25,6 +25,7 @@ from celadon.kube import fieldpath
 from celadon.kube.crd import string_formats
 from celadon.kube.crd.correlation import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
@@ -69,7 +70,7 @@ def required(name: FieldPath) -> FieldError:
 def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldError:
     """`choices` are shown as JSON, texts without quotes of their own."""
     texts = [one if isinstance(one, str) else json_text(one) for one in choices]
-    return fieldpath.not_supported(_path(name), value, texts)
+    return fieldpath.not_supported(_path(name), _shown(value), texts)
 
 
 def too_long(name: FieldPath, limit: int) -> FieldError:
@@ -155,7 +156,12 @@ def forbidden_match(name: FieldPath) -> FieldError:
 
 
 def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
-    return fieldpath.invalid(_path(name), value, detail)
+    return fieldpath.invalid(_path(name), _shown(value), detail)
+
+
+def _shown(value: Json) -> object:
+    """Lists and maps of a custom resource may hold anything, and Go says so."""
+    return GoValue(value, "") if isinstance(value, list | dict) else value
 
 
 def _about_nothing(detail: str) -> FieldError:

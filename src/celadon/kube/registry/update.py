@@ -26,6 +26,7 @@ from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.service_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
@@ -116,7 +117,9 @@ def require_state(
         if not needs_version:
             return
         required = fieldpath.invalid(
-            FieldPath("metadata", "resourceVersion"), 0, "must be specified for an update"
+            FieldPath("metadata", "resourceVersion"),
+            GoValue(0, "uint64"),
+            "must be specified for an update",
         )
         raise status.invalid(GroupKind(resource.group, resource.resource), name, [required])
     if version != _number(metadata.resource_version(old)):

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
 from celadon.records import dataclass
-
-_RELEASE: Final = (1, 36)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Deprecation:
     def warning(self, gvk: GroupVersionKind) -> str:
         """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty for
         what a later release deprecates, which the audit log of the recorded server notes alone."""
-        if tuple(map(int, self.since.split("."))) > _RELEASE:
+        if not is_since(self.since):
             return ""
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
         if self.until:

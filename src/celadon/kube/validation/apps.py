@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonObject
 from celadon.kube.selectors import LabelSelector
@@ -24,9 +25,9 @@ from celadon.kube.validation.pods.pod_specs import pod_template, restart_always,
 from celadon.kube.validation.pods.volumes import claim_spec
 from celadon.kube.validation.text_rules import (
     is_empty,
-    printed_selector,
     same_selector,
     selector,
+    shown_selector,
     understood,
 )
 from celadon.kube.well_known_values import ROLLBACK_TO
@@ -56,7 +57,7 @@ def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
 def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """Only percentages are looked at."""
     if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
-        yield fieldpath.invalid(path, value, OVER_100)
+        yield fieldpath.invalid(path, GoValue(value, "intstr.IntOrString"), OVER_100)
 
 
 def amount(value: IntOrPercent) -> int:
@@ -180,7 +181,7 @@ def _strict_selector(spec: JsonObject, kind: str) -> Errors:
     yield from selector(at, given)
     if is_empty(given):
         why = f"empty selector is invalid for {kind}"
-        yield fieldpath.invalid(at, printed_selector(given), why)
+        yield fieldpath.invalid(at, shown_selector(given), why)
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
@@ -192,7 +193,8 @@ def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelecto
 
 def _mismatch(path: FieldPath, given: JsonObject | None) -> Errors:
     shown = None if given is None else dict(sorted(given.items()))
-    yield fieldpath.invalid(path.child("metadata", "labels"), shown, MISMATCH)
+    labels = GoValue(shown, "map[string]string")
+    yield fieldpath.invalid(path.child("metadata", "labels"), labels, MISMATCH)
 
 
 def _replicated(spec: JsonObject, unclear: str) -> Errors:
@@ -200,7 +202,7 @@ def _replicated(spec: JsonObject, unclear: str) -> Errors:
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), unclear)
+        yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), unclear)
         return
     if not chosen.is_everything:
         yield from matches_template(at, template, chosen)
@@ -264,7 +266,7 @@ def daemon_set(obj: JsonObject) -> Errors:
         yield from matches_template(where, template, chosen)
     if given is not None and is_empty(given):
         why = "empty selector is invalid for daemonset"
-        yield fieldpath.invalid(at, printed_selector(given), why)
+        yield fieldpath.invalid(at, shown_selector(given), why)
     yield from pod_template(where, template)
     yield from restart_always(where, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
@@ -318,7 +320,7 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
     at, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(spec["selector"]), "")
+        yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), "")
     else:
         if not chosen.is_everything:
             yield from matches_template(at, template, chosen)

@@ -8,6 +8,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
@@ -72,7 +73,9 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
         detail = f"must be greater than or equal to {lowest}"
         yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
     at = SPEC.child("maxReplicas")
-    if most == 0:
+    if most <= 0 and not is_since("1.36"):
+        yield fieldpath.invalid(at, most, "must be greater than 0")
+    elif most == 0:
         yield fieldpath.required(at, "must be set and greater than 0")
     elif most < 0:
         yield fieldpath.invalid(at, most, "must be greater than or equal to 1")
@@ -100,7 +103,7 @@ def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Er
     """The `apiVersion` of a reference."""
     version = reference.get("apiVersion") or ""
     fault = _version_fault(reference)
-    if not fault and needs_group and not version.rpartition("/")[0]:
+    if not fault and needs_group and is_since("1.34") and not version.rpartition("/")[0]:
         fault = "apiVersion must specify API group"
     if fault:
         yield fieldpath.invalid(path.child("apiVersion"), version, fault)

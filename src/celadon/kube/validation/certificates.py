@@ -14,6 +14,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
@@ -67,7 +68,8 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     request = spec.get("request") or ""
     if _kind_of_block(request) != "CERTIFICATE REQUEST":
         why = "PEM block type must be CERTIFICATE REQUEST"
-        yield fieldpath.invalid(SPEC.child("request"), spec.get("request"), why)
+        shown = GoValue(spec.get("request"), "[]byte")
+        yield fieldpath.invalid(SPEC.child("request"), shown, why)
     yield from _usages(spec)
     at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
     if signer == LEGACY_SIGNER:

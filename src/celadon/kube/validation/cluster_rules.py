@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.json_types import JsonObject
@@ -35,6 +36,7 @@ from celadon.kube.validation.pods.resource_lists import (
 )
 from celadon.kube.validation.text_rules import printed_selector, selector
 from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
+from celadon.kube.wordings import wording
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 SYSTEM_PREFIX: Final = "system-"
@@ -163,9 +165,9 @@ def resource_quota(obj: JsonObject) -> Errors:
     scopes, at = list(spec.get("scopes") or ()), SPEC.child("scopes")
     for scope in scopes:
         if scope not in SCOPES:
-            yield fieldpath.invalid(at, scopes, "unsupported scope")
+            yield fieldpath.invalid(at, _shown_scopes(scopes), "unsupported scope")
         for _ in _unfit(spec, scope):
-            yield fieldpath.invalid(at, scopes, UNFIT)
+            yield fieldpath.invalid(at, _shown_scopes(scopes), UNFIT)
     yield from _conflicting(at, spec, scopes)
     selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
     if selector is None:
@@ -180,7 +182,11 @@ def _conflicting(path: FieldPath, spec: JsonObject, scopes: Sequence[str]) -> Er
     """Upstream shows the `scopes` of the spec, wherever the conflicting ones stand."""
     for pair in CONFLICTING:
         if set(pair) <= set(scopes):
-            yield fieldpath.invalid(path, spec.get("scopes"), "conflicting scopes")
+            yield fieldpath.invalid(path, _shown_scopes(spec.get("scopes")), "conflicting scopes")
+
+
+def _shown_scopes(scopes: Sequence[str] | None) -> GoValue:
+    return GoValue(scopes, "[]core.ResourceQuotaScope")
 
 
 def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
@@ -191,16 +197,20 @@ def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
             yield name
 
 
+_EXISTS: Final = wording("Exists", v1_31="Exist")
+
+
 def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
     if scope not in SCOPES:
         yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
     for _ in unfit:
-        yield fieldpath.invalid(path, internal_value(selector, "core.v1.ScopeSelector"), UNFIT)
+        shown = GoValue(internal_value(selector, "core.v1.ScopeSelector"), "core.ScopeSelector")
+        yield fieldpath.invalid(path, shown, UNFIT)
     if scope in EXISTS_ONLY and operator != "Exists":
         detail = (
-            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+            f"must be '{_EXISTS.text}' when scope is any of ResourceQuotaScopeTerminating, "
             "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
             "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
         )
@@ -223,7 +233,9 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from resource_quota(obj)
     new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
     if set(new) != set(before):
-        yield fieldpath.invalid(SPEC.child("scopes"), new or None, "field is immutable")
+        yield fieldpath.invalid(
+            SPEC.child("scopes"), _shown_scopes(new or None), "field is immutable"
+        )
 
 
 def limit_range(obj: JsonObject) -> Errors:
@@ -303,7 +315,9 @@ def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
             detail = (
                 f"default value {default} must equal to defaultRequest value {request} in {name}"
             )
-            yield fieldpath.invalid(path.child("defaultRequest").key(name), str(request), detail)
+            yield fieldpath.invalid(
+                path.child("defaultRequest").key(name), _shown_amount(request), detail
+            )
 
 
 def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors:
@@ -312,18 +326,22 @@ def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors
         if low is not None and high is not None and low.compare(high) > 0:
             smaller, _, larger = order.names.partition("|")
             detail = f"{smaller} {low} is greater than {larger} {high}"
-            shown = str(amounts[order.shown])
+            shown = _shown_amount(amounts[order.shown])
             yield fieldpath.invalid(path.child(order.blamed).key(name), shown, detail)
+
+
+def _shown_amount(amount: Quantity) -> GoValue:
+    return GoValue(str(amount), "resource.Quantity")
 
 
 def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:
     if ratio.compare(ONE) < 0:
-        yield fieldpath.invalid(path, str(ratio), f"ratio {ratio} is less than 1")
+        yield fieldpath.invalid(path, _shown_amount(ratio), f"ratio {ratio} is less than 1")
     if "min" in amounts and "max" in amounts and amounts["min"].sign:
         limit = float(amounts["max"].as_decimal()) / float(amounts["min"].as_decimal())
         if float(ratio.as_decimal()) > limit:
             detail = f"ratio {ratio} is greater than max/min = {limit:f}"
-            yield fieldpath.invalid(path, str(ratio), detail)
+            yield fieldpath.invalid(path, _shown_amount(ratio), detail)
 
 
 # --- Webhook locations -------------------------------------------------------
@@ -364,14 +382,18 @@ def webhook_url_errors(text: str, path: FieldPath) -> list[FieldError]:
     return errors
 
 
+_NO_NAME: Final = wording("", v1_34="service name is required")
+_NO_NAMESPACE: Final = wording("", v1_34="service namespace is required")
+
+
 def webhook_service_errors(service: JsonObject, path: FieldPath) -> list[FieldError]:
     """What is wrong with the service that a webhook is behind. Upstream hands name and namespace
     over in the wrong order."""
     errors = []
     if not service.get("namespace"):
-        errors.append(fieldpath.required(path.child("name")))
+        errors.append(fieldpath.required(path.child("name"), _NO_NAME.text))
     if not service.get("name"):
-        errors.append(fieldpath.required(path.child("namespace")))
+        errors.append(fieldpath.required(path.child("namespace"), _NO_NAMESPACE.text))
     port = service.get("port")
     port = _DEFAULT_PORT if port is None else port
     errors += [

@@ -9,6 +9,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_int, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.apps import matches_template
@@ -33,7 +34,12 @@ from celadon.kube.validation.pods.internal_pod_types import (
     internal_value,
 )
 from celadon.kube.validation.pods.pod_specs import pod_template
-from celadon.kube.validation.text_rules import printed_selector, same_selector, selector, understood
+from celadon.kube.validation.text_rules import (
+    same_selector,
+    selector,
+    shown_selector,
+    understood,
+)
 from celadon.kube.well_known_values import CONDITION_STATUSES
 from celadon.patterns import late_pattern
 
@@ -360,7 +366,7 @@ def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
     found = understood(chosen)
     if found is not None and not found.matches(expected):
         detail = "`selector` not auto-generated"
-        yield fieldpath.invalid(SPEC.child("selector"), printed_selector(chosen), detail)
+        yield fieldpath.invalid(SPEC.child("selector"), shown_selector(chosen), detail)
 
 
 def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
@@ -472,7 +478,8 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
         yield from success_policy(path, spec)
         return
     shown = internal_value(spec["successPolicy"], "batch.v1.SuccessPolicy")
-    yield fieldpath.invalid(path, shown, "requires indexed completion mode")
+    policy = GoValue(shown, "batch.SuccessPolicy")
+    yield fieldpath.invalid(path, policy, "requires indexed completion mode")
 
 
 def cron_job(obj: JsonObject) -> Errors:
@@ -510,7 +517,7 @@ def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
     yield from job_spec(path, spec)
     if spec.get("selector") is not None:
         detail = "`selector` will be auto-generated"
-        shown = printed_selector(spec["selector"])
+        shown = shown_selector(spec["selector"])
         yield fieldpath.invalid(path.child("selector"), shown, detail)
     if spec.get("manualSelector"):
         yield fieldpath.not_supported(

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -107,7 +108,8 @@ def _ingress(obj: JsonObject, kept: Kept) -> Errors:
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
         detail = "either `defaultBackend` or `rules` must be specified"
-        yield fieldpath.invalid(SPEC, spec.get("rules"), detail)
+        shown = GoValue(spec.get("rules"), "[]networking.IngressRule")
+        yield fieldpath.invalid(SPEC, shown, detail)
     if backend is not None:
         yield from _backend(SPEC.child("defaultBackend"), backend, kept)
     for at, rule in items(spec, "rules", SPEC):

@@ -16,6 +16,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
@@ -31,6 +32,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.text_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
@@ -127,6 +129,8 @@ def validate_object_meta_update(
             shown: object = NamedText(value or "") if field == "uid" else value
             if value is None and field in _TEXTS:
                 shown = ""
+            if field == "deletionTimestamp" and value:
+                shown = GoValue(value, "v1.Time")
             yield fieldpath.invalid(METADATA.child(field), shown, "field is immutable")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
@@ -188,8 +192,15 @@ def _owners(owners: Sequence[JsonObject]) -> Errors:
                 'Only one reference can have Controller set to true. Found "true" in references '
                 f"for {first} and {named}"
             )
-            yield fieldpath.invalid(path, list(map(_printed_owner, owners)), detail)
+            shown = GoValue(list(map(_printed_owner, owners)), "[]v1.OwnerReference")
+            yield fieldpath.invalid(path, shown, detail)
         first = first or named
+
+
+_EMPTY_MEMBERS: Final = {
+    member: wording("must not be empty", v1_34=f"{member} must not be empty")
+    for member in ("kind", "name", "uid")
+}
 
 
 def _owner(owner: JsonObject, path: FieldPath) -> Errors:
@@ -198,12 +209,13 @@ def _owner(owner: JsonObject, path: FieldPath) -> Errors:
         yield fieldpath.invalid(path.child("apiVersion"), version, "version must not be empty")
     for member in ("kind", "name"):
         if not owner[member]:
-            yield fieldpath.invalid(path.child(member), "", "must not be empty")
+            yield fieldpath.invalid(path.child(member), "", _EMPTY_MEMBERS[member].text)
     if not owner["uid"]:
-        yield fieldpath.invalid(path.child("uid"), NamedText(""), "must not be empty")
+        yield fieldpath.invalid(path.child("uid"), NamedText(""), _EMPTY_MEMBERS["uid"].text)
     if (version, owner["kind"]) == _EVENT:
         detail = "/v1, Kind=Event is disallowed from being an owner"
-        yield fieldpath.invalid(path, _printed_owner(owner), detail)
+        shown = GoValue(_printed_owner(owner), "v1.OwnerReference")
+        yield fieldpath.invalid(path, shown, detail)
 
 
 def _printed_owner(owner: JsonObject) -> JsonObject:

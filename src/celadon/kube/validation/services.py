@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -420,7 +421,8 @@ def _ranges(ranges: Sequence[str]) -> Errors:
         yield fieldpath.required(_CIDRS, "at least one CIDR required")
         return
     if len(ranges) > 2:
-        yield fieldpath.invalid(_CIDRS, {"CIDRs": ranges}, "may only hold up to 2 values")
+        shown = GoValue({"CIDRs": ranges}, "networking.ServiceCIDRSpec")
+        yield fieldpath.invalid(_CIDRS, shown, "may only hold up to 2 values")
         return
     for index, one in enumerate(ranges):
         yield from each(_CIDRS.index(index), one, canonical_range(one))

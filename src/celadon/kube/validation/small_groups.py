@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules, semver
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
@@ -128,7 +129,8 @@ def _distinct(scheduling: JsonObject) -> Errors:
     for at, one in items(scheduling, "tolerations", _SCHEDULING):
         key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if key in seen:
-            yield fieldpath.duplicate(at, internal_value(one, "core.v1.Toleration"))
+            shown = GoValue(internal_value(one, "core.v1.Toleration"), "core.Toleration")
+            yield fieldpath.duplicate(at, shown)
         seen.add(key)
 
 
@@ -397,7 +399,7 @@ def cluster_role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
 def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = (_printed_role(one.get("roleRef") or {}) for one in (obj, old))
     if new != before:
-        yield fieldpath.invalid(_ROLE_REF, new, "cannot change roleRef")
+        yield fieldpath.invalid(_ROLE_REF, GoValue(new, "rbac.RoleRef"), "cannot change roleRef")
 
 
 def _printed_role(reference: JsonObject) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.validation.validation_rows import Update
 from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 REASON_BYTES: Final = 1024
@@ -51,6 +52,9 @@ def conditions(path: FieldPath, status: JsonObject) -> Errors:
         yield from _condition(at, condition)
 
 
+_TO_BE_SET: Final = wording("", v1_34="must be set")
+
+
 def _condition(path: FieldPath, condition: JsonObject) -> Errors:
     yield from qualified_name(path.child("type"), condition.get("type") or "")
     yield from supported(path.child("status"), condition.get("status") or "", CONDITION_STATUSES)
@@ -59,10 +63,10 @@ def _condition(path: FieldPath, condition: JsonObject) -> Errors:
         at = path.child("observedGeneration")
         yield fieldpath.invalid(at, generation, "must be greater than or equal to zero")
     if not condition.get("lastTransitionTime"):
-        yield fieldpath.required(path.child("lastTransitionTime"))
+        yield fieldpath.required(path.child("lastTransitionTime"), _TO_BE_SET.text)
     reason, at = condition.get("reason") or "", path.child("reason")
     if not reason:
-        yield fieldpath.required(at)
+        yield fieldpath.required(at, _TO_BE_SET.text)
     else:
         yield from each(at, reason, name_rules.condition_reason(reason))
         yield from _short(at, reason, REASON_BYTES)

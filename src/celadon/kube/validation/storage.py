@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.quantity import parse_amounts
@@ -166,7 +167,7 @@ def persistent_volume(obj: JsonObject) -> Errors:
         yield fieldpath.required(at)
     if set(capacity) != {"storage"}:
         shown = dict(sorted(capacity.items())) or spec.get("capacity")
-        yield fieldpath.not_supported(at, shown, ["storage"])
+        yield fieldpath.not_supported(at, GoValue(shown, "core.ResourceList"), ["storage"])
     for name, text in sorted(capacity.items()):
         amount = parse_amounts(text).int64_value()
         if amount < 0:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import dns1123_subdomain
@@ -243,7 +244,7 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
 
 def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | None) -> Errors:
     """A selector that an update may not change."""
-    shown, was = (None if one is None else printed_selector(one) for one in (new, old))
+    shown, was = (None if one is None else shown_selector(one) for one in (new, old))
     return immutable(path, shown, was)
 
 
@@ -263,6 +264,11 @@ def printed_selector(given: JsonObject) -> dict[str, Any]:
             for one in given["matchExpressions"]
         ]
     return shown
+
+
+def shown_selector(given: JsonObject) -> GoValue:
+    """The selector as a bad value."""
+    return GoValue(printed_selector(given), "v1.LabelSelector", given)
 
 
 def understood(given: JsonObject | None) -> LabelSelector | None:

@@ -26,6 +26,7 @@ from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.security_contexts import container_security_context
 from celadon.kube.validation.pods.volumes import PULL_POLICIES, descending_path
 from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 # --- Probes ------------------------------------------------------------------
@@ -453,6 +454,9 @@ def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
             taken.add(where)
 
 
+_WHOSE_POLICY: Final = wording("pod `restartPolicy`", v1_36="`restartPolicy`")
+
+
 def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Errors:
     seen: set[str] = set()
     for index, policy in enumerate(container.get("resizePolicy") or ()):
@@ -463,5 +467,5 @@ def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Erro
         yield from required_choice(path, resource, RESIZED)
         yield from required_choice(path, restart, RESIZE_POLICIES)
         if restart_policy == "Never" and restart != "NotRequired":
-            detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
+            detail = f"must be 'NotRequired' when {_WHOSE_POLICY.text} is 'Never'"
             yield fieldpath.invalid(path, NamedText(restart), detail)

@@ -45,6 +45,7 @@ from celadon.kube.validation.pods.windows_pods import (
 )
 from celadon.kube.validation.text_rules import labels, older_address
 from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
+from celadon.kube.wordings import wording
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -53,7 +54,10 @@ MAX_NAMESERVERS: Final = 3
 MAX_SEARCHES: Final = 32
 MAX_SEARCH_CHARACTERS: Final = 2048
 MAX_HOSTNAME_BYTES: Final = 64
-NO_HOST_USERS: Final = "when `hostUsers` is false"
+_NO_SYSTEM: Final = wording("", v1_34="cannot be empty")
+NO_HOST_USERS: Final = wording(
+    "when `hostUsers` is false", v1_34="when `pod.Spec.HostUsers` is false"
+)
 HOST_NAMESPACES: Final = (
     ("hostNetwork", "hostNetwork"),
     ("hostPID", "HostPID"),
@@ -234,7 +238,7 @@ def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
         return
     name = spec["os"].get("name") or ""
     if not name:
-        yield fieldpath.required(path.child("os", "name"))
+        yield fieldpath.required(path.child("os", "name"), _NO_SYSTEM.text)
     elif name == "linux":
         yield from for_linux(path, spec)
     elif name == "windows":
@@ -296,13 +300,13 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
         return
     for field, shown in HOST_NAMESPACES:
         if spec.get(field):
-            yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS)
+            yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)
     had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))
     if before.get("hostUsers") is False and had_devices:
         return
     for at, container in containers_of(path, spec):
         if container.get("volumeDevices"):
-            yield fieldpath.forbidden(at.child("volumeDevices"), NO_HOST_USERS)
+            yield fieldpath.forbidden(at.child("volumeDevices"), NO_HOST_USERS.text)
 
 
 def _gates(path: FieldPath, spec: JsonObject) -> Errors:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse_amounts, pod_total
 from celadon.kube.validation.field_checks import (
@@ -93,10 +94,10 @@ def resource_name(path: FieldPath, name: str) -> Errors:
     """A name of any resource list."""
     messages = name_rules.qualified_name(name)
     if messages:
-        yield from each(path, NamedText(name), messages)
+        yield from each(path, GoValue(name, "core.ResourceName"), messages)
     elif "/" not in name and not (name in STANDARD_RESOURCES or is_huge_page_of_quota(name)):
         detail = "must be a standard resource type or fully qualified"
-        yield fieldpath.invalid(path, NamedText(name), detail)
+        yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
 def container_resource_name(path: FieldPath, name: str) -> Errors:
@@ -105,10 +106,10 @@ def container_resource_name(path: FieldPath, name: str) -> Errors:
     if "/" not in name:
         if name not in CONTAINER_RESOURCES and not is_huge_page(name):
             detail = "must be a standard resource for containers"
-            yield fieldpath.invalid(path, NamedText(name), detail)
+            yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
     elif not is_native(name) and not is_extended(name):
         detail = "doesn't follow extended resource name standard"
-        yield fieldpath.invalid(path, NamedText(name), detail)
+        yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
 def pod_resource_name(path: FieldPath, name: str) -> Errors:
@@ -116,7 +117,7 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
     found = list(resource_name(path, name))
     yield from found
     if not found and name not in POD_RESOURCES and not is_huge_page(name):
-        yield fieldpath.not_supported(path, NamedText(name), SUPPORTED_FOR_PODS)
+        yield fieldpath.not_supported(path, GoValue(name, "core.ResourceName"), SUPPORTED_FOR_PODS)
 
 
 def is_of_quota(name: str) -> bool:
@@ -129,7 +130,7 @@ def quota_resource_name(path: FieldPath, name: str) -> Errors:
     yield from resource_name(path, name)
     if "/" not in name and not is_of_quota(name):
         detail = "must be a standard resource for quota"
-        yield fieldpath.invalid(path, NamedText(name), detail)
+        yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
 def quantity_value(path: FieldPath, name: str, text: str) -> Errors:

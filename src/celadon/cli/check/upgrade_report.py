@@ -1,0 +1,315 @@
+"""What several releases of Kubernetes say of the same files, and where they differ.
+
+Each release judges all of it. What is kept of an object is its answer in each of them (`Answer`),
+in stretches of releases that answer alike. An object of which all say the same is not kept. An
+upgrade is unsafe for an object that the oldest release admits and a later one does not, or whose
+fields a later one does not keep.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final
+
+from celadon.cli.check.check_options import CheckInputs, chosen_policies
+from celadon.cli.check.check_report import ObjectResult, Place, PolicyError, Report
+from celadon.cli.check.check_run import check
+from celadon.cli.check.object_judging import Judged
+from celadon.cli.check.policy_set import policy_sets
+from celadon.cli.exits import Exit
+from celadon.cli.reading.problems import Problem
+from celadon.kube import JsonObject
+from celadon.kube.registry.patching.patch_making import patch_between
+from celadon.kube.releases import answering_as
+from celadon.records import dataclass
+
+ACCEPTED: Final = "accepted"
+NOT_ACCEPTED: Final = "not accepted"
+NOT_SERVED: Final = "not served"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field that a release stores otherwise than the oldest one does; None is no value. `path` is
+    as in `spec.containers[0].image`."""
+
+    path: str
+    before: Any
+    after: Any
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the release does not keep it."""
+        return self.before is not None and self.after is None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a release says: `word` is the state of an object, or whether a policy is accepted,
+    `message` why it is refused."""
+
+    word: str
+    is_refused: bool = False
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Releases, the oldest first, that give the same answer."""
+
+    releases: tuple[str, ...]
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An object or a policy of which releases do not say the same. `title` is `Pod shop/web`."""
+
+    place: Place
+    title: str
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def is_unsafe(self) -> bool:
+        """Whether a later release refuses what the oldest takes, or loses a part of it."""
+        first, *later = (stretch.answer for stretch in self.stretches)
+        return not first.is_refused and any(
+            one.is_refused or any(change.is_lost for change in one.changes) for one in later
+        )
+
+    @property
+    def has_new_warnings(self) -> bool:
+        """Whether a later release warns of something that the oldest does not."""
+        first, *later = (stretch.answer for stretch in self.stretches)
+        return any(set(one.warnings) - set(first.warnings) for one in later)
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeReport:
+    """`releases` are those that were asked, the oldest first; `objects` counts what each judged.
+    `problems` are inputs that no release could read."""
+
+    releases: tuple[str, ...]
+    objects: int = 0
+    policies: int = 0
+    differences: tuple[Difference, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    strict: bool = False
+    fail_on_warning: bool = False
+
+    @property
+    def unsafe(self) -> tuple[Difference, ...]:
+        """What stands in the way of the upgrade."""
+        return tuple(one for one in self.differences if one.is_unsafe)
+
+    @property
+    def exit(self) -> Exit:
+        """A defect of ours, then unreadable input, then what stands in the way."""
+        if any(problem.is_internal for problem in self.problems):
+            return Exit.INTERNAL
+        if self.problems:
+            return Exit.USAGE
+        if self.unsafe or (self.strict and self.differences):
+            return Exit.DENIED
+        if self.fail_on_warning and any(one.has_new_warnings for one in self.differences):
+            return Exit.DENIED
+        return Exit.OK
+
+
+# --- Comparison --------------------------------------------------------------
+
+
+_Key = tuple[str, int, int, str]
+"""Of what is compared: its file, its line, the how manieth it is there, and its kind."""
+
+
+@dataclass(slots=True)
+class _Subject:
+    """`stored` is the object as the oldest release would store it."""
+
+    place: Place
+    title: str
+    answers: dict[str, Answer] = field(default_factory=dict)
+    stored: JsonObject | None = None
+
+
+def compared(
+    given: CheckInputs,
+    releases: Sequence[str],
+    names: Sequence[str],
+    step: Callable[[int], None],
+) -> UpgradeReport:
+    """Judges everything under each release, by the policies of these names, or by all. `step` is
+    told how many objects are done."""
+    subjects: dict[_Key, _Subject] = {}
+    problems: list[Counter[Problem]] = []
+    reports = []
+    for release in releases:
+        with answering_as(release):
+            report = _judged(given, release, names, subjects, step)
+        reports.append(report)
+        problems.append(Counter(report.problems))
+    common = Counter(problems[0])
+    for one in problems[1:]:
+        common &= one
+    _add_unserved(subjects, releases, problems, common)
+    settings = given.settings
+    return UpgradeReport(
+        tuple(releases),
+        max(len(one.objects) for one in reports),
+        max(one.policies for one in reports),
+        tuple(_differences(subjects.values(), releases)),
+        tuple(common),
+        settings.strict,
+        settings.fail_on_warning,
+    )
+
+
+def _judged(
+    given: CheckInputs,
+    release: str,
+    names: Sequence[str],
+    subjects: dict[_Key, _Subject],
+    step: Callable[[int], None],
+) -> Report:
+    stored: list[tuple[ObjectResult, JsonObject | None]] = []
+
+    def look(judged: Judged) -> None:
+        stored.append((judged.result, judged.asked.request.object))
+
+    inputs = CheckInputs(
+        given.manifests,
+        chosen_policies(policy_sets(given.manifests, release), names),
+        replace(given.settings, version=release),
+    )
+    report = check(inputs, step, look)
+    objects = {id(result): obj for result, obj in stored}
+    seen: Counter[tuple[str, int, str]] = Counter()
+    for result in report.objects:
+        key = (result.place.file, result.place.line, result.kind)
+        seen[key] += 1
+        subject = subjects.setdefault(
+            (*key[:2], seen[key], result.kind), _Subject(result.place, result.title)
+        )
+        subject.answers[release] = _answer(subject, result, objects.get(id(result)))
+    for error in report.policy_errors:
+        _policy_subject(subjects, error).answers[release] = Answer(
+            NOT_ACCEPTED, is_refused=True, message=error.message
+        )
+    return report
+
+
+def _policy_subject(subjects: dict[_Key, _Subject], error: PolicyError) -> _Subject:
+    key = (error.place.file, error.place.line, 0, f"{error.kind} {error.name}")
+    return subjects.setdefault(key, _Subject(error.place, f"{error.kind} {error.name}"))
+
+
+def _answer(subject: _Subject, result: ObjectResult, obj: JsonObject | None) -> Answer:
+    changes: tuple[FieldChange, ...] = ()
+    if not result.is_refused and obj is not None:
+        if subject.stored is None and not subject.answers:
+            subject.stored = obj
+        elif subject.stored is not None:
+            changes = tuple(field_changes(subject.stored, obj))
+    return Answer(
+        result.state.value,
+        result.is_refused,
+        _without_name(result, result.sentence),
+        tuple(_without_name(result, warning.text) for warning in result.warnings),
+        changes,
+    )
+
+
+def _without_name(result: ObjectResult, text: str) -> str:
+    """What is said of an object that a controller creates, whose name is made of a hash of what the
+    release stores."""
+    if result.created_by is None:
+        return text
+    return text.replace(result.name, f"{result.created_by.title.rpartition('/')[2]}-…")
+
+
+def field_changes(before: JsonObject, after: JsonObject) -> Iterator[FieldChange]:
+    """What is different in a later release; nothing and null are the same."""
+    for operation in patch_between(before, after):
+        path = operation["path"]
+        old, new = _at(before, path), operation.get("value")
+        if old != new and not (_is_time_of_creation(path) and new is None):
+            yield FieldChange(_dotted(path), old, new)
+
+
+def _is_time_of_creation(path: str) -> bool:
+    """Releases before 1.34 write it as null where there is none."""
+    return path.endswith("/metadata/creationTimestamp")
+
+
+def _steps(path: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401 - JSON
+    for part in _steps(path):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def _dotted(path: str) -> str:
+    made = ""
+    for part in _steps(path):
+        plain = part.replace("_", "").replace("-", "").isalnum()
+        made += f"[{part}]" if part.isdecimal() or not plain else f".{part}" if made else part
+    return made
+
+
+def _add_unserved(
+    subjects: dict[_Key, _Subject],
+    releases: Sequence[str],
+    problems: Sequence[Counter[Problem]],
+    common: Counter[Problem],
+) -> None:
+    """Documents that some releases cannot judge, because they do not know the kind."""
+    for release, found in zip(releases, problems, strict=True):
+        for problem in found - common:
+            place = Place(problem.file, problem.line)
+            same = [
+                one for one in subjects.values() if one.place.file == problem.file and one.answers
+            ]
+            subject = next(
+                (one for one in same if _is_in(problem, one, same)),
+                None,
+            )
+            if subject is None:
+                key = (problem.file, problem.line, 0, problem.message)
+                subject = subjects.setdefault(key, _Subject(place, problem.message))
+            help = f" ({problem.help})" if problem.help else ""
+            subject.answers[release] = Answer(
+                NOT_SERVED, is_refused=True, message=f"{problem.message}{help}"
+            )
+
+
+def _is_in(problem: Problem, subject: _Subject, others: Sequence[_Subject]) -> bool:
+    """Whether a problem is that of a document: the last that begins before its line."""
+    begins = [one.place.line for one in others if one.place.line <= problem.line]
+    return bool(begins) and subject.place.line == max(begins)
+
+
+def _differences(subjects: Iterable[_Subject], releases: Sequence[str]) -> Iterator[Difference]:
+    for subject in subjects:
+        is_policy = any(one.word == NOT_ACCEPTED for one in subject.answers.values())
+        silent = Answer(ACCEPTED if is_policy else NOT_SERVED, is_refused=not is_policy)
+        answers = [(release, subject.answers.get(release, silent)) for release in releases]
+        stretches = tuple(
+            Stretch(tuple(release for release, _ in alike), answer)
+            for answer, alike in itertools.groupby(answers, key=lambda one: one[1])
+        )
+        if len(stretches) > 1:
+            yield Difference(subject.place, subject.title, stretches)

@@ -1,0 +1,46 @@
+"""Texts that releases of Kubernetes say differently.
+
+A `Wording` stands where the text would: its newest form, and before which release it read how.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celadon.kube.releases import is_since
+from celadon.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text as the newest release says it. `until` names releases in ascending order, each with
+    what was said before it."""
+
+    latest: str
+    until: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """What the current release says."""
+        for release, text in self.until:
+            if not is_since(release):
+                return text
+        return self.latest
+
+
+def wording(latest: str, **until: str) -> Wording:
+    """`wording("must not be empty", v1_34="uid must not be empty")`: the second until 1.34."""
+    releases = ((name.removeprefix("v").replace("_", "."), text) for name, text in until.items())
+    return Wording(latest, tuple(releases))
+
+
+UNIT_OF_NAMES: Final = wording("bytes", v1_35="characters")
+"""What the lengths of labels and their keys are counted in, in texts."""
+
+MESSAGE_BLANK: Final = wording(
+    "must be non-empty if specified", v1_34="message must be non-empty if specified"
+)
+MESSAGE_BROKEN: Final = wording(
+    "must not contain line breaks", v1_34="message must not contain line breaks"
+)
+"""What is wrong with the message of a rule."""

@@ -1,0 +1,108 @@
+"""What releases say of the same files: who is shown, and what stands in the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.check.upgrade_report import FieldChange, field_changes
+from celadon.cli.main import main
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers: [{name: c, image: x}]
+"""
+NEWER_FIELD = POD + "  hostnameOverride: here\n"
+CLAIM = """\
+apiVersion: resource.k8s.io/v1beta1
+kind: ResourceClaim
+metadata: {name: r}
+spec: {devices: {requests: [{name: a, deviceClassName: b}]}}
+"""
+MAP = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m}
+"""
+
+
+def asked(folder: Path, text: str, releases: str, *more: str) -> list[str]:
+    (folder / "a.yaml").write_text(text)
+    return ["check", "--no-config", "--kubernetes-version", releases, *more, str(folder / "a.yaml")]
+
+
+@pytest.mark.parametrize(
+    ("text", "releases", "unsafe", "words"),
+    [
+        pytest.param(POD, "1.30..1.36", False, [], id="nothing differs"),
+        pytest.param(NEWER_FIELD, "1.33,1.34", False, ["invalid", "untouched"], id="a new field"),
+        pytest.param(CLAIM, "1.31,1.32", False, ["not served", "untouched"], id="a new version"),
+        pytest.param(CLAIM, "1.32..1.36", False, ["untouched", "warned"], id="deprecated"),
+    ],
+)
+def test_differences(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    releases: str,
+    *,
+    unsafe: bool,
+    words: list[str],
+) -> None:
+    code = main(asked(tmp_path, text, releases, "-o", "json"))
+    found = json.loads(capsys.readouterr().out)
+    assert code == (1 if unsafe else 0)
+    assert [
+        [stretch["state"] for stretch in one["stretches"]] for one in found["differences"]
+    ] == ([words] if words else [])
+
+
+def test_a_removed_version_stands_in_the_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClass
+metadata: {name: r}
+driverName: d.example.com
+"""
+    assert main(asked(tmp_path, text, "1.30,1.31", "--no-color")) == 1
+    shown = capsys.readouterr().out
+    assert "a.yaml:1: unsafe: ResourceClass r\n" in shown
+    assert '  1.31  not served: no matches for kind "ResourceClass" in version' in shown
+    assert shown.endswith("1.30, 1.31: 1 object, 1 difference, 1 in the way of the upgrade\n")
+
+
+def test_a_range_that_goes_back(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(asked(tmp_path, POD, "1.36..1.30")) == 2
+    assert "1.30 is older than 1.36" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ({"a": 1}, {"a": 1}, []),
+        ({"a": [{"b": 1}]}, {"a": [{}]}, [FieldChange("a[0].b", 1, None)]),
+        ({}, {"x.y/z": 1}, [FieldChange("[x.y/z]", None, 1)]),
+        ({"metadata": {"creationTimestamp": None}}, {"metadata": {}}, []),
+        (
+            {"t": {"metadata": {"creationTimestamp": "2026"}}},
+            {"t": {"metadata": {}}},
+            [],
+        ),
+    ],
+)
+def test_changes_of_fields(
+    before: dict[str, object], after: dict[str, object], changes: list[FieldChange]
+) -> None:
+    assert list(field_changes(before, after)) == changes
+
+
+def test_what_is_lost() -> None:
+    assert FieldChange("a", 1, None).is_lost
+    assert not FieldChange("a", None, 1).is_lost
