@@ -29,6 +29,7 @@ from celadon.admission.expressions.declared_types import (
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import environment, previous_minor
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 BOOL_RESULT: Final = (types.BOOL,)
@@ -131,10 +132,12 @@ def compile_expression(
     return Expression(text, program, None, result, source)
 
 
+_BUT_GOT: Final = wording(" but got {}", v1_32="")
+
+
 def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
-    if len(allowed) == 1:
-        return f"must evaluate to {allowed[0]} but got {result}"
-    return f"must evaluate to one of [{' '.join(map(str, allowed))}] but got {result}"
+    wanted = allowed[0] if len(allowed) == 1 else f"one of [{' '.join(map(str, allowed))}]"
+    return f"must evaluate to {wanted}{_BUT_GOT.text.format(result)}"
 
 
 class PolicyScope:
