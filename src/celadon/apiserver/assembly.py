@@ -193,7 +193,7 @@ def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    if MUTATING.policy in plugins.names:
+    if MUTATING.policy in plugins.names and core.settings.has_gate(MUTATING.policy):
         mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
     if VALIDATING.policy in plugins.names:
         static = _static(core, VALIDATING.policy)
