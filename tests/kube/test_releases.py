@@ -12,7 +12,9 @@ from celadon.kube.releases import (
     VersionError,
     answering_as,
     current_release,
+    enter_release,
     is_since,
+    leave_release,
     per_release,
 )
 
@@ -37,6 +39,18 @@ def test_tasks_have_that_of_who_began_them() -> None:
         return [await first, await asked()]
 
     assert asyncio.run(both()) == ["1.31", DEFAULT]
+
+
+def test_it_may_be_left_in_another_task() -> None:
+    async def left(before: str) -> str:
+        leave_release(before)
+        return current_release()
+
+    async def both() -> str:
+        before = enter_release("1.31")
+        return await asyncio.create_task(left(before))
+
+    assert asyncio.run(both()) == DEFAULT
 
 
 def test_threads_have_the_usual_one() -> None:

@@ -449,11 +449,11 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        token = enter_release(self.core.settings.version)
+        before = enter_release(self.core.settings.version)
         try:
             return await self._handled(request)
         finally:
-            leave_release(token)
+            leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
         notes, began = Notes(), perf_counter()
@@ -520,13 +520,13 @@ async def _read_as(
 ) -> AsyncGenerator[bytes, None]:
     try:
         while True:
-            token = enter_release(version)
+            before = enter_release(version)
             try:
                 part = await anext(stream)
             except StopAsyncIteration:
                 return
             finally:
-                leave_release(token)
+                leave_release(before)
             yield part
     finally:
         await stream.aclose()

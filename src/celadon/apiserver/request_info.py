@@ -15,7 +15,8 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.go import parse_int, quote
 from celadon.kube.registry import request_options
-from celadon.kube.resources import Resource
+from celadon.kube.releases import current_release
+from celadon.kube.resources import Resource, gates_of
 from celadon.kube.selectors import (
     FieldSelector,
     FieldTerm,
@@ -319,12 +320,21 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
     return errors
 
 
+WATCH_LIST: Final = "WatchList"
+"""The feature gate of watches that begin with what is there."""
+
+
 def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
     initial = options.send_initial_events is not None
     if initial and options.match != NOT_OLDER_THAN:
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         errors.append(fieldpath.forbidden(_match_path(), why))
+    if initial and not gates_of(current_release())[WATCH_LIST].on:
+        why = (
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        )
+        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), why))
     if not options.match:
         return errors
     if not initial:

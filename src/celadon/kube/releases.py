@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Final, ParamSpec, TypeVar, cast
 
 from celadon.kube.errors import MalformedText
@@ -72,26 +72,28 @@ def is_since(minor: str) -> bool:
     return parse_version(current_release()) >= parse_version(minor)
 
 
-def enter_release(version: str) -> Token[str]:
+def enter_release(version: str) -> str:
     """From now on it is the release of this thread or task, and of tasks that it begins, until it
-    leaves with what this gives. Raises VersionError."""
+    leaves with what this gives: the release from before. Raises VersionError."""
     parse_version(version)
-    return _here.set(version)
+    before = _here.get()
+    _here.set(version)
+    return before
 
 
-def leave_release(token: Token[str]) -> None:
-    """Ends what `enter_release` began."""
-    _here.reset(token)
+def leave_release(before: str) -> None:
+    """Ends what `enter_release` began; a request may go on in another task by then."""
+    _here.set(before)
 
 
 @contextlib.contextmanager
 def answering_as(version: str) -> Iterator[None]:
     """Inside, it is the current release. Raises VersionError."""
-    token = enter_release(version)
+    before = enter_release(version)
     try:
         yield
     finally:
-        leave_release(token)
+        leave_release(before)
 
 
 def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -347,7 +347,7 @@ def note_deprecation(call: Call, definition: JsonObject | None) -> None:
             call.notes.annotate({DEPRECATED_NOTE: "true"})
         return
     found = DEPRECATED.get(gvk)
-    if found is None:
+    if found is None or not found.is_noted:
         return
     if warning := found.warning(gvk):
         call.notes.warnings.append(warning)

@@ -33,7 +33,8 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import per_release
+from celadon.kube.releases import DEFAULT, current_release, per_release
+from celadon.kube.resources.feature_gates import gates_of
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
 from celadon.kube.schemas.schema_packs import component_name
@@ -188,6 +189,9 @@ def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on; `AllBeta` turns on those betas that are off by default."""
     pack = schema_packs.load("defaults")
     gates = {**dict.fromkeys(ON_BY_DEFAULT, True), **pack["gates"]}
+    if current_release() != DEFAULT:
+        known = gates_of(current_release())
+        gates = {name: name in known and known[name].on for name in gates}
     if overrides.get("AllBeta"):
         gates.update(dict.fromkeys(pack["allBeta"], True))
     gates.update(overrides)

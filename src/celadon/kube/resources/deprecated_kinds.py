@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import is_since
+from celadon.kube.releases import DEFAULT, is_since
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
 from celadon.records import dataclass
 
@@ -23,6 +23,12 @@ class Deprecation:
     since: str
     until: str = ""
     replacement: GroupVersionKind | None = None
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether the audit log notes it. The recorded server of 1.36 already notes what 1.37
+        deprecates."""
+        return is_since(self.since) or is_since(DEFAULT)
 
     def warning(self, gvk: GroupVersionKind) -> str:
         """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty for
