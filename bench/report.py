@@ -56,7 +56,7 @@ def markdown(results: Results) -> str:
 
 def _head(results: Results) -> Iterator[str]:
     yield "# Performance\n"
-    yield f"Measured with {machine()}. Times depend on the machine; ratios hardly do.\n"
+    yield f"*Reference.* Measured with {machine()}. Times depend on the machine, ratios hardly.\n"
     pace = slowness(results.outcomes)
     yield "The goals are for a machine on which the functions by hand take 0.35 µs in the geometric"
     yield f"mean. This one took {pace:.2f} times as long for them, and is judged by goals that are"

@@ -285,7 +285,7 @@ def _report(
 _HEAD: Final = """\
 # The rules of celadon lint
 
-Made from the table of rules: `python -m celadon.cli.commands.lint > docs/lint.md`.
+*Reference.* Made from the table of rules: `python -m celadon.cli.commands.lint > docs/lint.md`.
 
 | code | name | severity |
 |---|---|---|
