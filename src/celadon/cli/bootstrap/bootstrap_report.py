@@ -18,7 +18,7 @@ from celadon.cli.bootstrap.bootstrap_run import (
     refusals_in,
 )
 from celadon.cli.bootstrap.cluster_course import Course, awaited, course_of
-from celadon.cli.bootstrap.request_bench import RequestBench
+from celadon.cli.bootstrap.request_judging import RequestBench
 from celadon.cli.bootstrap.step_tables import Level, Sending, State, actors
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence
 from celadon.cli.check.manifests import Manifests

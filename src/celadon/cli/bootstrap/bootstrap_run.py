@@ -15,7 +15,7 @@ from typing import NamedTuple
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.static import STATIC_SUFFIX
 from celadon.cli.bootstrap.cluster_course import Course
-from celadon.cli.bootstrap.request_bench import Answer, RequestBench
+from celadon.cli.bootstrap.request_judging import Answer, RequestBench
 from celadon.cli.bootstrap.step_tables import Given, Sending, State, document_of
 from celadon.cli.check.check_report import ObjectResult, Place
 from celadon.cli.check.policy_set import PolicySets

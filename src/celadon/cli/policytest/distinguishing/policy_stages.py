@@ -16,9 +16,9 @@ from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.webhook_documents import Said
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.coverage_counts import Measured
-from celadon.cli.policytest.distinguishing.altered_benches import altered_bench, compiles
+from celadon.cli.policytest.distinguishing.mutant_judging import altered_bench, compiles
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench, Sent
+from celadon.cli.policytest.run.case_judging import Bench, Sent
 from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch
 from celadon.cli.policytest.run.case_running import full_name, run_case
 from celadon.cli.reading.documents import Document

@@ -24,9 +24,9 @@ from celadon.cel.syntax import walk
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.questions import refusal, user_info
-from celadon.cli.policytest.distinguishing.altered_benches import compiled_policy
+from celadon.cli.policytest.distinguishing.mutant_judging import compiled_policy
 from celadon.cli.policytest.distinguishing.policy_stages import Glance, glance
-from celadon.cli.policytest.run.case_bench import Bench
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.scaffolding.read_places import (
     ReadPlaces,

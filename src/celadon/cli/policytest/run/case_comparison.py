@@ -17,7 +17,7 @@ from celadon.cli.check.check_report import (
     Violation,
 )
 from celadon.cli.check.cluster import Cluster
-from celadon.cli.policytest.run.case_bench import Judged
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,

@@ -15,8 +15,8 @@ from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.crashes import crash
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseResult,

@@ -10,7 +10,7 @@ from celadon.admission.registration import Policy
 from celadon.cli.check.policy_set import Placed
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
 from celadon.cli.policytest.coverage_counts import Coverage, Goal
-from celadon.cli.policytest.run.case_bench import Judged
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import CaseOutcome, CaseVerdict
 
 

@@ -24,8 +24,8 @@ from celadon.admission import (
 from celadon.admission.registration import MatchResources, Rule
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.policy_set import Placed, PolicySet
-from celadon.cli.policytest.run.case_bench import Judged
 from celadon.cli.policytest.run.case_comparison import decisive, overlaid
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,

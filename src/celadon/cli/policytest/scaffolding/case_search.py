@@ -19,8 +19,8 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.questions import user_info
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import outcome_of
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,

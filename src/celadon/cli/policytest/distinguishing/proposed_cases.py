@@ -21,8 +21,8 @@ from celadon.cli.policytest.distinguishing.request_pool import Generated
 from celadon.cli.policytest.files.file_format import KIND
 from celadon.cli.policytest.files.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import outcome_of
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     AuthorizerAnswer,
     Case,

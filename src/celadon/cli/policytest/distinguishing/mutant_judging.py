@@ -21,7 +21,7 @@ from celadon.admission.registration import (
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.reading.documents import Document
 
 _VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
