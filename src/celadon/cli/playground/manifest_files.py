@@ -188,7 +188,7 @@ def _is_param(document: Document, among: list[Document]) -> bool:
 
 
 def _mode(among: list[Document]) -> Mode:
-    """What the documents are about."""
+    """Return what the documents are about."""
     sorted_ = described(among)
     if sorted_.mutating_policies:
         return Mode.MUTATING

@@ -41,7 +41,7 @@ def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
 
 
 def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
-    """Whether the API server makes the same of both: a default that is said, for example."""
+    """Return whether the API server makes the same of both: a default that is said, for example."""
     made = _decoded(alteration)
     given = (
         one
@@ -62,12 +62,12 @@ def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
 
 
 def compiles(engines: Engines, name: str) -> bool:
-    """Whether all expressions of a policy do."""
+    """Return whether all expressions of a policy do."""
     return all(one.error is None for one in compiled_policy(engines, name).expressions)
 
 
 def is_original(document: Document, original: Document) -> bool:
-    """Whether both are the same place of a file."""
+    """Return whether both are the same place of a file."""
     return (document.file, document.line()) == (original.file, original.line()) and (
         document.value["kind"] == original.value["kind"]
     )

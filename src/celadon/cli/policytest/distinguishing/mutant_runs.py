@@ -90,7 +90,7 @@ class DifferenceSearch:
         self._combinations = InputCombinations(self._pool, inputs, name)
 
     def difference(self, alteration: Alteration) -> Difference:
-        """What the search comes to."""
+        """Return what the search comes to."""
         other = altered_bench(self._stage.bench, alteration)
         inside = self._is_inside(alteration)
         alike = proposals = 0
@@ -134,7 +134,7 @@ class DifferenceSearch:
                     yield one
 
     def _is_inside(self, alteration: Alteration) -> bool:
-        """Whether it shows only where the policy is evaluated."""
+        """Return whether it shows only where the policy is evaluated."""
         path = alteration.path
         return path[:1] == ("spec",) and path[1] in _INSIDE
 
@@ -153,7 +153,7 @@ _ALONE: Final = "nothing else in the tests changes objects, so no policy is aske
 
 
 def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
-    """Why it makes no difference on any stage; empty if that is not proved."""
+    """Return why it makes no difference on any stage; empty if that is not proved."""
     if alteration.expression is not None:
         text = str(alteration.document.value_at(alteration.path))
         return _LOGIC if is_same(text, alteration.expression.text) else ""

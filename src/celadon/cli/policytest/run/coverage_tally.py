@@ -51,7 +51,7 @@ class CoverageTally:
 
 
 def _explained(judged: Judged, outcome: CaseOutcome) -> Iterator[Explanation]:
-    """What the request went through: one that is refused meets nobody further on."""
+    """Yield what the request went through: one that is refused meets nobody further on."""
     if judged.mutation is not None:
         yield judged.mutation
         if not judged.mutation.verdict.allowed:
