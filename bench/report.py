@@ -14,45 +14,30 @@ from bench.peers import PEERS
 from bench.plot import svg
 from bench.results import Bar, Results, bars, machine
 
-SHOWN_FIRST: Final = ("replicas-limit", "label-suffix", "run-as-non-root", "image-prefix")
-"""Four that are compared with other engines elsewhere, too."""
+SHOWN: Final = ("replicas-limit", "label-suffix", "run-as-non-root", "image-prefix")
+"""The expressions that the table shows; the picture shows all."""
 
 _METHOD: Final = """\
-`make bench` measures everything on this page and writes it. It makes an environment of its own,
-`.venv-bench`, with the engines of `bench/requirements.txt`; none of them is needed for anything
-else.
+`make bench` measures this part of the page and writes it, in an environment of its own
+(`.venv-bench`, with the engines of `bench/requirements.txt`).
 
 ## How it is measured
 
-- **The expressions** ({count} of them, `bench/expressions/`) are what policies consist of: tests of
-  fields, labels, quantifiers over containers, images by prefix and by regular expression,
-  quantities, versions, addresses and networks, sets, messages, optional fields. **The objects**
-  (`bench/objects.py`) are a Pod, a Deployment, an Ingress and a custom resource, with all the
-  fields such objects have.
-- **The functions by hand** are written the way such checks are written in Python: comprehensions,
-  `all` and `any`, `dict.get`, constants and patterns outside, `re`, `ipaddress`, `decimal`. They
-  test for absent fields where the expression does. A test proves that they give the same answers
-  on {inputs} variants of the objects.
-- **Side by side.** Every engine evaluates an expression in the same process, one right after the
-  other, {rounds} times. A time is the least of these; a ratio is taken within each round, and the
-  median counts. A mean of ratios is a geometric mean, over the expressions that both can do.
-- **Other engines** are given their best shape: programs compiled before, the fastest runner, their
-  own function libraries. *Fresh object* includes the conversion of the object, which each request
-  brings; *converted before* leaves it out. Celadon and the functions by hand have nothing to
-  convert. What an engine cannot do, or answers differently, is left blank.
-- **Metered** evaluation counts the costs as kube-apiserver does. The engine only meters where a
-  bound proven from the expression cannot rule out that a limit is reached.
-- **Compiling** is from text to a loaded function, in a process that has never seen the expression.
-  **Loading** starts with the JSON of the policies. Both count the processor's time, on one core.
-- **Deciding** is a review of a request by an engine: which policies match, what they say, the
-  verdict. The size of the request's text is known, as it is to a server.
-- **Mutating** is twenty configurations merged into a Pod one after the other, and what each brings
-  read and defaulted as a server does; by hand, the same edits copy what they change and nothing
-  else. Fourteen say the same of every object; six set something in each of its containers.
-- **`celadon check`** is the whole command, by the clock on the wall: Python started, files read and
-  judged against twenty policies, the report written. **One object of a stream** is the processor's
-  time that it adds to a command, against nine policies and in one process (`--jobs 1`). **Memory**
-  is the most that the process has held at any time.
+- **Expressions**: {count} typical expressions of policies (`bench/expressions/`) on a Pod, a
+  Deployment, an Ingress and a custom resource (`bench/objects.py`).
+- **By hand**: the same checks as one writes them in Python. A test proves that they give the same
+  answers on {inputs} variants of the objects.
+- **Side by side**: all engines evaluate an expression in one process, in turns, {rounds} times. A
+  time is the least; a ratio is taken within each round, and the median counts. Means of ratios are
+  geometric.
+- **Other engines** get their best shape: compiled before, the fastest runner, their own libraries.
+  *Fresh object* includes converting the object, *converted before* does not. Celadon and the
+  functions by hand convert nothing.
+- **Metered** evaluation counts costs as kube-apiserver does.
+- **Compiling** is from text to a loaded function, **loading** from the JSON of policies,
+  **deciding** a review of a request. All count processor time on one core.
+- **`celadon check`** is the whole command by the clock; **one object of a stream** is the processor
+  time that it adds, **memory** the most that the process held.
 """
 
 
@@ -66,12 +51,12 @@ def write(results: Results, docs: Path) -> None:
 
 def markdown(results: Results) -> str:
     """The page."""
-    return "\n".join([*_head(results), *_expressions(results), *_texts(results), ""])
+    return "\n".join([*_head(results), *_expressions(results), ""])
 
 
 def _head(results: Results) -> Iterator[str]:
     yield "# Performance\n"
-    yield f"Measured with {machine()}. Times depend on the machine; ratios hardly do.\n"
+    yield f"*Reference.* Measured with {machine()}. Times depend on the machine, ratios hardly.\n"
     pace = slowness(results.outcomes)
     yield "The goals are for a machine on which the functions by hand take 0.35 µs in the geometric"
     yield f"mean. This one took {pace:.2f} times as long for them, and is judged by goals that are"
@@ -108,17 +93,18 @@ def _judged(bar: Bar) -> str:
 
 
 def _expressions(results: Results) -> Iterator[str]:
-    yield "## Expression by expression\n"
+    yield "## Expressions\n"
     yield "![Times of all expressions in all engines](performance.svg)\n"
-    yield "Microseconds; the ratios are Celadon's to the function by hand, and the metered"
-    yield "variant's to the plain one. Of the other engines, the first time is with a fresh object,"
-    yield "the second with one that was converted before.\n"
+    yield "Microseconds; the picture has all expressions. The ratios are Celadon's to the function"
+    yield "by hand, and the metered variant's to the plain one. Other engines: with a fresh object,"
+    yield "and with one that was converted before.\n"
     peers = [peer.name for peer in results.installed]
     titles = ["expression", "by hand", "Celadon", "ratio", "metered", *peers]
     yield _row(titles)
     yield _row(["---", *["---:"] * (len(titles) - 1)])
-    for outcome in _ordered(results.outcomes):
-        yield _row(_cells(outcome, peers))
+    for outcome in results.outcomes:
+        if outcome.case.name in SHOWN:
+            yield _row(_cells(outcome, peers))
     yield _row(["geometric mean", "", "", *_mean_cells(results, peers)])
     yield ""
     for peer in results.installed:
@@ -141,11 +127,6 @@ def _expressions(results: Results) -> Iterator[str]:
         f"- A decision on a request of unknown size takes {around.review_size_unknown * 1e6:.0f}"
         f" µs; `celadon check` of 1,000 YAML manifests {around.commands.thousand['yaml']:.2f} s.\n"
     )
-
-
-def _ordered(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    first = [one for name in SHOWN_FIRST for one in outcomes if one.case.name == name]
-    return first + [one for one in outcomes if one.case.name not in SHOWN_FIRST]
 
 
 def _cells(outcome: Outcome, peers: Sequence[str]) -> list[str]:
@@ -172,13 +153,6 @@ def _mean_cells(results: Results, peers: Sequence[str]) -> list[str]:
         both = (results.mean_ratio(way(peer), CELADON) for way in (fresh, shared))
         cells.append(" / ".join(map(_ratio, both)))
     return cells
-
-
-def _texts(results: Results) -> Iterator[str]:
-    yield "## The expressions\n"
-    for outcome in results.outcomes:
-        case = outcome.case
-        yield f"**{case.name}**, on a {case.kind}\n\n```cel\n{case.expression}\n```\n"
 
 
 def _row(cells: Sequence[str]) -> str:

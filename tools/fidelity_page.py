@@ -48,14 +48,13 @@ _HEAD: Final = """# Fidelity
 
 <!-- Made by `python -m tools.fidelity_page > docs/fidelity.md`; edit that or its lists. -->
 
-Celadon claims to answer as kube-apiserver 1.36 does, to the letter of the message. This page says
-what that claim is checked with, how much of it agrees, and what is known to differ.
+*Reference.* Celadon answers as kube-apiserver 1.36 does, to the letter of the message. This page
+says what that is checked with, how much agrees, and what is known to differ.
 
 The recordings are answers of a real kube-apiserver 1.36: a scenario stores objects, sends requests
 and holds each answer's code, body, warnings and audit annotations. They are replayed against the
 server in process and against `celadon serve` over HTTPS. `make conformance` runs all and fails when
-one differs that no list names; `make test-all` runs all but those that mostly wait, and a sample of
-the largest groups. The recordings lie beside the repository (`CELADON_SHARED`), not in it.
+one differs that no list names. The recordings lie beside the repository (`CELADON_SHARED`).
 """
 
 _BY_HAND: Final = """## Suites of other projects
@@ -67,10 +66,7 @@ unchanged tests; they are no part of `make conformance`.
 |---|---|---|---|---|
 {rows}
 
-The first suite passes as a whole on kube-apiserver 1.36.2. An empty cell: not counted then. The
-definitions of jobs of other projects that kueue's suites install were those in
-openshift/kubernetes-sigs-kueue 31bf4791, which are older; TrainJobs and SparkApplications had
-definitions that accept any object.
+The first suite passes as a whole on kube-apiserver 1.36.2. An empty cell: not counted then.
 """
 
 SUITES: Final = (

@@ -19,19 +19,15 @@ _PROFILES: Final = Path(__file__).parent / "profiles.md"
 _METHOD: Final = """\
 `make bench-server` measures this part of the page and writes it.
 
-- **Side by side.** Celadon and a bare handler on the same HTTP server, which gives everybody the
-  same bytes, answer the same load in turns, over loopback without TLS, from {connections}
-  connections that are kept alive. The client shares the two cores. A rate is the best of {rounds}
-  rounds; a ratio is taken within each round, and the median counts. The processor's time is that of
-  the server for one request, the least of the rounds.
-- **Dry runs** create a Deployment of one container (*large*: of four, with all the fields such
-  objects have), under twenty policies of one expression each.
-- **Durable creates** are acknowledged when SQLite has flushed them to disk.
-- **Watchers** watch a namespace, each on a connection of its own; the time is from sending a create
-  to the last of them having its event.
-- **The machine** took {slowness:.2f} times as long for the functions by hand (above) as the one for
-  which the goals are set; "the same here" is the goal scaled by it.
-- **Cold starts** are by the clock on the wall, from starting Python to `/readyz`.
+- **Side by side**: Celadon and a bare handler on the same HTTP server answer the same load in
+  turns, over loopback without TLS, from {connections} connections. The client shares the two
+  cores. A rate is the best of {rounds} rounds; processor time is the least.
+- **Dry runs** create a Deployment of one container (*large*: of four, with all usual fields) under
+  twenty policies. **Durable creates** are acknowledged when SQLite has flushed them to disk.
+- **Watchers**: the time from a create to the last of them having its event.
+- **The machine** took {slowness:.2f} times as long for the functions by hand as the one for which
+  the goals are set; "the same here" is the goal scaled by it.
+- **Cold starts** are by the clock, from starting Python to `/readyz`.
 """
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from celadon.cli.policytest.run.case_bench import Bench
+    from celadon.cli.policytest.run.case_judging import Bench
     from celadon.cli.policytest.run.case_results import Case, CaseResult
     from celadon.testing import KubeApi, Manifest
 
@@ -159,7 +159,7 @@ class PolicyTestFile(pytest.File):
         """An item for each case and version."""
         from celadon.cli.options import DEFAULT_VERSION
         from celadon.cli.policytest.found_tests import given_tests
-        from celadon.cli.policytest.run.case_bench import Bench
+        from celadon.cli.policytest.run.case_judging import Bench
 
         given = given_tests([str(self.path)])
         wrong = [*given.problems, *(one for test in given.tests for one in test.problems)]

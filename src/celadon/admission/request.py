@@ -17,7 +17,7 @@ from celadon.records import dataclass
 
 
 class Operation(enum.Enum):
-    """What a request does, spelled as in policies."""
+    """Says what a request does, spelled as in policies."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"

@@ -228,7 +228,7 @@ STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
 
 
 class ManifestError(ValueError):
-    """Why files cannot be loaded, in one line."""
+    """Says why files cannot be loaded, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

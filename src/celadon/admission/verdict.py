@@ -32,14 +32,14 @@ INVALID: Final = "Invalid"
 
 
 class Action(enum.Enum):
-    """What a decision asks for, before the actions of the binding."""
+    """Says what a decision asks for, before the actions of the binding."""
 
     ADMIT = enum.auto()
     DENY = enum.auto()
 
 
 class Cause(enum.Enum):
-    """What made a decision. All but a validation are errors."""
+    """Says what made a decision. All but a validation are errors."""
 
     VALIDATION = "validation"
     CONDITION = "match condition error"
@@ -261,7 +261,7 @@ def _failure_record(decision: Decision) -> str:
 
 
 def recorded_warnings(given: Iterable[RecordedWarning]) -> tuple[RecordedWarning, ...]:
-    """What remains of a request's warnings, each text given once, as headers.
+    """Return what remains of a request's warnings, each text given once, as headers.
 
     Empty texts are dropped, and those with control characters. When the total goes
     over its limit all of them so far are cut (and looked at again), and later ones too, until the

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class World(Lookups, Protocol):
-    """What may be looked up, and more; read-only, and the same for the length of one review."""
+    """Answers what may be looked up, and more; read-only, and the same for the length of one
+    review."""
 
     @property
     def catalog(self) -> Catalog:
@@ -144,7 +145,7 @@ def _is_crd(obj: JsonObject) -> bool:
 
 
 def implicit_namespace(name: str) -> JsonObject:
-    """What a Namespace looks like when only its name is known."""
+    """Return what a Namespace looks like when only its name is known."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

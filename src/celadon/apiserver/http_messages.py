@@ -162,7 +162,7 @@ class PromptHandler(Protocol):
 
 
 def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:
-    """What is not said as a Status."""
+    """Return an answer that is no Status."""
     return HttpAnswer(code, TEXT, text.encode(), headers)
 
 
@@ -203,7 +203,7 @@ def _accepts_gzip(request: HttpRequest) -> bool:
 
 
 class NetworkFailure(Exception):
-    """Why no answer came."""
+    """Says why no answer came."""
 
 
 # --- Json bytes --------------------------------------------------------------

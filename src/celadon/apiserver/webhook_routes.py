@@ -146,7 +146,8 @@ Services = dict[tuple[str, str, int], tuple[str, int]]
 
 
 def given_services(texts: Iterable[str]) -> Services:
-    """By namespace, name and port; a port of 0 is for all of them. Raises ValueError."""
+    """Return the services by namespace, name and port; a port of 0 is for all of them. Raises
+    ValueError."""
     return dict(map(_given, texts))
 
 

@@ -168,7 +168,7 @@ _CARET, _WIDE_CARET = "^", "＾"
 
 
 class IssueKind(enum.Enum):
-    """What types are to an issue."""
+    """Says what types are to an issue."""
 
     OTHER = "no types"
     NO_OVERLOAD = "the operands, the receiver's first"

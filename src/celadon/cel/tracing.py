@@ -78,7 +78,7 @@ class Recorder(Protocol):
 
 
 class Outcome(NamedTuple):
-    """What a node came to: a value, or an `EvaluationError`; see `Recorder.value`."""
+    """Says what a node came to: a value, or an `EvaluationError`; see `Recorder.value`."""
 
     value: Any
     cost: int | None

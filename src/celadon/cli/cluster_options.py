@@ -86,7 +86,7 @@ def add_certificates(group: argparse._ArgumentGroup) -> None:
 
 
 def uses_cluster(options: argparse.Namespace) -> bool:
-    """Whether anything of the cluster is wanted."""
+    """Return whether anything of the cluster is wanted."""
     return any(getattr(options, one) for one in _USES)
 
 
@@ -115,13 +115,13 @@ class ClusterParts:
 
     @property
     def waits_for(self) -> tuple[Callable[[], str], ...]:
-        """What the webhook cannot be ready without, besides its policies."""
+        """Return what the webhook cannot be ready without, besides its policies."""
         certificate = self.certificate
         return () if certificate is None else (lambda: certificate.missing,)
 
     @property
     def remarks(self) -> tuple[Callable[[], Iterable[str]], ...]:
-        """What an operator should look at."""
+        """Return what an operator should look at."""
         return () if self.authority is None else (self.authority.remarks,)
 
 

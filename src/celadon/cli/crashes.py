@@ -18,7 +18,7 @@ HELP: Final = f"please report it with the input; {TRACEBACK_VARIABLE}=1 shows mo
 
 
 def crash(file: str, line: int, doing: str, error: Exception) -> Problem:
-    """What happened while we were `doing` something with what stands at a place."""
+    """Return what happened while we were `doing` something with what stands at a place."""
     message = f"internal error while {doing}: {summary(error)}"
     return Problem(file, line, message, HELP, is_internal=True)
 

@@ -41,7 +41,7 @@ def add_fleet(group: argparse._ArgumentGroup) -> None:
 
 
 def wrong_fleet_use(options: argparse.Namespace) -> str:
-    """What does not go together; empty if all does."""
+    """Return what does not go together; empty if all does."""
     given = [name for name in ("on", "violations") if getattr(options, name)]
     if not options.fleet:
         return f"`--{given[0]}` goes with `--fleet`" if given else ""

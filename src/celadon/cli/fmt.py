@@ -166,8 +166,8 @@ class _Scalar:
 
 
 def rewriting(document: Document, path: Path, width: int) -> Edit | None:
-    """What makes the expression at a path of a document look as it should, in the text of its
-    chunk; None if it does already, or cannot. Raises `NotAnExpression`."""
+    """Return what makes the expression at a path of a document look as it should, in the text of
+    its chunk; None if it does already, or cannot. Raises `NotAnExpression`."""
     value = document.value_at(path)
     assert isinstance(value, str)
     scalar = _json_scalar(document, path) if document.chunk.is_json else _scalar(document, path)
@@ -324,7 +324,7 @@ class TextLayout:
 
 
 def text_layout(text: Text, width: int) -> TextLayout:
-    """Which expressions of a text are not in their layout."""
+    """Return which expressions of a text are not in their layout."""
     documents, problems = _read(text)
     found: dict[int, Misplaced] = {}
     for document in documents:
@@ -461,5 +461,5 @@ def _config(path: FilePath, table: Mapping[str, Any]) -> LayoutConfig:
 
 
 def is_width(width: int) -> bool:
-    """Whether lines may be that long."""
+    """Return whether lines may be that long."""
     return MIN_WIDTH <= width <= MAX_WIDTH

@@ -131,7 +131,7 @@ _ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 
 def missing_package(*, on_etcd: bool = False) -> str:
-    """What to tell whoever has installed Celadon without them; empty if all are there."""
+    """Return what to tell whoever has installed Celadon without them; empty if all are there."""
     wanted = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
     for extra, names in wanted:
         for name in names:

@@ -27,7 +27,7 @@ _BEAT: Final = 0.1
 
 
 def use_color(stream: TextIO | None, *, forbidden: bool) -> bool:
-    """Whether to write escape sequences there; not where nothing can be written."""
+    """Return whether to write escape sequences there; not where nothing can be written."""
     return (
         stream is not None
         and not forbidden
@@ -53,7 +53,7 @@ def complain(text: str) -> None:
 
 
 def usage_error(program: str, message: str) -> Exit:
-    """What is wrong with the command line, and where to read more."""
+    """Return what is wrong with the command line, and where to read more."""
     complain(f"error: {message}")
     complain(f"  see `{program} --help`")
     return Exit.USAGE

@@ -20,13 +20,13 @@ API_VERSION: Final = "celadon.dev/v1"
 
 
 def is_own(document: Document, kind: str) -> bool:
-    """Whether it is of a kind of ours, of whatever version."""
+    """Return whether it is of a kind of ours, of whatever version."""
     group = API_VERSION.partition("/")[0]
     return bool(document.value["kind"] == kind and document.group_kind[0] == group)
 
 
 def problem_at(document: Document, path: Path, text: str, help: str = "") -> Problem:
-    """What is wrong with a field of a document."""
+    """Return what is wrong with a field of a document."""
     line, column = document.chunk.spot((*document.path, *path))
     return Problem(document.file, line, text, help, column=column)
 

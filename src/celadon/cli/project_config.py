@@ -68,7 +68,7 @@ def nearest_table(folder: Path, name: str) -> tuple[Path, Mapping[str, Any]] | N
 
 
 def nearest_shared(folder: Path) -> SharedTable | None:
-    """What applies in a folder to all commands. Raises `ConfigError`."""
+    """Return what applies in a folder to all commands. Raises `ConfigError`."""
     for path, keys in _paths(folder):
         text, table = _table(path, keys)
         values = {key: value for key, value in (table or {}).items() if key not in TABLES}
@@ -78,7 +78,7 @@ def nearest_shared(folder: Path) -> SharedTable | None:
 
 
 def _paths(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Where there may be configuration, nearest first, and below which keys."""
+    """Yield where there may be configuration, nearest first, and below which keys."""
     for parent in (folder, *folder.parents):
         for file, keys in _FILES:
             yield parent / file, keys
@@ -109,7 +109,7 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, dict[str, Any] | Non
 
 
 def _misspelled(path: Path, message: str) -> str:
-    """What tomllib says, with the place in front, as compilers write it."""
+    """Return what tomllib says, with the place in front, as compilers write it."""
     place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
     if place is None:
         return f"{path}: {message.lower()}"
@@ -138,7 +138,7 @@ class Project:
 
     @property
     def summary(self) -> str:
-        """Which file was used and what it adds, in a line; empty if there was none."""
+        """Return which file was used and what it adds, in a line; empty if there was none."""
         if not self.file:
             return ""
         profile = f", profile {self.profile}" if self.profile else ""
@@ -154,8 +154,8 @@ NO_PROJECT: Final = Project()
 
 
 def find_project(folder: Path, profile: str = "", *, reads_files: bool = True) -> Project:
-    """What applies in a folder. Only if it `reads_files`, the paths must lead somewhere. Raises
-    `ConfigError`."""
+    """Return what applies in a folder. Only if it `reads_files`, the paths must lead somewhere.
+    Raises `ConfigError`."""
     shared = nearest_shared(folder)
     if shared is not None:
         return _Reader(shared, folder).project(profile, reads_files=reads_files)
@@ -271,7 +271,7 @@ def _release(table: Mapping[str, Any]) -> str:
 
 
 def _leads_somewhere(path: str, folder: Path) -> bool:
-    """Whether there is such a file or folder, or a file that the pattern matches."""
+    """Return whether there is such a file or folder, or a file that the pattern matches."""
     whole = folder / path
     if whole.exists():
         return True

@@ -59,8 +59,8 @@ _TOOLS: Final = late_pattern(
 
 
 def passed_over(text: Text, named: Sequence[str]) -> str:
-    """What a file of a folder is, if it is no manifest; empty if it is one, or is among those that
-    were named."""
+    """Return what a file of a folder is, if it is no manifest; empty if it is one, or is among
+    those that were named."""
     if text.file in named:
         return ""
     folder, name = os.path.split(text.file)
@@ -75,8 +75,8 @@ def passed_over(text: Text, named: Sequence[str]) -> str:
 
 
 def _of_tool(content: str) -> str:
-    """What a text with manifests' first members is, if it is for a tool. Where something stands at
-    the left edge, what is written further to the right is data of it."""
+    """Return what a text with manifests' first members is, if it is for a tool. Where something
+    stands at the left edge, what is written further to the right is data of it."""
     versions = _VERSIONS_AT_TOP.findall(content)
     if versions and _OF_PROGRAMS.issuperset(one.partition("/")[0] for one in versions):
         return _CONFIGURATIONS
@@ -154,7 +154,7 @@ def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
 
 
 def unified_diff(file: str, before: str, after: str) -> str:
-    """What `diff -u` shows of two texts of a file."""
+    """Return what `diff -u` shows of two texts of a file."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
     )
@@ -195,8 +195,8 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
 def project_of(
     options: argparse.Namespace, complain: Callable[[str], None], *, reads_files: bool = True
 ) -> Project:
-    """What the options choose of the configuration; with `--verbose`, `complain` is told which file
-    that is. Raises ConfigError."""
+    """Return what the options choose of the configuration; with `--verbose`, `complain` is told
+    which file that is. Raises ConfigError."""
     from celadon.cli.project_config import ConfigError
 
     if options.no_config:

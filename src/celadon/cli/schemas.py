@@ -70,7 +70,7 @@ class Schemas:
         return sorted({*self.pack.kinds, *self.custom}, key=_order)
 
     def find(self, text: str) -> Found:
-        """What a user means; `UnknownName` when it is nothing."""
+        """Return what a user means; `UnknownName` when it is nothing."""
         prefix, slash, last = text.rpartition("/")
         words = last.split(".")
         kind = self._kind(prefix + slash, words[0])
@@ -100,7 +100,7 @@ class Schemas:
 
 
 def element(schema: Schema, pack: SchemaPack) -> Schema:
-    """What a list or map holds at last; references followed."""
+    """Return what a list or map holds at last; references followed."""
     schema = pack.resolve(schema)
     while (inner := schema.items or schema.additional_properties) is not None:
         schema = pack.resolve(inner)
@@ -244,7 +244,7 @@ class Access:
 
 
 def is_url(source: str) -> bool:
-    """Whether the documents are on a server."""
+    """Return whether the documents are on a server."""
     return source.startswith(("http://", "https://"))
 
 

@@ -14,8 +14,8 @@ _LENGTH_BYTES: Final = 8
 
 
 def possible_workers(wanted: int) -> int:
-    """How many are worth their while: as many as are wanted, or (0) as there are processors that
-    this process may use; one where it cannot fork."""
+    """Return how many are worth their while: as many as are wanted, or (0) as there are processors
+    that this process may use; one where it cannot fork."""
     if not hasattr(os, "fork"):
         return 1
     if wanted:
@@ -49,7 +49,7 @@ def _run(work: Callable[[], Iterator[object]], writing: int) -> NoReturn:
 
 
 def received(pipe: BinaryIO) -> Any | None:  # noqa: ANN401 - whatever the worker yields
-    """What a worker has yielded next; None if it has ended."""
+    """Return what a worker has yielded next; None if it has ended."""
     length = int.from_bytes(pipe.read(_LENGTH_BYTES), "big")
     data = pipe.read(length)
     if not length or len(data) < length:

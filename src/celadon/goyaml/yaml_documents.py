@@ -206,7 +206,7 @@ def _text(text: str) -> yaml.ScalarEvent:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it would be read as text without quotes."""
+    """Return whether it would be read as text without quotes."""
     try:
         if not isinstance(resolve_plain(text), str):
             return False

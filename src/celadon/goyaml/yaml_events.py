@@ -277,7 +277,7 @@ class EventReader:
                 return
 
     def _value(self, event: Any) -> Any:
-        """What begins with an event, to its end. A stack of what is open, not recursion."""
+        """Return what begins with an event, to its end. A stack of what is open, not recursion."""
         levels = self._levels
         levels.closed_all()
         counts_levels = False

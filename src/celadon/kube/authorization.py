@@ -26,7 +26,7 @@ SERVICE_ACCOUNTS: Final = "system:serviceaccounts"
 
 
 class Ruling(enum.Enum):
-    """What an authorizer answers; only ALLOW allows."""
+    """Is what an authorizer answers; only ALLOW allows."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -35,7 +35,7 @@ class Ruling(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks: the name, the groups and the rest of a Kubernetes user."""
+    """Is who asks: the name, the groups and the rest of a Kubernetes user."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class User:
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class Attributes:
-    """What an authorizer is asked.
+    """Holds what an authorizer is asked.
 
     Either `path` is set, or `resource_request` is true and the fields of a resource are. Of a
     selector that cannot be understood, only the error is there.

@@ -65,8 +65,8 @@ class StatusCause:
 
 @dataclass(frozen=True, slots=True)
 class StatusDetails:
-    """What a failure is about. `kind` holds the resource's name in most failures, as upstream has
-    it, and the kind in those of validation."""
+    """Says what a failure is about. `kind` holds the resource's name in most failures, as upstream
+    has it, and the kind in those of validation."""
 
     name: str = ""
     group: str = ""

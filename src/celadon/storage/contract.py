@@ -63,7 +63,7 @@ also cancelled when the history forgets what it has not read."""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is stored under a key: since `create_revision` without a gap, unchanged since
+    """Is what is stored under a key: since `create_revision` without a gap, unchanged since
     `mod_revision`. `expires`: the second since 1970 from which on it goes by itself; None: never,
     or elsewhere somebody sees to it."""
 
@@ -211,9 +211,9 @@ class Watch(Protocol):
     left. It is told once, then not again before it has called `take`."""
 
     def take(self, limit: int | None = None) -> Delivery:
-        """What has come since the last time, possibly nothing; at most about `limit` events, as
-        those of one transaction stay together. Raises what ended the watch, when all events before
-        the end are taken: WatchOverflow (at once), StoreClosed, WatchEnded."""
+        """Return what has come since the last time, possibly nothing; at most about `limit` events,
+        as those of one transaction stay together. Raises what ended the watch, when all events
+        before the end are taken: WatchOverflow (at once), StoreClosed, WatchEnded."""
 
     def close(self) -> None:
         """No more events, no more `notify`. May be repeated."""
@@ -231,11 +231,11 @@ class Store(Protocol):
         ServiceUnavailable."""
 
     def trouble(self) -> str:
-        """What keeps this store from being used, for an operator; empty if nothing does."""
+        """Return what keeps this store from being used, for an operator; empty if nothing does."""
 
     def writing_trouble(self) -> str:
-        """Why the last write failed, if it was for want of room or for the place where the store
-        is: reads go on. Empty as soon as a write succeeds."""
+        """Return why the last write failed, if it was for want of room or for the place where the
+        store is: reads go on. Empty as soon as a write succeeds."""
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
         """The entry, now or at a revision. Raises RevisionError."""

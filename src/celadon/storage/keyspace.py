@@ -90,7 +90,7 @@ class Keyspace:
         return Page(found, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
-        """Where in the keys those of a prefix are."""
+        """Return where in the keys those of a prefix are."""
         begin = bisect_left(self._keys, max(prefix, start))
         if begin == len(self._keys) or not self._keys[begin].startswith(prefix):
             return begin, begin  # mostly: who asks wants to know whether there are any
@@ -100,7 +100,7 @@ class Keyspace:
         return begin, end
 
     def _undone(self, prefix: str, start: str, revision: int) -> dict[str, Entry | None]:
-        """What was at a revision under those keys that have changed since."""
+        """Return what was at a revision under those keys that have changed since."""
         undone: dict[str, Entry | None] = {}
         for event in self._since(revision):
             if event.key.startswith(prefix) and event.key >= start:
@@ -148,7 +148,7 @@ class Keyspace:
         return len(self._events)
 
     def revision_before(self, events: int) -> int:
-        """What to compact to so that about so many of the newest events stay."""
+        """Return what to compact to so that about so many of the newest events stay."""
         surplus = len(self._events) - events
         return self._events[surplus - 1].revision if surplus > 0 else self.compacted
 
@@ -157,7 +157,7 @@ class Keyspace:
         return self._superseded
 
     def revision_before_bytes(self, most: int) -> int:
-        """What to compact to so that the history has at most so many bytes."""
+        """Return what to compact to so that the history has at most so many bytes."""
         revision, rest = self.compacted, self._superseded
         for event in self._events:
             if rest <= most:
@@ -167,8 +167,8 @@ class Keyspace:
         return revision
 
     def obsolete_at(self, revision: int) -> list[tuple[int, str]]:
-        """Which changes (revision, key) a compaction makes useless: those that were undone by
-        another no later than it, and the deletions among them."""
+        """Return which changes (revision, key) a compaction makes useless: those that were undone
+        by another no later than it, and the deletions among them."""
         useless = []
         for event in self._events[: self._number_up_to(revision)]:
             if event.previous is not None:

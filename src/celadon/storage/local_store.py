@@ -131,7 +131,7 @@ class Expiries:
                 heappush(self._waiting, (one.expires, one.key, one.mod_revision))
 
     def due(self, space: Keyspace, now: float) -> list[Entry]:
-        """What is still there and should not be; the same again until it is gone."""
+        """Return what is still there and should not be; the same again until it is gone."""
         entries = []
         while self._waiting and self._waiting[0][0] <= now:
             _, key, revision = heappop(self._waiting)
@@ -175,11 +175,11 @@ class Journal(Protocol):
         it has happened."""
 
     def trouble(self) -> str:
-        """Why the last of it failed; empty if it did not."""
+        """Return why the last of it failed; empty if it did not."""
 
     @property
     def is_short_of_room(self) -> bool:
-        """Whether whatever can be forgotten should be."""
+        """Return whether whatever can be forgotten should be."""
 
     def close(self) -> None:
         """Nothing will be appended any more."""
@@ -387,7 +387,7 @@ class LocalStore:
 
 
 def _only_deletes(job: Job) -> bool:
-    """Whether it makes room, or at least takes none."""
+    """Return whether it makes room, or at least takes none."""
     request = job.request
     return isinstance(request, Compaction) or all(
         isinstance(one, Delete) for one in request.operations

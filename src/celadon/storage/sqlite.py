@@ -78,7 +78,8 @@ class DiskReserve:
         self.is_released = self._was_released() and not self.take()
 
     def _was_released(self) -> bool:
-        """Whether there is one. A reserve that is there is as large as it was when it was taken."""
+        """Return whether there is one. A reserve that is there is as large as it was when it was
+        taken."""
         try:
             return not os.path.getsize(self._path)
         except OSError:
@@ -91,7 +92,7 @@ class DiskReserve:
         return max(FEWEST_PAGES, self._size // LOG_SHARE // PAGE_BYTES)
 
     def take(self) -> bool:
-        """Whether there is room for it."""
+        """Return whether there is room for it."""
         try:
             owner_only.create(self._path)
             file = os.open(self._path, os.O_WRONLY)
@@ -115,8 +116,8 @@ class DiskReserve:
             os.truncate(self._path, 0)
 
     def is_disk_full(self) -> bool:
-        """Whether what failed has failed for want of room: SQLite does not tell a quota of the file
-        system from other failures."""
+        """Return whether what failed has failed for want of room: SQLite does not tell a quota of
+        the file system from other failures."""
         trial = f"{self._path}-trial"
         try:
             owner_only.create(trial)
@@ -262,7 +263,7 @@ class SqliteJournal:
             self._trouble = ""
 
     def _noted(self, error: FileError) -> FileError:
-        """What has failed, seen as what is behind it."""
+        """Return what has failed, seen as what is behind it."""
         if isinstance(error, FileUnavailable) and self._reserve.is_disk_full():
             error = DiskFull(self._path, DISK_IS_FULL)
         if isinstance(error, DiskFull) and not self._reserve.is_released:

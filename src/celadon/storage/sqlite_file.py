@@ -138,8 +138,8 @@ def is_as_written(
     expires: int | None,
     checksum: int,
 ) -> bool:
-    """Whether a change, as it was read, is the one that the checksum is of. What was read may be of
-    any type."""
+    """Return whether a change, as it was read, is the one that the checksum is of. What was read
+    may be of any type."""
     try:
         return checksum_of_change(position, key, created, value, expires) == checksum
     except (TypeError, ValueError):
@@ -164,7 +164,7 @@ class Sum:
         self._checksums = (self._checksums + checksum) & MASK
 
     def difference(self, changes: int, checksums: int) -> str:
-        """What is wrong, empty if nothing is."""
+        """Return what is wrong, empty if nothing is."""
         if self._changes != changes:
             return f"{changes} changes should be in it, {self._changes} are"
         if self._checksums != checksums:
@@ -356,7 +356,7 @@ def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> N
 
 
 def without_log(path: str, revision: int, marked: int) -> str:
-    """What is wrong with a file that ends before its mark."""
+    """Return what is wrong with a file that ends before its mark."""
     return (
         f"it ends at revision {revision}, and {marked} was acknowledged: `{path}-wal` is damaged "
         "or missing"
@@ -365,7 +365,7 @@ def without_log(path: str, revision: int, marked: int) -> str:
 
 @lru_cache
 def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[str, str, str]]:
-    """What migrations make of nothing, in SQLite's table of tables."""
+    """Return what migrations make of nothing, in SQLite's table of tables."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection, migrations)
         return connection.execute(SCHEMA).fetchall()

@@ -100,7 +100,7 @@ class Watcher:
         return self._tell()
 
     def _tell(self) -> bool:
-        """Whether the reader still has to be told that there is something."""
+        """Return whether the reader still has to be told that there is something."""
         told, self._told = self._told, True
         return not told and self._notify is not None
 

@@ -58,7 +58,7 @@ _BEGINNINGS: Final[dict[tuple[str, bool], Page]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How a server for tests differs from any other.
+    """Says how a server for tests differs from any other.
 
     `version` is the Kubernetes release whose behaviour is served, `all_versions` whether the alpha
     and beta versions of kinds are, too. Without `tls` the server speaks HTTP, to which kubectl

@@ -53,7 +53,7 @@ class LoopThread:
         self.loop.run_forever()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What the coroutine returns or raises; the caller waits."""
+        """Return what the coroutine returns or raises; the caller waits."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class KubeApi:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Return where it listens."""
         return self.admin.url
 
     @property

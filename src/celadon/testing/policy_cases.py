@@ -59,8 +59,8 @@ class PolicyCases:
         expect: str | JsonObject,
         **fields: Any,  # noqa: ANN401 - as the format of files has them
     ) -> tuple[CaseResult, ...]:
-        """What comes of a case: a result for each version. `expect` is as in files: a word, or a
-        map. Raises ManifestError for what cannot be read."""
+        """Return what comes of a case: a result for each version. `expect` is as in files: a word,
+        or a map. Raises ManifestError for what cannot be read."""
         case = {"name": "case", **_written(fields), "expect": expect}
         test = read_test(plain_document({**self._test, "cases": [case]}, self._file))
         if test.problems:

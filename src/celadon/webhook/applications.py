@@ -253,7 +253,7 @@ def operation_of(body: bytes) -> str:
 
 
 def is_allowed(body: bytes) -> bool | None:
-    """What an answer says; None if it is no review."""
+    """Return what an answer says; None if it is no review."""
     try:
         return _ANSWERED.decode(body).response.allowed
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -135,7 +135,7 @@ class KeptCertificates:
 
     @property
     def bundle(self) -> bytes:
-        """What clients should trust."""
+        """Return what clients should trust."""
         return b"".join(self.authorities)
 
     @property
@@ -199,8 +199,8 @@ def _wants_pair(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> b
 
 
 def _may_renew(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
-    """Whether clients that connect now would trust what the newest authority signs; or have no
-    reason to trust what there is."""
+    """Return whether clients that connect now would trust what the newest authority signs; or have
+    no reason to trust what there is."""
     return (
         wish.trusted
         or len(kept.authorities) == 1
@@ -227,7 +227,7 @@ def _ends_by(certificate: bytes, moment: datetime.datetime) -> bool:
 
 
 def pair_in(data: Mapping[str, str]) -> Pair:
-    """What a Secret's `data` says is to be shown; its own, or cert-manager's. Raises
+    """Return what a Secret's `data` says is to be shown; its own, or cert-manager's. Raises
     BrokenSecret."""
     pair = Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
     try:
@@ -321,12 +321,12 @@ class SecretCertificate:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known if there is a Secret."""
+        """Return whether it is known if there is a Secret."""
         return self._secrets.is_synced
 
     @property
     def missing(self) -> str:
-        """What is waited for; empty when there is a certificate."""
+        """Return what is waited for; empty when there is a certificate."""
         if self._shown is not None:
             return ""
         because = f" ({self._secrets.failure})" if self._secrets.failure else ""
@@ -422,7 +422,7 @@ class TrustedBundles:
                 group.create_task(one.run())
 
     def are(self, bundle: bytes) -> bool:
-        """Whether all hooks are known to have it. Configurations that are not there yet need
+        """Return whether all hooks are known to have it. Configurations that are not there yet need
         nothing."""
         return all(one.is_synced for one in self._collections) and not any(
             True for _ in self._wrong(bundle)
@@ -434,7 +434,7 @@ class TrustedBundles:
         return {name: _all_trust(both, wanted) for name, both in self._named.items()}
 
     def remarks(self) -> Iterator[str]:
-        """Why some bundle is not kept, where somebody has to do something about it."""
+        """Yield why some bundle is not kept, where somebody has to do something about it."""
         for name, both in self._named.items():
             failures = [one.failure for one in both if not one.is_synced and one.failure]
             if failures:
@@ -473,7 +473,7 @@ def _all_trust(collections: Iterable[WatchedCollection], wanted: str) -> bool:
 
 
 def bundle_patch(configuration: JsonObject, wanted: str) -> list[dict[str, Any]]:
-    """What puts all hooks right; empty if they are. `wanted` is base64."""
+    """Return what puts all hooks right; empty if they are. `wanted` is base64."""
     changes = [
         {"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted}
         for at, hook in enumerate(configuration.get("webhooks") or ())
@@ -555,7 +555,7 @@ class OwnAuthority:
             group.create_task(self._election.run(self._lead))
 
     def remarks(self) -> Iterator[str]:
-        """What is not as it should be, and does not come right by itself."""
+        """Yield what is not as it should be, and does not come right by itself."""
         if self._failure:
             yield f"the certificates cannot be renewed: {self._failure}"
         yield from self._bundles.remarks()
@@ -603,7 +603,8 @@ class OwnAuthority:
                 continue
 
     async def step(self) -> float:
-        """What is to be done now; the seconds until something could be to do without a change."""
+        """Return what is to be done now; the seconds until something could be to do without a
+        change."""
         bundle = self._shown.trusted()
         if bundle:
             await self._bundles.put(bundle)
@@ -633,7 +634,7 @@ class OwnAuthority:
             self._trusted, self._trusted_since = bundle, self._clock()
 
     async def _renew(self) -> bool:
-        """Whether the Secret was written. Raises ClusterError."""
+        """Return whether the Secret was written. Raises ClusterError."""
         secret = self._shown.secret()
         kept, broken = (None, "") if secret is None else _kept(secret)
         is_settled = self._trusted_since + self._settings.settle <= self._clock()

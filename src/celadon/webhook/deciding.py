@@ -87,7 +87,7 @@ class Rulebook:
 
     @property
     def policies(self) -> int:
-        """How many there are, of both types."""
+        """Return how many there are, of both types."""
         changing = 0 if self.mutation is None else len(self.mutation.engine.policies)
         return len(self.engine.policies) + changing
 
@@ -115,11 +115,11 @@ class PolicySource(Protocol):
     """Where policies come from. `run` keeps them current, until it is cancelled."""
 
     def rulebook(self) -> Rulebook | None:
-        """What is in force now; None before anything was loaded."""
+        """Return what is in force now; None before anything was loaded."""
         ...
 
     def state(self) -> SourceState:
-        """How it is."""
+        """Return how it is."""
         ...
 
     async def run(self) -> None:
@@ -186,8 +186,8 @@ async def settled(verdict: Callable[[], Verdict], question: Unanswered) -> Verdi
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a policy had against a request; `failed` if something could not be evaluated, whatever
-    the failure policy made of that."""
+    """Says what a policy had against a request; `failed` if something could not be evaluated,
+    whatever the failure policy made of that."""
 
     policy: str
     decisions: Sequence[Decision]

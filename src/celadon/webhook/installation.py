@@ -76,7 +76,7 @@ def _rule(
 
 
 def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
-    """What policies of the cluster are, and what they look up."""
+    """Yield what policies of the cluster are, and what they look up."""
     if not settings.from_cluster:
         return
     policies = [
@@ -205,7 +205,7 @@ _SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 
 
 def namespace_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
-    """What everything is in, and must be there before it; clusters have some of their own."""
+    """Yield what everything is in, and must be there before it; clusters have some of their own."""
     if settings.namespace not in _OF_EVERY_CLUSTER:
         meta = {"name": settings.namespace, "labels": {"app.kubernetes.io/name": "celadon"}}
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
@@ -324,7 +324,7 @@ def _container(settings: InstallationSettings) -> dict[str, Any]:
 
 
 def arguments(settings: InstallationSettings) -> list[str]:
-    """What the container's command is told."""
+    """Return what the container's command is told."""
     found = ["webhook"]
     found += ["--from-cluster"] if settings.from_cluster else ["--filename", POLICIES]
     if settings.certificates is Certificates.OWN:

@@ -50,7 +50,7 @@ class InstallationSettings:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether an API server will know the certificate's authority, sooner or later."""
+        """Return whether an API server will know the certificate's authority, sooner or later."""
         return self.certificates is not Certificates.SECRET or bool(self.ca_bundle)
 
     @property
@@ -60,7 +60,7 @@ class InstallationSettings:
 
     @property
     def asks_cluster(self) -> bool:
-        """Whether the webhook needs an API server at all."""
+        """Return whether the webhook needs an API server at all."""
         return self.from_cluster or self.certificates is Certificates.OWN
 
     def failure_policy_of(self, policies: str) -> str:

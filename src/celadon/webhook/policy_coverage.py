@@ -59,7 +59,7 @@ class _Place:
     scope: str
 
     def covers(self, other: _Place) -> bool:
-        """Whether all that the other one takes is taken here, too."""
+        """Return whether all that the other one takes is taken here, too."""
         return (
             self.group in {ANY, other.group}
             and self.version in {ANY, other.version}
@@ -275,7 +275,7 @@ class Coverage:
 
     @property
     def takes_reviews(self) -> bool:
-        """Whether the rules cover groups of which no policy sees anything."""
+        """Return whether the rules cover groups of which no policy sees anything."""
         taken = {group for rule in self.rules for group in rule.api_groups}
         return bool(taken & {ANY, *REVIEW_GROUPS})
 

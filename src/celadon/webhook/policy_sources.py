@@ -89,7 +89,7 @@ class WatchedFiles:
             await self.look()
 
     async def look(self) -> bool:
-        """Whether a new version is in force now."""
+        """Return whether a new version is in force now."""
         seen = await asyncio.to_thread(self._signature)
         if seen == self._seen:
             return False

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cli.bootstrap.bootstrap_run import BootstrapRun
 from celadon.cli.bootstrap.cluster_course import course_of
-from celadon.cli.bootstrap.request_bench import RequestBench
+from celadon.cli.bootstrap.request_judging import RequestBench
 from celadon.cli.bootstrap.step_tables import (
     Given,
     Level,

@@ -61,7 +61,7 @@ _ANNOTATIONS: Final = "auditAnnotations"
 
 
 def explain(engine: Engine, request: Request, world: World) -> Explanation:
-    """What validating policies did with a request."""
+    """Return what validating policies did with a request."""
     context = LookingOn(request, world)
     verdict = engine.explain(request, world, context)
     said = _Said(verdict.notes, verdict.decisions, cases=[(0, one) for one in context.cases])

@@ -53,8 +53,8 @@ class VariablePart:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the expressions of a phase may cost together, and did; `spent` is more than `limit` if
-    that ended the phase."""
+    """Holds what the expressions of a phase may cost together, and did; `spent` is more than
+    `limit` if that ended the phase."""
 
     phase: str
     limit: int

@@ -23,7 +23,8 @@ from celadon.records import dataclass
 
 
 class Severity(enum.Enum):
-    """How bad it is. Only errors fail a run, unless the user wants warnings to fail it, too."""
+    """Says how bad it is. Only errors fail a run, unless the user wants warnings to fail it,
+    too."""
 
     ERROR = "error"
     WARNING = "warning"

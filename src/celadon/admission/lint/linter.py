@@ -401,9 +401,9 @@ def lint(
     rules: Sequence[Rule] = RULES,
     memory: LintMemory | None = None,
 ) -> list[Finding]:
-    """What the rules have against the documents, which have `apiVersion` and `kind`; those of other
-    groups are looked up. In the order of the documents, fields and positions. `memory` makes a run
-    over nearly the same documents cheap."""
+    """Return what the rules have against the documents, which have `apiVersion` and `kind`; those
+    of other groups are looked up. In the order of the documents, fields and positions. `memory`
+    makes a run over nearly the same documents cheap."""
     bundle = prepare(documents, settings, memory)
     found = [finding for rule in rules for finding in rule.findings(bundle)]
     renamed = {one.document: one.renamed for one in bundle.registered if one.renamed}

@@ -29,7 +29,7 @@ _OPERATIONS: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 
 @dataclass(frozen=True, slots=True)
 class ImageVerdict:
-    """What a backend has said about images."""
+    """Holds what a backend has said about images."""
 
     allowed: bool = False
     reason: str = ""
@@ -37,7 +37,7 @@ class ImageVerdict:
 
 
 def image_review(request: Request) -> JsonObject | None:
-    """What a backend is asked; None for requests that are not about images of pods."""
+    """Return what a backend is asked; None for requests that are not about images of pods."""
     if request.operation not in _OPERATIONS or request.object is None:
         return None
     lists = _LISTS.get(request.subresource)
@@ -60,7 +60,7 @@ def image_review(request: Request) -> JsonObject | None:
 
 
 def image_opinion(request: Request, verdict: ImageVerdict) -> Opinion:
-    """What follows from an answer."""
+    """Return what follows from an answer."""
     told = {PREFIX + key: text for key, text in verdict.audit_annotations.items()}
     if verdict.allowed:
         return Opinion(audit_annotations=told)
@@ -71,7 +71,7 @@ def image_opinion(request: Request, verdict: ImageVerdict) -> Opinion:
 
 
 def unanswered_opinion(request: Request, why: str, *, allowed: bool) -> Opinion:
-    """What follows from a failure; `allowed` is what the configuration says of it."""
+    """Return what follows from a failure; `allowed` is what the configuration says of it."""
     if allowed:
         return Opinion(audit_annotations={f"{PREFIX}failed-open": "true"})
     return Opinion(forbidden(request, why))

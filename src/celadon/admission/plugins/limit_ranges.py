@@ -21,7 +21,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def within_limits(request: Request, lookups: Lookups) -> StatusError | None:
-    """Why a pod or a claim is refused that is valid otherwise."""
+    """Return why a pod or a claim is refused that is valid otherwise."""
     obj = request.object
     if obj is None or _is_leaving(request):
         return None

@@ -57,7 +57,7 @@ def namespace_lifecycle(request: Request, world: World) -> StatusError | None:
 
 
 def is_terminating(namespace: JsonObject) -> bool:
-    """Whether it is on its way out, and takes nothing new."""
+    """Return whether it is on its way out, and takes nothing new."""
     phase = (namespace.get("status") or {}).get("phase")
     return bool(metadata.deletion_timestamp(namespace)) or phase == "Terminating"
 

@@ -19,8 +19,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a plugin says about an object: a refusal, texts for Warning headers, and annotations of
-    the audit event, which are kept of refused requests, too."""
+    """Holds what a plugin says about an object: a refusal, texts for Warning headers, and
+    annotations of the audit event, which are kept of refused requests, too."""
 
     refusal: StatusError | None = None
     warnings: tuple[str, ...] = ()

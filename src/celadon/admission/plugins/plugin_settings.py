@@ -27,8 +27,8 @@ RESOURCE_QUOTA: Final = "ResourceQuota"
 
 @dataclass(frozen=True, slots=True)
 class EventLimit:
-    """Of EventRateLimit: `qps` events a second, and `burst` at once, for each key of a `type`; the
-    buckets of the last `cache_size` keys are kept."""
+    """Holds a limit of EventRateLimit: `qps` events a second, and `burst` at once, for each key of
+    a `type`; the buckets of the last `cache_size` keys are kept."""
 
     type: str
     qps: int
@@ -38,8 +38,8 @@ class EventLimit:
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """Of a plugin that calls webhooks: the file with the credentials for them, and the folder with
-    static configurations; empty for none."""
+    """Holds the settings of a plugin that calls webhooks: the file with the credentials for them,
+    and the folder with static configurations; empty for none."""
 
     kubeconfig: str = ""
     static_folder: str = ""
@@ -47,9 +47,9 @@ class WebhookSettings:
 
 @dataclass(frozen=True, slots=True)
 class ImagePolicySettings:
-    """Of ImagePolicyWebhook: the file that says where the backend is and who asks it, for how many
-    seconds its answers hold, after how many it is asked again, and whether images may run that it
-    says nothing about."""
+    """Holds the settings of ImagePolicyWebhook: the file that says where the backend is and who
+    asks it, for how many seconds its answers hold, after how many it is asked again, and whether
+    images may run that it says nothing about."""
 
     kubeconfig: str
     allow_seconds: float
@@ -60,7 +60,7 @@ class ImagePolicySettings:
 
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
-    """Of all plugins."""
+    """Holds the settings of all plugins."""
 
     security: SecuritySettings = field(default_factory=SecuritySettings)
     limited_resources: tuple[LimitedResource, ...] = ()

@@ -59,7 +59,7 @@ def matched_selectors(
 
 
 def is_terminating(pod: JsonObject) -> bool:
-    """Whether a pod is meant to end."""
+    """Return whether a pod is meant to end."""
     seconds = (pod.get("spec") or {}).get("activeDeadlineSeconds")
     return seconds is not None and seconds >= 0
 
@@ -195,7 +195,7 @@ _COUNTED_WHEN_UPDATED: Final = frozenset({SERVICE, VOLUME_CLAIM, DEVICE_CLAIM})
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a request takes from a quota, and what the quota counts afterwards."""
+    """Holds what a request takes from a quota, and what the quota counts afterwards."""
 
     taken: Mapping[str, str]
     used: Mapping[str, str]
@@ -213,7 +213,7 @@ FITS: Final = Fit()
 
 
 def is_counted(request: Request) -> bool:
-    """Whether a request may change what a quota counts."""
+    """Return whether a request may change what a quota counts."""
     resource, new = request.resource.group_resource, request.object
     if not request.namespace or request.resource.resource == "namespaces" or new is None:
         return False
@@ -307,7 +307,7 @@ def _charged(quotas: Sequence[JsonObject], request: Request, usage: Amounts, now
 
 
 def given_back(used: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, str]:
-    """What a quota counts without a charge that came to nothing; never less than nothing."""
+    """Return what a quota counts without a charge that came to nothing; never less than nothing."""
     present = amounts_of(used)
     rest = growth(present, amounts_of(taken))
     return texts_of({name: rest.get(name, ZERO) for name in present})
@@ -375,7 +375,7 @@ def _resources(hard: Iterable[str]) -> list[GroupResource]:
 
 
 def counts_differ(resource: GroupResource, new: JsonObject, old: JsonObject, now: str) -> bool:
-    """Whether an update has changed what an object counts for."""
+    """Return whether an update has changed what an object counts for."""
     if resource not in MEASURED:
         return False
     return not same(usage_of(resource, new, now), usage_of(resource, old, now))

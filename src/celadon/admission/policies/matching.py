@@ -77,14 +77,16 @@ _POLICIES: Final = frozenset(
 
 
 def is_exempt(resource: GroupVersionResource, *, static: bool = False) -> bool:
-    """Whether no policy ever sees it; `static` policies are from files, all others are objects."""
+    """Return whether no policy ever sees it; `static` policies are from files, all others are
+    objects."""
     found = resource.group_resource
     return found in _REVIEWS or (not static and found in _POLICIES)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What rules look at, short of the name: an endpoint, an operation, whether in a namespace."""
+    """Holds what rules look at, short of the name: an endpoint, an operation, whether in a
+    namespace."""
 
     resource: GroupVersionResource
     kind: GroupVersionKind

@@ -75,7 +75,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class MatchResources:
-    """Which requests: all of the rules and selectors must agree. None of a selector matches
+    """Says which requests: all of the rules and selectors must agree. None of a selector matches
     everything only after defaulting, which makes it `{}`."""
 
     namespace_selector: JsonObject | None = None

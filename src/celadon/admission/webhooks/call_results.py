@@ -50,7 +50,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class NoReply:
-    """Why there is no answer, in the words of Go's HTTP client (`Post "https://...": dial tcp
+    """Says why there is no answer, in the words of Go's HTTP client (`Post "https://...": dial tcp
     127.0.0.1:1: connect: connection refused`), said after `stage`. `canceled` is when the client
     has gone, which is nobody's failure."""
 
@@ -90,7 +90,7 @@ def require_success(reply: Reply, media_type: str, as_json: AsJson) -> None:
 
 
 def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, int] | None:
-    """Why the body is no answer, and the code of that; None if it is one."""
+    """Return why the body is no answer, and the code of that; None if it is one."""
     if reply.code != 101 and not 200 <= reply.code <= 206:
         said = _said_status(reply.body, as_json)
         if said is not None:

@@ -141,12 +141,12 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class CredentialsError(Exception):
-    """Why we cannot say who we are."""
+    """Says why we cannot say who we are."""
 
 
 class ClientCredentials:
-    """Of one user. `clock` are seconds since the epoch; `target` is what an exec plugin may be
-    told about the server."""
+    """Holds the credentials of one user. `clock` are seconds since the epoch; `target` is what an
+    exec plugin may be told about the server."""
 
     def __init__(
         self,

@@ -40,8 +40,8 @@ def given_cluster(
     environment: Mapping[str, str],
     clock: Callable[[], float],
 ) -> ClusterLocation:
-    """By a kubeconfig: that of `path`, else those of `$KUBECONFIG`, else `~/.kube/config`.
-    `context` is the file's own where it is empty. Raises KubeconfigError."""
+    """Return the cluster by a kubeconfig: that of `path`, else those of `$KUBECONFIG`, else
+    `~/.kube/config`. `context` is the file's own where it is empty. Raises KubeconfigError."""
     named = environment.get("KUBECONFIG", "")
     if path is not None:
         paths = [path]

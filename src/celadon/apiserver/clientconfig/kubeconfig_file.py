@@ -25,7 +25,7 @@ EXEC_VERSIONS: Final = (
 
 
 class KubeconfigError(ValueError):
-    """Why a file cannot be used; the text begins with its name."""
+    """Says why a file cannot be used; the text begins with its name."""
 
 
 @dataclass(frozen=True, slots=True)

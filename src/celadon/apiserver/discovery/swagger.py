@@ -395,8 +395,8 @@ _TEXT: Final = {"type": "string"}
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document is made of. `definitions` are the CustomResourceDefinitions by the name of
-    their resource with its group; `release` is shown as the version of the API."""
+    """Holds what a document is made of. `definitions` are the CustomResourceDefinitions by the name
+    of their resource with its group; `release` is shown as the version of the API."""
 
     version: PublishedVersion
     definitions: Mapping[str, JsonObject]

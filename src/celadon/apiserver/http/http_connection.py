@@ -151,7 +151,7 @@ _JOINED_BYTES: Final = 1 << 16
 
 
 class Surroundings(Protocol):
-    """What all connections of a server share. `held_bytes` is what they hold together."""
+    """Holds what all connections of a server share. `held_bytes` is what they hold together."""
 
     handler: GuardedHandler
     prompt: PromptHandler | None

@@ -139,7 +139,7 @@ def in_creation_order(objects: Iterable[tuple[str, JsonObject]]) -> list[tuple[s
 
 
 def collection_path(resource: Resource, namespace: str) -> str:
-    """Where objects of the kind are created; `namespace` is for those that have one."""
+    """Return where objects of the kind are created; `namespace` is for those that have one."""
     gvk = resource.gvk
     root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
     place = f"namespaces/{namespace}/" if resource.namespaced else ""
@@ -240,7 +240,8 @@ SWEEP_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """How to reach a server that is ready. `credentials` is the folder that is kept, if any."""
+    """Says how to reach a server that is ready. `credentials` is the folder that is kept, if
+    any."""
 
     url: str
     kubeconfig: Path

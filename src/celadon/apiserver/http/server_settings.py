@@ -39,7 +39,7 @@ DEFAULT_PORT: Final = 6443
 
 
 class StartError(Exception):
-    """Why the server does not start."""
+    """Says why the server does not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ ALWAYS_NAMED: Final = (
 
 
 class CredentialsFolder:
-    """What is kept, by name; without a folder only as long as this object. Raises OSError,
+    """Keeps files by name; without a folder only as long as this object. Raises OSError,
     ValueError."""
 
     def __init__(self, folder: Path | None) -> None:

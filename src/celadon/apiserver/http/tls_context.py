@@ -67,7 +67,7 @@ class ServerTls:
 def server_tls(
     settings: TlsSettings, listen: Address, kept: CredentialsFolder, now: datetime.datetime
 ) -> ServerTls | None:
-    """None for plain HTTP. Raises StartError."""
+    """Return the TLS of a server; None for plain HTTP. Raises StartError."""
     if settings.plain:
         if not listen.is_loopback and not settings.force_plain:
             raise StartError(

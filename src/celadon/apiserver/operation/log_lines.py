@@ -47,7 +47,7 @@ def level_of(verbosity: int) -> int:
 
 
 def is_said(verbosity: int) -> bool:
-    """Whether anybody hears it."""
+    """Return whether anybody hears it."""
     return LOGGER.isEnabledFor(level_of(verbosity))
 
 

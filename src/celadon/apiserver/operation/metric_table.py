@@ -60,14 +60,14 @@ class Description:
 
 
 class Family(Protocol):
-    """What `/metrics` shows."""
+    """Is a family of metrics: what `/metrics` shows."""
 
     def lines(self) -> Iterator[str]: ...
 
 
 @dataclass(slots=True)
 class Counter:
-    """How often something happened."""
+    """Counts how often something happened."""
 
     about: Description
     values: dict[Labels, float] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """What is now: `read` is asked when somebody wants to know."""
+    """Shows what is now: `read` is asked when somebody wants to know."""
 
     about: Description
     read: Callable[[], Mapping[Labels, float]]
@@ -102,7 +102,8 @@ class ReadCounter:
 
 
 class Series:
-    """Of a histogram: how many values fell below each bound but not below the one before."""
+    """Holds the counts of a histogram: how many values fell below each bound but not below the one
+    before."""
 
     __slots__ = ("_bounds", "counts", "total")
 
@@ -118,7 +119,7 @@ class Series:
 
 @dataclass(slots=True)
 class Histogram:
-    """How values are distributed; `bounds` are the upper ends of the buckets."""
+    """Counts how values are distributed; `bounds` are the upper ends of the buckets."""
 
     about: Description
     bounds: Sequence[float]

@@ -579,7 +579,7 @@ def _quantified(node: Comprehension, step: Expr) -> Shape:
 
 
 def mapped_element(node: Comprehension) -> Expr | None:
-    """What `list.map(x, ...)` makes of each element; None for any other comprehension."""
+    """Return what `list.map(x, ...)` makes of each element; None for any other comprehension."""
     shape = classify(node)
     if not isinstance(shape, Collect) or shape.predicate is not None or node.iter_var2:
         return None

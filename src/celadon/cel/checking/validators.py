@@ -33,7 +33,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
-    """What the validators, in that order, find wrong with a tree that checked."""
+    """Return what the validators, in that order, find wrong with a tree that checked."""
     nodes = tuple(walk(checked.root))
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
     context = ValidationContext(checked, nodes, exempt)

@@ -171,7 +171,8 @@ def find_macro(table: MacroTable, function: str, args: int, *, member: bool) -> 
 
 
 def expand(nodes: Nodes, macro: Macro, call: Call, *, keep_call: bool) -> Expr | None:
-    """What the call becomes, or None if it stays. Raises `MacroError`, `CopyLimitExceeded`."""
+    """Return what the call becomes, or None if it stays. Raises `MacroError`,
+    `CopyLimitExceeded`."""
     expanded = macro.expander(Expansion(nodes, call.id), call.target, call.args)
     if expanded is not None and keep_call:
         nodes.macro_calls[expanded.id] = call

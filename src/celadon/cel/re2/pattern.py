@@ -188,7 +188,7 @@ _NO_FINDER = _PythonFinder(re.compile("").search, -1)
 
 
 class Strategy(enum.Enum):
-    """How `search_fn` works."""
+    """Says how `search_fn` works."""
 
     PLAIN = "str methods"
     RE = "re"

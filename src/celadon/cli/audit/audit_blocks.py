@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where its first object begins."""
+        """Return where its first object begins."""
         return Place(self.file, self.line if self.document is None else self.document.line())
 
     @property
@@ -117,17 +117,17 @@ class AnyPiece(Protocol):
 
     @property
     def place(self) -> Place:
-        """Where its first object begins."""
+        """Return where its first object begins."""
         ...
 
     @property
     def text(self) -> bytes:
-        """What it is written in; empty for one that had to be read to be found."""
+        """Return what it is written in; empty for one that had to be read to be found."""
         ...
 
     @property
     def told_bytes(self) -> int | None:
-        """How long a text is that says all of it; None if nobody has written one."""
+        """Return how long a text is that says all of it; None if nobody has written one."""
         ...
 
     def head(self) -> Head | None:
@@ -152,14 +152,14 @@ class Found(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where it begins."""
+        """Return where it begins."""
         if self.document is None:
             return self.piece.place
         return Place(self.piece.place.file, self.document.line())
 
 
 def _is_object(value: object) -> bool:
-    """Whether it is one object, with nothing odd about what every object has."""
+    """Return whether it is one object, with nothing odd about what every object has."""
     if not isinstance(value, dict):
         return False
     kind, version, metadata = value.get("kind"), value.get("apiVersion"), value.get("metadata")
@@ -169,7 +169,7 @@ def _is_object(value: object) -> bool:
 
 
 def is_sound_metadata(metadata: object) -> bool:
-    """Whether there is nothing odd about what is read of every object."""
+    """Return whether there is nothing odd about what is read of every object."""
     if not isinstance(metadata, dict):
         return False
     for name in ("name", "namespace", "uid"):
@@ -331,7 +331,7 @@ def _first(stream: BinaryIO) -> bytes:
 
 
 def _is_lines(head: bytes) -> bool:
-    """Whether all lines of it that say something begin objects, and end them."""
+    """Return whether all lines of it that say something begin objects, and end them."""
     lines = head.split(b"\n")
     if len(lines) > 1 and len(head) >= _PEEKED:
         lines.pop()  # which may go on
@@ -443,7 +443,7 @@ def _yaml_items(
 
 
 def _behind_list(file: str, texts: _Texts, position: Position) -> Iterator[Block | Problem]:
-    """What follows the items: the rest of the list, then perhaps other documents."""
+    """Yield what follows the items: the rest of the list, then perhaps other documents."""
     while texts.more():
         if len(texts.data) > MAX_LIST_CHARACTERS:
             raise TooLarge("what follows the list is too large")

@@ -68,7 +68,7 @@ _TAR_MAGIC: Final = (257, b"ustar")
 
 
 def is_tar(begin: bytes) -> bool:
-    """Whether the first bytes of a file, unpacked, are those of a tar archive."""
+    """Return whether the first bytes of a file, unpacked, are those of a tar archive."""
     at, magic = _TAR_MAGIC
     return begin[at : at + len(magic)] == magic
 
@@ -132,7 +132,7 @@ class Input:
 
     @property
     def is_file(self) -> bool:
-        """Whether anybody on this machine can open it by its name."""
+        """Return whether anybody on this machine can open it by its name."""
         return self.copied is None and not is_address(self.name)
 
     def open(self) -> BinaryIO:
@@ -176,7 +176,7 @@ class Inputs:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is known not to be among the blocks."""
+        """Return what is known not to be among the blocks."""
         found = (one.notices for one in self.inputs if isinstance(one, SnapshotObjects))
         return tuple(itertools.chain.from_iterable(found))
 
@@ -202,8 +202,8 @@ def input_blocks(one: Input | SnapshotObjects | Problem, before: int = 0) -> Ite
 def given_inputs(
     arguments: Sequence[str], snapshots: Sequence[str] = (), prefix: str = DEFAULT_PREFIX
 ) -> Inputs:
-    """What the arguments mean, then snapshots of etcd with objects under the prefix. Standard input
-    and pipes are read now, and snapshots looked through."""
+    """Return what the arguments mean, then snapshots of etcd with objects under the prefix.
+    Standard input and pipes are read now, and snapshots looked through."""
     files = _all(arguments)
     return Inputs((*files, *(snapshot_objects(one, prefix) for one in snapshots)))
 

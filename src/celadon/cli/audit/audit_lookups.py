@@ -51,7 +51,7 @@ class _ParamRefs:
     selectors: tuple[LabelSelector | None, ...]
 
     def covers(self, value: JsonObject) -> bool:
-        """Whether it is one of them."""
+        """Return whether it is one of them."""
         if metadata.name(value) in self.names:
             return True
         labels = metadata.labels(value)
@@ -68,7 +68,7 @@ class Lookups:
     """Whether policies look at namespaces."""
 
     def wants(self, value: JsonObject) -> bool:
-        """Whether an object has to be kept."""
+        """Return whether an object has to be kept."""
         kind = metadata.gvk(value).group_kind
         if kind in self.kinds:
             return True
@@ -76,7 +76,7 @@ class Lookups:
         return refs is not None and refs.covers(value)
 
     def may_be(self, piece: AnyPiece) -> bool:
-        """Whether a piece is worth reading."""
+        """Return whether a piece is worth reading."""
         head = piece.head()
         if head is None:
             return not piece.text or any(word in piece.text for word in self.words)
@@ -90,7 +90,7 @@ class Lookups:
 
 
 def lookups_of(sets: PolicySets) -> Lookups:
-    """What these policies may look up."""
+    """Return what these policies may look up."""
     namespaces = Sightings.wanted(sets).wants_namespaces
     kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"), _NAMESPACE}
     kinds.update(one.gvk.group_kind for one in known_resources() if one.gvr in LOOKED_UP - {NODES})
@@ -147,8 +147,8 @@ def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | P
 def preparation(
     existing: Iterable[Document], user: User, now: str, version: str, *, defaulting: bool = True
 ) -> Prepare:
-    """How manifests become what a server would have stored: whatever else is odd about them is not
-    asked about. `existing` are the definitions among other things."""
+    """Return how manifests become what a server would have stored: whatever else is odd about them
+    is not asked about. `existing` are the definitions among other things."""
     circumstances = Circumstances(
         version, now, user, defaulting=defaulting, field_validation=request_options.IGNORE
     )
@@ -206,7 +206,7 @@ START: Final = Mark()
 
 
 def path_of(resource: Resource) -> str:
-    """Where all objects of a resource are listed."""
+    """Return where all objects of a resource are listed."""
     group, version, name = resource.gvr
     return f"/apis/{group}/{version}/{name}" if group else f"/api/{version}/{name}"
 
@@ -260,7 +260,7 @@ async def pages(
 
 
 def _continued(answer: Mapping[str, Any]) -> str:
-    """How a list goes on; from its beginning, if a server does not say."""
+    """Return how a list goes on; from its beginning, if a server does not say."""
     return str((answer.get("metadata") or {}).get("continue") or "")
 
 

@@ -242,7 +242,7 @@ class AuditReport:
 
     @property
     def omitted(self) -> int:
-        """How many violations are counted but not among `violations`."""
+        """Return how many violations are counted but not among `violations`."""
         return self.found - len(self.violations)
 
     @property

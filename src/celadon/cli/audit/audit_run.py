@@ -64,7 +64,7 @@ AuditWork = Callable[[Block], Findings]
 
 
 def audited_in_order(blocks: Blocks, audit: AuditWork, workers: int) -> Iterator[Findings]:
-    """What comes of each block."""
+    """Yield what comes of each block."""
     if workers == 1:
         yield from map(audit, blocks())
         return
@@ -84,7 +84,7 @@ def audited_in_order(blocks: Blocks, audit: AuditWork, workers: int) -> Iterator
 
 
 def _every(blocks: Blocks, audit: AuditWork, first: int, step: int) -> Iterator[Findings | str]:
-    """What comes of a worker's blocks; a text says that there are no more."""
+    """Yield what comes of a worker's blocks; a text says that there are no more."""
     for block in itertools.islice(blocks(), first, None, step):
         yield audit(block)
     yield "done"
@@ -109,7 +109,7 @@ class Audit:
 
     @property
     def given(self) -> tuple[Document, ...]:
-        """What was given with the policies and is none."""
+        """Return what was given with the policies and is none."""
         return self.manifests.beside
 
 
@@ -236,7 +236,7 @@ class PageMemory(Protocol):
     """Results of pages that an audit which was stopped has left."""
 
     def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
-        """What came of a page of a resource; pages count from 0."""
+        """Return what came of a page of a resource; pages count from 0."""
         ...
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
@@ -295,7 +295,7 @@ async def _audited(audit: Audit, client: ClusterClient, memory: PageMemory) -> A
 
 
 async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Survey, list[Problem]]:
-    """What a cluster serves, and what policies may look up there. Raises ClusterError."""
+    """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
     catalog = cluster_catalog(await discover(client), [])
     kinds = wanted.kinds.union(wanted.params)
     found: list[dict[str, Any]] = []
@@ -318,7 +318,7 @@ def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource
 async def audited_pages(
     client: ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
 ) -> AsyncIterator[Findings]:
-    """What comes of each page of the objects of a resource."""
+    """Yield what comes of each page of the objects of a resource."""
     problems: list[Problem] = []
     mark, number = START, 0
     for number in itertools.count():

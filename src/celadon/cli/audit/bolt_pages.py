@@ -79,7 +79,7 @@ class BoltFile:
     pages: int
 
     def bucket(self, name: bytes) -> Iterator[Item]:
-        """What is in a bucket, in the order of the keys. BoltError, also if there is none."""
+        """Yield what is in a bucket, in the order of the keys. BoltError, also if there is none."""
         for item in self._items(self._page(self.root)):
             if item.key == name and item.is_bucket:
                 return self._inside(item)
@@ -142,7 +142,7 @@ def bolt_file(data: Data, size: int) -> BoltFile:
 
 
 def is_bolt(begin: bytes) -> bool:
-    """Whether the first bytes of a file are those of a database."""
+    """Return whether the first bytes of a file are those of a database."""
     return _PAGE.size + 4 <= len(begin) and begin[_PAGE.size :][:4] == _MAGIC.to_bytes(4, "little")
 
 

@@ -62,7 +62,7 @@ def sealed_by(value: bytes) -> str:
 
 
 def looks_like_object(value: bytes) -> bool:
-    """Whether it begins as objects do, in an encoding that is read or another."""
+    """Return whether it begins as objects do, in an encoding that is read or another."""
     return value.startswith((MAGIC, _JSON, _CBOR))
 
 
@@ -207,7 +207,7 @@ class SnapshotObjects:
 
 
 def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects | Problem:
-    """What of a file can be audited."""
+    """Return what of a file can be audited."""
     try:
         return _objects_below(file, read_snapshot(file), prefix)
     except OSError as error:
@@ -275,7 +275,8 @@ def _values(count: int) -> str:
 
 
 def _folder(key: bytes, root: int) -> str:
-    """Where the objects of its resource are; those of most groups have a folder for the group."""
+    """Return where the objects of its resource are; those of most groups have a folder for the
+    group."""
     first, _, rest = key[root:].partition(b"/")
     parts = [first, rest.partition(b"/")[0]] if b"." in first else [first]
     return (key[:root] + b"/".join(parts)).decode("utf-8", "replace")

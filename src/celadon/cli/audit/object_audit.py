@@ -88,7 +88,7 @@ class PluginAudit:
         self.prepare = prepare.with_plugins(self.desk)
 
     def answer(self, request: Request) -> PluginAnswer:
-        """What they say of a request about an object as it is stored."""
+        """Return what they say of a request about an object as it is stored."""
         said = self.desk.of_stored(request)
         again = request.operation is Operation.CREATE and not request.subresource
         if said.refusal is None or request.object is None or not again:
@@ -234,7 +234,7 @@ class ObjectAuditor:
         return other
 
     def block(self, block: Block) -> Findings:
-        """What comes of the objects of a block."""
+        """Return what comes of the objects of a block."""
         findings = Findings(block.read_bytes)
         for piece in block.pieces():
             if isinstance(piece, Problem):
@@ -244,7 +244,7 @@ class ObjectAuditor:
         return findings
 
     def objects(self, values: Sequence[dict[str, Any]]) -> Findings:
-        """What comes of objects that were read from a cluster."""
+        """Return what comes of objects that were read from a cluster."""
         findings = Findings()
         nowhere = Piece("", 0, b"")
         for value in values:
@@ -252,7 +252,7 @@ class ObjectAuditor:
         return findings
 
     def may_concern(self, resource: Resource) -> bool:
-        """Whether some policy may be about objects of a resource."""
+        """Return whether some policy may be about objects of a resource."""
         return any(self._concerned(resource.gvk, resource))
 
     def _piece(self, piece: AnyPiece, findings: Findings) -> None:
@@ -363,7 +363,8 @@ class ObjectAuditor:
         self._take(verdict, found, _Asked(request, said), plan, findings)
 
     def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Made | Problem:
-        """What a server would make of a manifest, and plugins say of it if it is to be created."""
+        """Return what a server would make of a manifest, and plugins say of it if it is to be
+        created."""
         document = found.document
         if document is None:
             (document, *_) = (

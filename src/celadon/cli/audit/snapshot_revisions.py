@@ -57,7 +57,7 @@ class Snapshot:
         return tuple(self._messages)
 
     def stored(self, key: bytes) -> Stored:
-        """What a key has. BoltError if it is damaged."""
+        """Return what a key has. BoltError if it is damaged."""
         place = self._messages[key]
         start = place >> _SIZE_BITS
         message = self._data[start : start + (place & (1 << _SIZE_BITS) - 1)]
@@ -90,8 +90,8 @@ def _hash(data: mmap.mmap, size: int) -> bytes:
 
 
 def _latest(data: Data, size: int) -> dict[bytes, int]:
-    """Where the newest message of each key is, with its size in the lower bits: one number for each
-    of what may be millions."""
+    """Return where the newest message of each key is, with its size in the lower bits: one number
+    for each of what may be millions."""
     found: dict[bytes, int] = {}
     last = b""
     for item in bolt_file(data, size).bucket(_KEYS):
@@ -117,7 +117,7 @@ def _key(message: bytes) -> bytes:
 
 
 def _fields(message: bytes) -> dict[int, tuple[int, int]]:
-    """Where texts begin and end; for a number the number twice. BoltError."""
+    """Return where texts begin and end; for a number the number twice. BoltError."""
     found: dict[int, tuple[int, int]] = {}
     at, end = 0, len(message)
     while at < end:

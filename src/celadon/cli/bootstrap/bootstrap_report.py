@@ -18,7 +18,7 @@ from celadon.cli.bootstrap.bootstrap_run import (
     refusals_in,
 )
 from celadon.cli.bootstrap.cluster_course import Course, awaited, course_of
-from celadon.cli.bootstrap.request_bench import RequestBench
+from celadon.cli.bootstrap.request_judging import RequestBench
 from celadon.cli.bootstrap.step_tables import Level, Sending, State, actors
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence
 from celadon.cli.check.manifests import Manifests
@@ -153,7 +153,7 @@ class _Head:
 
     @property
     def rank(self) -> tuple[Level, bool, int]:
-        """How much it tells."""
+        """Return how much it tells."""
         return self.level, not self.once, len(self.reached)
 
 
@@ -216,7 +216,7 @@ class Repair:
 def repairs(
     manifests: Manifests, version: str, culprits: Iterable[Culprit]
 ) -> Mapping[Culprit, Repair]:
-    """How each of the culprits is taken away, given all the others."""
+    """Return how each of the culprits is taken away, given all the others."""
     found: dict[Culprit, Repair] = {}
     pending = list(dict.fromkeys(culprits))
     refused: dict[Culprit, tuple[RepairStep, ...]] = {}
@@ -252,8 +252,8 @@ def repairs(
 def _tried(
     bench: RequestBench, document: Document
 ) -> tuple[tuple[RepairStep, ...], tuple[Culprit, ...]]:
-    """What comes of taking something away: the commands up to one that is admitted; and who is
-    against it."""
+    """Return what comes of taking something away: the commands up to one that is admitted; and who
+    is against it."""
     steps: list[RepairStep] = []
     deniers: list[Culprit] = []
     for operation, verb in _COMMANDS.items():
@@ -273,8 +273,8 @@ def _tried(
 
 
 def _document(culprit: Culprit, sets: PolicySets, webhooks: WebhookDocuments) -> Document | None:
-    """What has to be taken away: the binding of a policy, or a configuration. None for what is no
-    object, or not there any more."""
+    """Return what has to be taken away: the binding of a policy, or a configuration. None for what
+    is no object, or not there any more."""
     placed: Placed[object] | None = next(_placed(culprit, sets, webhooks), None)
     return None if placed is None else placed.document
 
@@ -388,7 +388,7 @@ def _level(chain: Chain, repair: Repair) -> Level:
 
 
 def _silent(sets: PolicySets, bench: RequestBench) -> Iterator[Notice]:
-    """What could not refuse anything."""
+    """Yield what could not refuse anything."""
     if not any(part.policies for part in sets.all) and not bench.webhooks.count:
         yield Notice(Silence.NO_POLICY, Place(), "there is no policy and no webhook to simulate")
     for part in sets.all:
@@ -405,7 +405,7 @@ def _silent(sets: PolicySets, bench: RequestBench) -> Iterator[Notice]:
 
 
 def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
-    """What is taken to be so about webhooks."""
+    """Yield what is taken to be so about webhooks."""
     for service in course.supposed:
         text = (
             f"nothing given says what is behind Service `{service}`: pods are supposed that no "

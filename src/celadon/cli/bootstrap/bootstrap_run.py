@@ -15,7 +15,7 @@ from typing import NamedTuple
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.static import STATIC_SUFFIX
 from celadon.cli.bootstrap.cluster_course import Course
-from celadon.cli.bootstrap.request_bench import Answer, RequestBench
+from celadon.cli.bootstrap.request_judging import Answer, RequestBench
 from celadon.cli.bootstrap.step_tables import Given, Sending, State, document_of
 from celadon.cli.check.check_report import ObjectResult, Place
 from celadon.cli.check.policy_set import PolicySets
@@ -37,7 +37,8 @@ class Culprit:
 
     @property
     def is_static(self) -> bool:
-        """Whether the server has it from its own files, so that it was there before all else."""
+        """Return whether the server has it from its own files, so that it was there before all
+        else."""
         return self.name.endswith(STATIC_SUFFIX)
 
 
@@ -145,7 +146,7 @@ class BootstrapRun:
         )
 
     def _documents(self, sending: Sending) -> tuple[Document, Document | None]:
-        """What is sent, and what is there."""
+        """Return what is sent, and what is there."""
         if sending.document is not None:
             return sending.document, None
         old = document_of(self._objects[sending.base])
@@ -166,8 +167,8 @@ class BootstrapRun:
 def refusals_in(
     result: ObjectResult, sets: PolicySets, gates: Mapping[tuple[str, str], str]
 ) -> Iterator[Refusal]:
-    """Who refuses a request that is refused, and why. One that only an object is to blame for,
-    which policies have changed, is their doing."""
+    """Yield who refuses a request that is refused, and why. One that only an object is to blame
+    for, which policies have changed, is their doing."""
     found = False
     for one in result.violations:
         if one.denies:
@@ -270,7 +271,7 @@ def harm(sending: Sending, before: JsonObject, after: JsonObject) -> Harm | None
 def _pairs(
     steps: Sequence[str], before: object, after: object, done: tuple[str, ...]
 ) -> Iterator[Harm]:
-    """What stands at a path in two objects; None where nothing does."""
+    """Yield what stands at a path in two objects; None where nothing does."""
     if not steps:
         yield Harm(".".join(done), before, after)
         return
@@ -288,7 +289,7 @@ def _member(value: object, name: str) -> object:
 
 
 def _holds(whole: object, part: object) -> bool:
-    """Whether all of a part is in a whole: members of maps, items of lists."""
+    """Return whether all of a part is in a whole: members of maps, items of lists."""
     if part is None:
         return True
     if isinstance(part, dict):

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission.registration import Policy
-from celadon.cli.bootstrap.request_bench import hook_id
+from celadon.cli.bootstrap.request_judging import hook_id
 from celadon.cli.bootstrap.step_tables import Entry, Level, Sending, State, from_template, tables
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.policy_set import PolicySets

@@ -20,7 +20,7 @@ class Answers(Protocol):
     """What knows the answers of webhooks."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """What came of each call; None for a webhook that is not asked."""
+        """Return what came of each call; None for a webhook that is not asked."""
         ...
 
 
@@ -43,7 +43,7 @@ class AnswerSettings:
 
     @property
     def asks(self) -> bool:
-        """Whether webhooks are to be asked at all."""
+        """Return whether webhooks are to be asked at all."""
         return self.calls or bool(self.folder)
 
 
@@ -61,7 +61,7 @@ class AnswerSource:
 def answer_source(
     settings: AnswerSettings, world: World, webhooks: Iterable[str]
 ) -> Iterator[AnswerSource]:
-    """What answers for the webhooks of these names, until the block ends."""
+    """Yield what answers for the webhooks of these names, until the block ends."""
     if settings.folder:
         from celadon.cli.check.recorded_answers import recorded_answers
 

@@ -205,7 +205,7 @@ def static_paths(options: argparse.Namespace) -> list[str]:
 
 
 def wrong_use(options: argparse.Namespace) -> str:
-    """What options do not go together; empty if all do."""
+    """Return what options do not go together; empty if all do."""
     if not (options.cluster or options.resources or options.admission_control_config_file):
         return "nothing to check: give policies with `-f`, and manifests"
     if options.operation == "UPDATE" and not options.old:
@@ -230,7 +230,7 @@ def wrong_use(options: argparse.Namespace) -> str:
 
 
 def judging_settings(options: argparse.Namespace) -> Settings:
-    """What the options say about every object. Raises ValueError."""
+    """Return what the options say about every object. Raises ValueError."""
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
@@ -272,7 +272,7 @@ def _plugins(options: argparse.Namespace) -> PluginChoice:
 
 
 def _field_validation(options: argparse.Namespace) -> str:
-    """Where nothing was said."""
+    """Return where nothing was said."""
     return "Ignore" if options.no_validation else "Strict"
 
 
@@ -354,8 +354,8 @@ def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:
 def read_policies(
     options: argparse.Namespace, complain: Callable[[str], None], *, strict: bool
 ) -> Manifests:
-    """What the files say. Those of folders that are no manifests are errors for the `strict`, and
-    complained of in one line to the others."""
+    """Return what the files say. Those of folders that are no manifests are errors for the
+    `strict`, and complained of in one line to the others."""
     found = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
     if found.others and strict:
         found.problems += found.others

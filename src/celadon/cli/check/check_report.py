@@ -81,8 +81,8 @@ class Violation:
 
 
 class Outcome(enum.Enum):
-    """What came of a webhook that a request goes to. `IGNORED` is a call that failed, which the
-    webhook's failure policy makes nothing of; `UNASKED` says that nobody asked it."""
+    """Says what came of a webhook that a request goes to. `IGNORED` is a call that failed, which
+    the webhook's failure policy makes nothing of; `UNASKED` says that nobody asked it."""
 
     ALLOWED = "allowed"
     CHANGED = "changed"
@@ -203,7 +203,7 @@ class ObjectResult:
 
     @property
     def is_refused(self) -> bool:
-        """Whether a server would not take the object, for whatever reason."""
+        """Return whether a server would not take the object, for whatever reason."""
         return self.state in REFUSED
 
     @property
@@ -223,7 +223,7 @@ class ObjectResult:
 
     @property
     def has_error(self) -> bool:
-        """Whether a policy could not be evaluated on it, or a webhook not be called."""
+        """Return whether a policy could not be evaluated on it, or a webhook not be called."""
         failed = any(one.outcome is Outcome.FAILED for one in self.webhooks)
         return failed or any(violation.is_error for violation in self.violations)
 
@@ -306,21 +306,22 @@ class Report:
 
     @property
     def created(self) -> tuple[ObjectResult, ...]:
-        """What controllers would create of them."""
+        """Return what controllers would create of them."""
         return tuple(one for one in self.objects if one.created_by is not None)
 
     def count(self, state: State) -> int:
-        """How many objects of the files ended so."""
+        """Return how many objects of the files ended so."""
         return sum(result.state is state for result in self.given)
 
     @property
     def admitted(self) -> int:
-        """How many objects of the files the API server would accept, as far as that is known."""
+        """Return how many objects of the files the API server would accept, as far as that is
+        known."""
         return len(self.given) - self.refused - self.count(State.UNASKED)
 
     @property
     def refused(self) -> int:
-        """How many objects of the files the API server would not accept."""
+        """Return how many objects of the files the API server would not accept."""
         return sum(result.is_refused for result in self.given)
 
     @property

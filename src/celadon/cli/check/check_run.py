@@ -44,15 +44,15 @@ Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
 
 
 def workers_for(archive: DocumentArchive, wanted: int) -> int:
-    """How many processes judge: as many as wanted, or as there are processors (0); but no more than
-    there are blocks, and one where processes cannot fork."""
+    """Return how many processes judge: as many as wanted, or as there are processors (0); but no
+    more than there are blocks, and one where processes cannot fork."""
     return max(1, min(possible_workers(wanted), archive.blocks))
 
 
 def judged_in_order(
     judged: Judged, archive: DocumentArchive, workers: int, tick: Callable[[], None]
 ) -> Generator[Findings, None, None]:
-    """What comes of each block, in their order. `tick` is called for each document."""
+    """Yield what comes of each block, in their order. `tick` is called for each document."""
     if workers == 1:
         for number in range(archive.blocks):
             yield judged(archive.block(number), tick)
@@ -75,7 +75,7 @@ def judged_in_order(
 def _blocks(
     judged: Judged, archive: DocumentArchive, first: int, workers: int
 ) -> Iterator[Findings]:
-    """What comes of a block and of every so many behind it."""
+    """Yield what comes of a block and of every so many behind it."""
     for number in range(first, archive.blocks, workers):
         yield judged(archive.block(number), lambda: None)
 
@@ -116,7 +116,7 @@ def _judged(
     step: Callable[[int], None],
     look: Callable[[JudgedObject], None] | None,
 ) -> Report:
-    """What becomes of the objects, and what is said about policies."""
+    """Return what becomes of the objects, and what is said about policies."""
     manifests, sets, settings = given.manifests, given.policies, given.settings
     there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
     olds = {identity(one, settings.question.namespace): one for one in there}

@@ -86,6 +86,6 @@ def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> patch.Pa
 
 
 def _steps(error: StatusError) -> tuple[str | int, ...]:
-    """Where the value is that does not fit the kind."""
+    """Return where the value is that does not fit the kind."""
     cause = error.__cause__
     return cause.path.steps if isinstance(cause, DecodeError) else ()

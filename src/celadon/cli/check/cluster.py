@@ -117,7 +117,7 @@ class Circumstances:
     plugins: PluginChoice | None = None
 
     def preparation(self, existing: Iterable[Document]) -> Prepare:
-        """How objects are prepared among those that exist."""
+        """Return how objects are prepared among those that exist."""
         return Prepare(
             tuple(existing),
             self.user,
@@ -212,8 +212,8 @@ def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circums
 def given_world(
     manifests: Manifests, policies: PolicySets, prepare: Prepare, *, whole: bool = False
 ) -> tuple[ObjectWorld, list[Problem]]:
-    """What policies may look up: the given objects, and any namespace that an object is in, unless
-    the objects are the `whole` cluster.
+    """Return what policies may look up: the given objects, and any namespace that an object is in,
+    unless the objects are the `whole` cluster.
 
     They are as they would be in the cluster: defaulted, namespaces labelled. Of what is to be
     admitted only namespaces, params and what plugins look at are looked up; what is wrong with it

@@ -261,8 +261,8 @@ def _group_kinds(params: Iterable[tuple[str, str]]) -> set[Kind]:
 
 
 def _looked_up_kinds(params: Iterable[tuple[str, str]]) -> Callable[[Kind], bool]:
-    """Whether somebody may look at objects of a kind that are themselves to be admitted: policies,
-    plugins, or those who call webhooks."""
+    """Return whether somebody may look at objects of a kind that are themselves to be admitted:
+    policies, plugins, or those who call webhooks."""
     kinds = {
         *_group_kinds(params),
         *(one.gvk.group_kind for one in known_resources(all_versions=True) if one.gvr in LOOKED_UP),
@@ -281,8 +281,8 @@ def _looked_up_kinds(params: Iterable[tuple[str, str]]) -> Callable[[Kind], bool
 
 
 def unknown_kind(parts: Parts, found: Manifests) -> str:
-    """What is wrong with the first kind of `--lookup` and `--admit` that neither a server nor the
-    documents know; empty if all are good."""
+    """Return what is wrong with the first kind of `--lookup` and `--admit` that neither a server
+    nor the documents know; empty if all are good."""
     kinds = {one.gvk.kind.lower() for one in known_resources(all_versions=True)}
     kinds.update(kind.lower() for _, kind in found.admitted.kinds)
     for document in (*found.existing, *found.old):

@@ -69,11 +69,12 @@ class Coverage:
     known: dict[int, tuple[Note, ...]] = field(default_factory=dict, compare=False)
 
     def evaluated(self, policy: str) -> bool:
-        """Whether the policy was evaluated, or failed to be, on any object."""
+        """Return whether the policy was evaluated, or failed to be, on any object."""
         return policy in self.misconfigured or Outcome.EVALUATED in self.outcomes.get(policy, ())
 
     def judge(self, engine: Engine, world: World, asked: Asked) -> tuple[Verdict, int]:
-        """What the policies say to an object, and how many pairs of policy and binding match."""
+        """Return what the policies say to an object, and how many pairs of policy and binding
+        match."""
         verdict = engine.noted(asked.request, world)
         unconcerned = engine.unconcerned(asked.request, world)
         if id(unconcerned) not in self.known:
@@ -206,7 +207,8 @@ def policy_notices(
     *,
     objects: bool,
 ) -> Iterator[Notice]:
-    """What policies and bindings of one type did not do; `objects`: whether there were any."""
+    """Yield what policies and bindings of one type did not do; `objects`: whether there were
+    any."""
     yield from _unbound(policies)
     yield from _without_policy(policies)
     if objects:
@@ -431,7 +433,7 @@ def _looks_at_namespaces(policies: PolicySet) -> bool:
 
 
 def _reads_labels(selector: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a selector is about more than the label that every namespace has."""
+    """Return whether a selector is about more than the label that every namespace has."""
     given = selector or {}
     keys = [*(given.get("matchLabels") or {})]
     keys += [one.get("key") for one in given.get("matchExpressions") or ()]

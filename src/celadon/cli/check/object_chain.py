@@ -81,7 +81,7 @@ class Asking:
         return ObjectChain(self, asked)
 
     def concerns(self, request: Request) -> bool:
-        """Whether a mutating policy or a webhook would be asked about a request."""
+        """Return whether a mutating policy or a webhook would be asked about a request."""
         if self.mutators is not None and self.mutators.engine.concerns(request, self.world):
             return True
         hooks = self.webhooks
@@ -124,7 +124,7 @@ class ObjectChain(Admitters, NoteTaker):
 
     @property
     def early_refusal(self) -> Refusal | None:
-        """What keeps mutating policies and webhooks from being asked."""
+        """Return what keeps mutating policies and webhooks from being asked."""
         return self.form or refused_by(self.plugins_before)
 
     def mutated(self) -> Asked:
@@ -273,7 +273,7 @@ class ObjectChain(Admitters, NoteTaker):
 
 
 def refused_by(answer: PluginAnswer | None) -> Refusal | None:
-    """What plugins answer, if they refuse."""
+    """Return what plugins answer, if they refuse."""
     if answer is None or answer.refusal is None:
         return None
     return Refusal(answer.refusal.status, plugin=answer.plugin)

@@ -92,16 +92,16 @@ class SentByController:
 
     @property
     def is_between(self) -> bool:
-        """Whether it is only on the way to a Pod, and cannot be invalid."""
+        """Return whether it is only on the way to a Pod, and cannot be invalid."""
         return self.request.kind.kind == _BETWEEN
 
     @property
     def is_claim(self) -> bool:
-        """Whether it is only created if there is none of its name."""
+        """Return whether it is only created if there is none of its name."""
         return self.request.kind.kind == CLAIM
 
     def next(self) -> Sequence[SentByController]:
-        """What is created of it, if it is admitted as it is."""
+        """Return what is created of it, if it is admitted as it is."""
         owner = self.document
         found = created_objects(as_stored(owner.value))
         return [_sent(one, owner, self.creator, self.count) for one in found]
@@ -248,7 +248,8 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
 
 
 def lost_fields(asked: Asked) -> list[str]:
-    """What it says, if asked to, of fields that the object does not have, even if it refuses it."""
+    """Return what it says, if asked to, of fields that the object does not have, even if it refuses
+    it."""
     stray = asked.stray
     return [] if stray is None or stray.is_refused else stray.warnings()
 
@@ -256,7 +257,7 @@ def lost_fields(asked: Asked) -> list[str]:
 def all_warnings(
     texts: Sequence[str], verdict: Verdict, after: Sequence[str] = ()
 ) -> tuple[RecordedWarning, ...]:
-    """What is said before policies, by them, and after them, as a client gets it."""
+    """Return what is said before policies, by them, and after them, as a client gets it."""
     if not texts and not after:
         return verdict.recorded
     given: dict[str, RecordedWarning] = {}
@@ -267,10 +268,10 @@ def all_warnings(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says about the whole check; `now` is the time of creation,
-    `jobs` how many processes are to judge; 0: as many as there are processors. `plugins` are those
-    that are asked, none where it is only about policies; with `creates`, what controllers would
-    create of workloads is judged too."""
+    """Holds what the command line says about the whole check; `now` is the time of creation, `jobs`
+    how many processes are to judge; 0: as many as there are processors. `plugins` are those that
+    are asked, none where it is only about policies; with `creates`, what controllers would create
+    of workloads is judged too."""
 
     question: Question
     version: str
@@ -292,7 +293,7 @@ class Settings:
 
     @property
     def circumstances(self) -> Circumstances:
-        """What of it the cluster depends on."""
+        """Return what of it the cluster depends on."""
         question = self.question
         return Circumstances(
             self.version,
@@ -317,7 +318,7 @@ class Judged(NamedTuple):
 
     @property
     def before(self) -> Said:
-        """What mutating policies and webhooks have said."""
+        """Return what mutating policies and webhooks have said."""
         return self.chain.before
 
 
@@ -353,11 +354,11 @@ class Judge:
 
     @property
     def world(self) -> World:
-        """What they look up."""
+        """Return what they look up."""
         return self.cluster.world
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
-        """What comes of some documents alone; `tick` is called after each."""
+        """Return what comes of some documents alone; `tick` is called after each."""
         found = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
         judge = replace(self, found=found, controllers={})
         for document in documents:
@@ -462,7 +463,7 @@ class Judge:
         return replace(self, cluster=cluster, asking=asking, settings=settings, olds={})
 
     def _concerns(self, request: Request) -> bool:
-        """Whether somebody would look at a request beside the server itself."""
+        """Return whether somebody would look at a request beside the server itself."""
         if self.engine.may_concern(request, self.world) or self.asking.concerns(request):
             return True
         quotas = self.cluster.quotas
@@ -471,7 +472,7 @@ class Judge:
     def _result(
         self, one: Asked, chain: ObjectChain, sent: SentByController | None
     ) -> ObjectResult:
-        """What comes of an object behind the first half of the chain."""
+        """Return what comes of an object behind the first half of the chain."""
         before, coverage = chain.before, self.found.coverage
         sets = self.cluster.sets
         self._note_failures(before, one)
@@ -515,7 +516,8 @@ class Judge:
         )
 
     def _remarks_of_plugins(self, chain: ObjectChain) -> Sequence[str]:
-        """What the second half of them remarks; what both halves could not say is put down."""
+        """Return what the second half of them remarks; what both halves could not say is put
+        down."""
         answer, first = chain.plugins_after, chain.plugins_before
         if answer is None:
             return ()
@@ -525,7 +527,7 @@ class Judge:
         return answer.warnings
 
     def _refused_unasked(self, one: Asked, chain: ObjectChain) -> Refusal | None:
-        """What becomes of it without asking a policy."""
+        """Return what becomes of it without asking a policy."""
         found = chain.early_refusal
         if found is None and chain.before.refusal is not None:
             found = refusal_of(chain.before.refusal, one)
@@ -558,7 +560,7 @@ def _with_mutation(
 
 
 def _refusal(found: StatusError | Status | None) -> Verdict | None:
-    """What an object is refused with before any policy sees it."""
+    """Return what an object is refused with before any policy sees it."""
     if found is None:
         return None
     status = found.status if isinstance(found, StatusError) else found

@@ -89,7 +89,7 @@ class PolicyMutation:
 
     @property
     def wants_another(self) -> bool:
-        """Whether all mutators have to be asked again."""
+        """Return whether all mutators have to be asked again."""
         return self._rounds.wants_another
 
     def run(self, request: Request, number: int) -> JsonObject | None:
@@ -106,7 +106,7 @@ class PolicyMutation:
 
     @property
     def happened(self) -> ObjectMutation:
-        """What came of it."""
+        """Return what came of it."""
         said = self._rounds.notes
         return ObjectMutation(
             self._before or {},

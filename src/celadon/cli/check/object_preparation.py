@@ -99,7 +99,7 @@ class Endpoint:
 
     @property
     def namespaced(self) -> bool:
-        """Whether its objects live in namespaces."""
+        """Return whether its objects live in namespaces."""
         return self.entry.namespaced
 
 
@@ -210,11 +210,11 @@ class StrayFields:
     patched: patch.Patched | None = None
 
     def warnings(self) -> list[str]:
-        """What is said under `Warn`."""
+        """Return what is said under `Warn`."""
         return [*(one.text for one in self.keys), *(one.text for one in self.fields)]
 
     def refusal(self) -> StatusError:
-        """What is answered under `Strict`."""
+        """Return what is answered under `Strict`."""
         said = [strict_error(one.text for one in self.keys)] if self.keys else []
         said += [one.text for one in self.fields]
         kind = self.target.kind
@@ -386,8 +386,8 @@ class Prepare:
         return Begun(document, target, draft.made, draft, old, stray)
 
     def mutate(self, draft: Draft | None, request: Request) -> PluginAnswer | None:
-        """What the first half of the plugins makes of a draft, and says of it; None where they only
-        follow their rules."""
+        """Return what the first half of the plugins makes of a draft, and says of it; None where
+        they only follow their rules."""
         if self.plugins is not None:
             return self.plugins.mutated(draft, request)
         if draft is not None and request.operation is Operation.CREATE:
@@ -395,8 +395,8 @@ class Prepare:
         return None
 
     def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
-        """What policies see of a draft, which is used up. It is that of `begun`, or what became of
-        it."""
+        """Return what policies see of a draft, which is used up. It is that of `begun`, or what
+        became of it."""
         if begun.old is None:
             return create.finish_create(draft)
         placed = _placed(begun.document.value, begun.target.namespace)
@@ -432,7 +432,7 @@ class Prepare:
 
     @property
     def context(self) -> DefaultingContext:
-        """What defaults depend on besides the object."""
+        """Return what defaults depend on besides the object."""
         return self._context
 
     def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
@@ -491,12 +491,12 @@ class Prepare:
         return _invalid(document, target, errors) if errors else found
 
     def target(self, kind: GroupVersionKind, namespace: str) -> Target:
-        """Where an object of a kind is created."""
+        """Return where an object of a kind is created."""
         resource = self._catalog.by_gvk(kind) or guessed_resource(kind)
         return Target(resource, namespace, custom=self.custom_kind(kind))
 
     def custom_kind(self, kind: GroupVersionKind) -> CustomKind | None:
-        """What a given CustomResourceDefinition says about a kind."""
+        """Return what a given CustomResourceDefinition says about a kind."""
         group_kind = kind.group_kind
         definition = self._definitions.get(group_kind)
         if definition is None:
@@ -509,8 +509,8 @@ class Prepare:
         return self._custom[group_kind].get(kind)
 
     def is_without_definition(self, kind: GroupKind) -> bool:
-        """Whether a kind has a definition among the given ones that a server would refuse: nobody
-        can say what it would do with objects of it."""
+        """Return whether a kind has a definition among the given ones that a server would refuse:
+        nobody can say what it would do with objects of it."""
         return kind in self._refused
 
     def _target(self, document: Document) -> Target:
@@ -521,7 +521,7 @@ class Prepare:
         return replace(target, namespace=self._namespace)
 
     def _known(self, document: Document, target: Target) -> dict[str, Any]:
-        """What a manifest, or something read from a cluster, is there."""
+        """Return what a manifest, or something read from a cluster, is there."""
         value = document.value
         if metadata.uid(value):  # read from a cluster, so complete already
             placed = _placed(value, target.namespace)
@@ -538,14 +538,14 @@ class Prepare:
                 yield found
 
     def _is_for_plugins(self, document: Document) -> bool:
-        """Whether admission plugins look at it."""
+        """Return whether admission plugins look at it."""
         resource = self._catalog.by_gvk(metadata.gvk(document.value))
         return resource is not None and resource.gvr in LOOKED_UP
 
 
 def _with_status(made: dict[str, Any], document: Document) -> dict[str, Any]:
-    """What was made of a document, with the status that it tells of. That of a definition is the
-    server's, whatever a manifest says."""
+    """Return what was made of a document, with the status that it tells of. That of a definition is
+    the server's, whatever a manifest says."""
     told = document.value.get("status")
     return made if told is None or _is_definition(document) else {**made, "status": told}
 

@@ -19,7 +19,7 @@ class OverlaidWorld:
 
     @property
     def catalog(self) -> Catalog:
-        """What is served."""
+        """Return what is served."""
         return self._behind.catalog
 
     @property
@@ -44,7 +44,7 @@ class OverlaidWorld:
         return self._behind.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What the roles say."""
+        """Return what the roles say."""
         return self._behind.authorize(attributes)
 
 

@@ -237,7 +237,7 @@ class PluginDesk:
         return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
 
     def may_concern(self, request: Request) -> bool:
-        """Whether one of them may have something against a request for such a resource, in
+        """Return whether one of them may have something against a request for such a resource, in
         whatever namespace."""
         found = set(self._chain.concerned(request))
         if not self._ending:
@@ -252,7 +252,7 @@ class PluginDesk:
         return plugin != POD_SECURITY or request.namespace in self._labelled
 
     def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
-        """What comes of asking all plugins; the first refusal counts."""
+        """Return what comes of asking all plugins; the first refusal counts."""
         refused: list[tuple[str, StatusError]] = []
         unasked: list[Unasked] = []
 
@@ -306,7 +306,8 @@ class PluginDesk:
         return frozenset((request.name, *names[first:]))
 
     def _missing(self, plugin: str) -> str:
-        """Why a plugin refuses what a cluster might take; empty if it has a reason of its own."""
+        """Return why a plugin refuses what a cluster might take; empty if it has a reason of its
+        own."""
         if self.choice.whole_cluster or plugin not in _NEEDS:
             return ""
         resource, kind = _NEEDS[plugin]
@@ -314,7 +315,7 @@ class PluginDesk:
         return "" if name is None else f"{kind} `{name}` is not given"
 
     def _unknown(self, request: Request) -> Sequence[Unasked]:
-        """What plugins would look at in a namespace that nobody has given."""
+        """Return what plugins would look at in a namespace that nobody has given."""
         namespace, found = request.namespace, []
         if self.choice.whole_cluster or not namespace or namespace in self._namespaces:
             return ()
@@ -422,7 +423,7 @@ class QuotaLedger:
         return found
 
     def concerns(self, request: Request) -> bool:
-        """Whether a request may take something."""
+        """Return whether a request may take something."""
         there = bool(self._limited) or request.namespace in self._quotas
         return there and is_counted(request)
 
@@ -436,8 +437,8 @@ class QuotaLedger:
                 self._charge(results, charge, charge.times)
 
     def _fails_with_owner(self, results: list[ObjectResult], charge: Charge) -> bool:
-        """What is refused creates nothing: neither does what was to be created by it. Objects of
-        one kind do not wait for each other."""
+        """What is refused creates nothing: neither does what was to be created by it.
+        Objects of one kind do not wait for each other."""
         number = charge.number
         kind = results[number].kind
         while results[number].created_by is not None:
@@ -477,7 +478,7 @@ class QuotaLedger:
         )
 
     def _most(self, request: Request, times: int) -> int:
-        """How many of so many equal objects there is place for."""
+        """Return how many of so many equal objects there is place for."""
         if not times or self._fit(request, times).refusal is None:
             return times
         least, most = 0, times

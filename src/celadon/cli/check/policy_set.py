@@ -61,7 +61,7 @@ class Placed(Generic[T]):
     document: Document
 
     def place(self, path: FieldPath = fieldpath.ROOT) -> Place:
-        """Where a field of it stands; the object itself without a path."""
+        """Return where a field of it stands; the object itself without a path."""
         return Place(self.document.file, self.document.line(path.steps))
 
 
@@ -76,7 +76,7 @@ class PolicySet:
     errors: list[PolicyError] = field(default_factory=list)
 
     def place(self, source: Source, policy: str, binding: str) -> Place:
-        """Where it stands what a decision about this policy and binding comes from."""
+        """Return where it stands what a decision about this policy and binding comes from."""
         if source.in_binding:
             return self.bindings[binding].place(source.path)
         return self.policies[policy].place(source.path)
@@ -254,7 +254,8 @@ def accepted(
     complaints: Callable[[R], list[FieldError]],
     errors: list[PolicyError],
 ) -> Placed[R] | None:
-    """What a document says, if the API server would accept it; else the reasons go to `errors`."""
+    """Return what a document says, if the API server would accept it; else the reasons go to
+    `errors`."""
     try:
         decoded = decode(document.value, _version_of(document))
     except RegistrationError as error:
@@ -281,7 +282,7 @@ def _policy_name(document: Document) -> str:
 
 
 def document_error(document: Document, path: FieldPath, message: str) -> PolicyError:
-    """What is wrong with a field of a policy, a binding or a configuration."""
+    """Return what is wrong with a field of a policy, a binding or a configuration."""
     return PolicyError(
         Place(document.file, document.line(path.steps)),
         str(document.value["kind"]),

@@ -92,7 +92,7 @@ class Asked:
         return f"{self.request.kind.kind} {name}"
 
     def crash(self, error: Exception) -> Problem:
-        """What to say of an error of our own that this object brings about."""
+        """Return what to say of an error of our own that this object brings about."""
         return crash(self.document.file, self.document.line(), f"judging {self.title}", error)
 
 
@@ -146,7 +146,7 @@ def _is_named(document: Document) -> bool:
 
 
 def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
-    """What makes two documents the same object; versions do not count.
+    """Return what makes two documents the same object; versions do not count.
 
     `namespace` stands in where a document says none, also for kinds that have none.
     """
@@ -328,7 +328,7 @@ def strictly_refused(asked: Asked) -> Refusal | None:
 
 
 def _limited(request: Request, lookups: Lookups) -> StatusError | None:
-    """What the LimitRanges of the namespace say."""
+    """Return what the LimitRanges of the namespace say."""
     if not lookups.list(LIMIT_RANGES, request.namespace):
         return None
     from celadon.admission.plugins import within_limits  # late: few inputs have LimitRanges

@@ -42,7 +42,7 @@ class RealCalls:
         self._runner.close()
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """What each webhook answers, or why it does not."""
+        """Return what each webhook answers, or why it does not."""
         return self._runner.run(self._all(calls))
 
     async def _all(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply]:

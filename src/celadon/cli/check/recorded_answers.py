@@ -55,7 +55,7 @@ class RecordedAnswer:
         return self.names[0]
 
     def rank(self, asked: Mapping[str, Any]) -> tuple[int, int] | None:
-        """How much it says about the request of a review; None if it is about another."""
+        """Return how much it says about the request of a review; None if it is about another."""
         said = self.document.value.get("request") or {}
         wanted = [member for member in MEMBERS if said.get(member)]
         if not _fits(self.names[1:], asked):
@@ -65,7 +65,7 @@ class RecordedAnswer:
         return len(self.names), len(wanted)
 
     def reply(self, call: Call) -> Reply:
-        """What the webhook has answered, to this call."""
+        """Return what the webhook has answered, to this call."""
         value = self.document.value
         if value["kind"] == _STATUS:
             return Reply(int(value.get("code") or _FAILURE_CODE), _body(value))
@@ -155,7 +155,7 @@ def _problem(document: Document, names: Sequence[str]) -> Problem | None:
 
 
 def _fits(names: Sequence[str], asked: Mapping[str, Any]) -> bool:
-    """Whether the names behind that of the webhook are those of a request."""
+    """Return whether the names behind that of the webhook are those of a request."""
     kind, *rest = names or [""]
     if kind and kind != asked["kind"]["kind"]:
         return False

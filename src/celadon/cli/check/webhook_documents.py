@@ -59,7 +59,7 @@ class WebhookDocuments:
         )
 
     def place(self, hook: Hook, *, mutating: bool) -> Place:
-        """Where a webhook is written."""
+        """Return where a webhook is written."""
         configuration = self.of(mutating=mutating)[hook.configuration]
         index = configuration.value.webhooks.index(hook.webhook)
         return configuration.place(FieldPath("webhooks", index))
@@ -72,13 +72,13 @@ class WebhookDocuments:
 
     @property
     def count(self) -> int:
-        """How many webhooks there are."""
+        """Return how many webhooks there are."""
         every = (*self.mutating.values(), *self.validating.values())
         return sum(len(one.value.webhooks) for one in every)
 
 
 def is_configuration(document: Document) -> bool:
-    """Whether a document is one of webhooks."""
+    """Return whether a document is one of webhooks."""
     return document.value["kind"] in KINDS and group_of(document) == ADMISSION_REGISTRATION
 
 
@@ -96,7 +96,7 @@ def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDoc
 
 
 def _static_errors(one: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:
-    """Whether there are any: what keeps a server from loading it from its files."""
+    """Return whether there are any: what keeps a server from loading it from its files."""
     wrong = list(static_errors([one.value], one.document.file)) if is_static(one.value) else []
     errors += [document_error(one.document, error.path, error.text) for error in wrong]
     return bool(wrong)

@@ -109,8 +109,8 @@ def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInp
 
 
 def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
-    """Whether an object was asked for; all of the files are if none is named, and what controllers
-    would create is if it is refused."""
+    """Return whether an object was asked for; all of the files are if none is named, and what
+    controllers would create is if it is refused."""
 
     def wanted(number: int, result: ObjectResult) -> bool:
         is_given = result.created_by is None

@@ -154,7 +154,7 @@ class _Formatter:
             self._say(f"{text.file}: {verb} {plural(count, 'expression')}")
 
     def _write(self, found: TextLayout) -> bool:
-        """Whether the file was changed."""
+        """Return whether the file was changed."""
         from celadon.cli.project_files import changed_file
         from celadon.cli.reading.problems import Problem
 

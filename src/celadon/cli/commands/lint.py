@@ -250,7 +250,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
 
 
 def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
-    """What `--fix` would do. Something to fix is a finding."""
+    """Return what `--fix` would do. Something to fix is a finding."""
     for problem in problems:
         output.complain(f"error: {problem.text()}")
     for file in changed:
@@ -285,7 +285,7 @@ def _report(
 _HEAD: Final = """\
 # The rules of celadon lint
 
-Made from the table of rules: `python -m celadon.cli.commands.lint > docs/lint.md`.
+*Reference.* Made from the table of rules: `python -m celadon.cli.commands.lint > docs/lint.md`.
 
 | code | name | severity |
 |---|---|---|
@@ -299,7 +299,7 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 
 
 def explanation(wanted: str) -> str:
-    """What a rule is about, by code or name; empty if there is none."""
+    """Return what a rule is about, by code or name; empty if there is none."""
     rule = next((one for one in EVERY_RULE if wanted in (one.code, one.name)), None)
     if rule is None:
         return ""

@@ -369,7 +369,7 @@ def _limits(options: argparse.Namespace) -> RequestLimits:
 
 
 def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
-    """What a configuration file says of the plugins. Raises StartError."""
+    """Return what a configuration file says of the plugins. Raises StartError."""
     from celadon.apiserver.http import PluginSettings, StartError, read_admission_file
 
     if path is None:

@@ -218,7 +218,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _contradiction(options: argparse.Namespace) -> str:
-    """What of the options does not go together; empty if all does."""
+    """Return what of the options does not go together; empty if all does."""
     given = {"-f": options.files, "--from-cluster": options.from_cluster, "--app": options.app}
     named = [f"`{name}`" for name, value in given.items() if value]
     if not named:
@@ -236,7 +236,7 @@ def _contradiction(options: argparse.Namespace) -> str:
 
 
 def _unheeded(options: argparse.Namespace) -> str:
-    """Which option would be passed over because of others, or because they are missing."""
+    """Return which option would be passed over because of others, or because they are missing."""
     secret = next((one for one in SECRETS if getattr(options, one)), "")
     plain = next((one for one in ("plain_http", "force_plain_http") if getattr(options, one)), "")
     for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):

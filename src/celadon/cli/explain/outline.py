@@ -152,7 +152,7 @@ def _worst(items: list[Item]) -> Style:
 
 
 def _hook(found: HookExplanation, kind: str) -> Item:
-    """Whether a webhook gets the request, and why; nobody is asked for that."""
+    """Return whether a webhook gets the request, and why; nobody is asked for that."""
     items = [match_item(found.match, "rules"), *map(condition_item, found.conditions)]
     items += map(budget_item, found.budgets)
     label = f"{kind} {found.hook.name}"
@@ -191,7 +191,7 @@ def _ignored(note: Note) -> Item:
 
 
 def match_item(found: MatchReason, rules: str = "resourceRules") -> Item:
-    """Why something matches, or does not; `rules` is the field that its rules stand in."""
+    """Return why something matches, or does not; `rules` is the field that its rules stand in."""
     items = [*_rules(rules, found.rules), *_rules("excludeResourceRules", found.excludes)]
     items += _selector("namespaceSelector", found.namespace_selector)
     items += _selector("objectSelector", found.object_selector)
@@ -292,7 +292,7 @@ def _case(one: CaseExplanation, policy: PolicyExplanation) -> Item:
 
 
 def budget_item(one: Budget) -> Item:
-    """What a phase has cost."""
+    """Return what a phase has cost."""
     style = Style.BAD if one.spent > one.limit else Style.PLAIN
     return Item(f"cost of {one.phase}", f"{one.spent:,} of {one.limit:,}", style)
 

@@ -169,7 +169,7 @@ class ExplainedObject:
 
     @property
     def result(self) -> ObjectResult:
-        """What `check` says."""
+        """Return what `check` says."""
         return self.judged.result
 
 

@@ -18,7 +18,7 @@ from celadon.kube import GroupVersionResource
 
 
 def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[object]:
-    """What tells an audit from others; not the time at which it was begun."""
+    """Return what tells an audit from others; not the time at which it was begun."""
     documents = (*(one for group in manifests.given for one in group), *manifests.admitted)
     told = [(one.file, one.path, one.value) for one in documents]
     return told, replace(settings, now="", jobs=0)

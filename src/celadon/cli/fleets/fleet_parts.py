@@ -54,7 +54,8 @@ Part = DumpPart | KeysPart | ResourcePart
 
 
 def surveyed_inputs(inputs: Inputs, wanted: Lookups) -> tuple[Survey, list[Part]]:
-    """What policies may look up in inputs, and the parts of these. All is gone through once."""
+    """Return what policies may look up in inputs, and the parts of these. All is gone through
+    once."""
     documents: list[Document] = []
     parts: list[Part] = []
     for number, one in enumerate(inputs.inputs):
@@ -94,7 +95,7 @@ class _Cutting:
             self.parts = [*cuts]
 
     def _beginning(self) -> int | None:
-        """Where its first line begins; None where lines cannot be found by their place."""
+        """Return where its first line begins; None where lines cannot be found by their place."""
         if not isinstance(self._one, Input):
             return None
         try:

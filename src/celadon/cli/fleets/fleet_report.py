@@ -45,7 +45,7 @@ class FleetReport:
 
     @property
     def groups(self) -> tuple[tuple[str, Tally], ...]:
-        """What `--summary-by` asked for, those with most violations first."""
+        """Return what `--summary-by` asked for, those with most violations first."""
         found = _summed(one for _, own in self.sources for one in own.groups)
         return tuple(sorted(found, key=lambda one: (-one[1].violating, one[0])))
 

@@ -78,7 +78,7 @@ class SurveyedSource:
 
 
 def surveyed(job: Job, source: Source) -> SurveyedSource:
-    """What there is to be audited."""
+    """Return what there is to be audited."""
     wanted = lookups_of(_sets(job))
     if source.dumps or source.snapshot:
         inputs = _snapshot(source) if source.snapshot else _steady(given_inputs(source.dumps))
@@ -117,7 +117,7 @@ def _readable(one: _Given) -> _Given:
 
 
 def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
-    """What comes of the objects of a part, with no more than so many violations."""
+    """Return what comes of the objects of a part, with no more than so many violations."""
     auditor = _auditor(job, source).anew(most)
     findings = Findings()
     if not isinstance(part, ResourcePart):
@@ -194,11 +194,12 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many at once."""
+        """Return how many at once."""
         ...
 
     def share(self, value: object) -> object:
-        """What stands for a value among the arguments of work; each worker is given it once."""
+        """Return what stands for a value among the arguments of work; each worker is given it
+        once."""
         ...
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
@@ -340,7 +341,7 @@ class _Running:
         self._objects = self._kept = 0
 
     def results(self) -> Iterator[tuple[Task, Findings | Failure]]:
-        """What comes of each part, in order."""
+        """Yield what comes of each part, in order."""
         engine = self._given.engine
         return in_order(engine, self._parts(), self._given.memory, _AHEAD * engine.workers)
 

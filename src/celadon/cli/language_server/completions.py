@@ -143,7 +143,7 @@ class MessagePart(NamedTuple):
 
 
 def is_at_field(context: TypingContext) -> bool:
-    """Whether the name of a field of a message is being written."""
+    """Return whether the name of a field of a message is being written."""
     message = context.message
     return message is not None and bool(message.name) and message.field is None
 
@@ -156,8 +156,8 @@ def fields_at(message: OpenMessage, scope: TypedScope) -> Iterator[MessagePart]:
 
 
 def values_at(context: TypingContext, scope: TypedScope) -> Iterator[MessagePart]:
-    """What only messages of mutating policies have where a value begins: types to be built, and the
-    operations of a patch."""
+    """Yield what only messages of mutating policies have where a value begins: types to be built,
+    and the operations of a patch."""
     if not _has(scope.environment, _OBJECT):
         return
     message = context.message
@@ -176,7 +176,7 @@ def values_at(context: TypingContext, scope: TypedScope) -> Iterator[MessagePart
 
 
 def types_behind(receiver: str, scope: TypedScope) -> Iterator[MessagePart]:
-    """What may stand behind the dot of `Object.spec.`: fields whose values are built."""
+    """Yield what may stand behind the dot of `Object.spec.`: fields whose values are built."""
     if not _is_built(receiver) or not _has(scope.environment, _OBJECT):
         return
     for field, _ in _message_completions_fields(receiver, scope):
@@ -204,8 +204,8 @@ def _message_completions_fields(name: str, scope: TypedScope) -> list[tuple[str,
 
 
 def _built(name: str, scope: TypedScope) -> SchemaType | None:
-    """What `Object.a.b` builds: the object at `a.b`, that of each item or value where there are
-    several; None if it has no fields there, or nobody knows."""
+    """Return what `Object.a.b` builds: the object at `a.b`, that of each item or value where there
+    are several; None if it has no fields there, or nobody knows."""
     found = scope.object_type
     for step in name.split(".")[1:]:
         if found is not None:
@@ -261,7 +261,7 @@ class Offers:
 
 
 def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Offers | None:
-    """What may stand at a place; None in literals and comments."""
+    """Return what may stand at a place; None in literals and comments."""
     found: dict[str, Offer] = {}
     start = offset
     for scope in scopes:
@@ -290,7 +290,7 @@ def _offered(context: TypingContext, scope: TypedScope) -> Iterator[Offer]:
 
 
 def _names(environment: Environment) -> Iterator[Offer]:
-    """What may begin an expression."""
+    """Yield what may begin an expression."""
     for name, type_ in environment.declarations.variables.items():
         if "." not in name:
             yield Offer(name, Sort.VARIABLE, type_.display())
@@ -316,7 +316,7 @@ def _function(name: str, overloads: Sequence[Overload]) -> Offer:
 
 
 def _members(context: TypingContext) -> Iterator[Offer]:
-    """What may stand behind a dot."""
+    """Yield what may stand behind a dot."""
     environment, receiver = context.environment, context.receiver or ""
     prefix = f"{receiver}."
     for name, type_ in environment.declarations.variables.items():
@@ -364,7 +364,7 @@ def _fields(environment: Environment, type_: types.Type) -> Iterator[Offer]:
 
 
 def fits(parameter: types.Type, type_: types.Type) -> bool:
-    """Whether a value of a type may be the receiver."""
+    """Return whether a value of a type may be the receiver."""
     if types.is_dyn(type_) or types.is_dyn(parameter) or parameter.kind is types.Kind.TYPE_PARAM:
         return True
     if parameter.kind is not type_.kind:

@@ -175,7 +175,7 @@ class _Outliner:
         return self._document.value_at(path)
 
     def _offset(self, path: Path) -> int:
-        """Where the value of a path begins, in its chunk."""
+        """Return where the value of a path begins, in its chunk."""
         return self._document.chunk.span((*self._document.path, *path))[0]
 
     def _span(self, path: Path) -> Span:
@@ -193,7 +193,7 @@ class _Outliner:
 
 
 def _base(file: EditedFile, document: Document) -> int | None:
-    """Where the chunk of a document begins in its file; it may begin behind a `---`."""
+    """Return where the chunk of a document begins in its file; it may begin behind a `---`."""
     line = document.chunk.first_line - 1
     start = file.lines.offset(Position(line, 0))
     text = document.chunk.text
@@ -210,7 +210,7 @@ def _moved(part: OutlinePart, span: Span) -> OutlinePart:
 
 
 def _named(value: object) -> str:
-    """What the item of a list is called."""
+    """Return what the item of a list is called."""
     if not isinstance(value, Mapping):
         return ""
     return next((value[one] for one in _NAMES if isinstance(value.get(one), str)), "")

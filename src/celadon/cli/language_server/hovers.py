@@ -71,7 +71,8 @@ class Hover:
 
 
 def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Hover | None:
-    """What stands at a place; None where nothing does. Costs are those for objects of that size."""
+    """Return what stands at a place; None where nothing does. Costs are those for objects of that
+    size."""
     word = next((one for one in _WORD.finditer(text) if one.start() <= offset <= one.end()), None)
     kinds: dict[str, list[str]] = {}
     found: Hover | None = None
@@ -268,7 +269,7 @@ def variable_at(file: EditedFile, position: Position) -> VariableName | None:
 
 
 def definition(file: EditedFile, position: Position) -> Span | None:
-    """Where the variable at a place is defined."""
+    """Return where the variable at a place is defined."""
     found = variable_at(file, position)
     if found is None:
         return None
@@ -296,7 +297,7 @@ class NoVariableName(ValueError):
 
 
 def renaming(file: EditedFile, position: Position, name: str) -> list[TextEdit]:
-    """What gives the variable at a place another name. Raises `NoVariableName`."""
+    """Return what gives the variable at a place another name. Raises `NoVariableName`."""
     if not (name.isidentifier() and name.isascii()) or name in RESERVED:
         raise NoVariableName(f"`{name}` is no name of a variable")
     found = variable_at(file, position)

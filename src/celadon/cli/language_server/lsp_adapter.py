@@ -155,7 +155,7 @@ class CeladonServer(LanguageServer):
         return None if file is None or spot is None else (file, spot)
 
     def scopes(self, spot: ExpressionSpot) -> list[TypedScope]:
-        """What an expression may name."""
+        """Return what an expression may name."""
         return self.files.scopes().at(spot.document.value, spot.path)
 
     def publish_soon(self) -> None:
@@ -165,7 +165,7 @@ class CeladonServer(LanguageServer):
         self._pending = asyncio.get_running_loop().call_later(PAUSE, self.publish)
 
     def diagnoses_of(self, path: str) -> list[Diagnosis]:
-        """What is wrong with a file as it is now."""
+        """Return what is wrong with a file as it is now."""
         if self._pending is not None:
             self.publish()
         return self.diagnoses.get(path, [])
@@ -191,7 +191,7 @@ def _workspace(folder: Path) -> Workspace:
 
 
 def _lint_config(folder: Path) -> LintConfig:
-    """What `celadon lint` would use there. Raises `ConfigError`."""
+    """Return what `celadon lint` would use there. Raises `ConfigError`."""
     return find_config(folder, find_project(folder, reads_files=False))
 
 

@@ -51,12 +51,12 @@ _GROUPS: Final = (ADMISSION_REGISTRATION, DEFINITION_KIND[0], DYNAMIC_RESOURCES)
 
 
 def is_template(content: str) -> bool:
-    """Whether a text is to be rendered by Helm, or something like it."""
+    """Return whether a text is to be rendered by Helm, or something like it."""
     return "{{" in content and _ACTION.search(content) is not None
 
 
 def may_have_expressions(content: str) -> bool:
-    """Whether a text names a group whose objects have expressions."""
+    """Return whether a text names a group whose objects have expressions."""
     return any(group in content for group in _GROUPS)
 
 
@@ -116,13 +116,13 @@ class Lines:
         return self._starts[position.line] + column
 
     def position(self, offset: int) -> Position:
-        """Where an offset is."""
+        """Return where an offset is."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
         return Position(line, len(before) + sum(one > "\uffff" for one in before))
 
     def span(self, start: int, end: int) -> Span:
-        """Where a stretch of the text is."""
+        """Return where a stretch of the text is."""
         return Span(self.position(start), self.position(end))
 
 
@@ -147,7 +147,7 @@ class EditedFile:
 
     @cached_property
     def is_template(self) -> bool:
-        """Whether it is not for us before somebody renders it."""
+        """Return whether it is not for us before somebody renders it."""
         return is_template(self.text.content)
 
 
@@ -227,7 +227,7 @@ class Workspace:
             self.files.pop(path, None)
 
     def diagnoses(self) -> dict[str, list[Diagnosis]]:
-        """What `celadon lint` says of all files, by file."""
+        """Return what `celadon lint` says of all files, by file."""
         given = LintInput(
             {path: one.text for path, one in sorted(self.files.items())},
             [document for _, one in sorted(self.files.items()) for document in one.documents],
@@ -245,7 +245,7 @@ class Workspace:
         return {path: [] if self.files[path].is_template else found[path] for path in found}
 
     def layout_edits(self, path: str, span: Span | None = None) -> list[TextEdit]:
-        """What puts the expressions of a file, or of a part of it, in their layout."""
+        """Return what puts the expressions of a file, or of a part of it, in their layout."""
         file = self.files[path]
         edits = [
             TextEdit(path, file.lines.span(one.edit.start, one.edit.end), one.edit.text)
@@ -254,7 +254,7 @@ class Workspace:
         return [one for one in edits if span is None or _touch(one.span, span)]
 
     def scopes(self) -> TypedScopes:
-        """What expressions may name, by the definitions in the workspace."""
+        """Return what expressions may name, by the definitions in the workspace."""
         definitions = [
             document.value
             for one in self.files.values()
@@ -314,7 +314,8 @@ class ExpressionSpot:
     base: int | None
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where a stretch of the expression stands in the file; None where that is not known."""
+        """Return where a stretch of the expression stands in the file; None where that is not
+        known."""
         if self.base is None or start >= end:
             return None
         path = (*self.document.path, *self.path)
@@ -348,7 +349,7 @@ def expression_at(file: EditedFile, position: Position) -> ExpressionSpot | None
 
 
 def _end(document: Document, end: int) -> int:
-    """Where typing still goes on with a scalar: behind the white space on its line."""
+    """Return where typing still goes on with a scalar: behind the white space on its line."""
     text = document.chunk.text
     while end < len(text) and text[end] in " \t":
         end += 1

@@ -40,7 +40,8 @@ def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:
 
 
 def fix_edit(text: Text, document: Document, finding: Finding) -> Edit | None:
-    """What the fix of a finding does to the text of its file; None if it has none that is safe."""
+    """Return what the fix of a finding does to the text of its file; None if it has none that is
+    safe."""
     edit = _edit(document, finding)
     base = None if edit is None else chunk_start(text, document)
     if edit is None or base is None:

@@ -37,7 +37,7 @@ UNFORMATTED: Final = Rule(
 
 
 def is_asked(select: Sequence[str]) -> bool:
-    """Whether a selection of rules names it."""
+    """Return whether a selection of rules names it."""
     return UNFORMATTED.name in select or UNFORMATTED.code in select
 
 

@@ -34,7 +34,7 @@ class Silenced:
 
     @staticmethod
     def about(wanted: str, code: str, name: str) -> bool:
-        """Whether a name in a comment means this rule."""
+        """Return whether a name in a comment means this rule."""
         return code.startswith(wanted) or wanted == name
 
 
@@ -67,7 +67,8 @@ class Comments:
             yield from comments
 
     def silence(self, code: str, name: str, *lines: int) -> bool:
-        """Whether a finding of this rule on one of these lines (from 1) is not to be shown."""
+        """Return whether a finding of this rule on one of these lines (from 1) is not to be
+        shown."""
         if not self._lines:
             return False
         comments = list(self._of_file)

@@ -102,7 +102,7 @@ def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JS
 
 
 def unknown_rule(names: tuple[str, ...]) -> str:
-    """What is wrong with the first name that no rule goes by; empty if all are good."""
+    """Return what is wrong with the first name that no rule goes by; empty if all are good."""
     for name in names:
         if not name or not any(one.code.startswith(name) or one.name == name for one in EVERY_RULE):
             every = [word for one in EVERY_RULE for word in (one.code, one.name)]

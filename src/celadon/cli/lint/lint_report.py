@@ -51,7 +51,7 @@ class LintReport:
     fail_on: Severity | None = Severity.ERROR
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
+        """Return how many findings are of this severity."""
         return sum(one.severity is severity for one in self.findings)
 
     def only_failing(self) -> LintReport:

@@ -74,7 +74,7 @@ class FileIgnores:
     rules: tuple[str, ...]
 
     def covers(self, file: str, code: str, name: str) -> bool:
-        """Whether a finding of a rule in a file does not count."""
+        """Return whether a finding of a rule in a file does not count."""
         named = any(code.startswith(one) or one == name for one in self.rules)
         return named and self.files.covers(file)
 
@@ -91,8 +91,8 @@ class LintSetup:
 def findings(
     given: LintInput, setup: LintSetup, memory: LintMemory | None = None
 ) -> tuple[list[Shown], int]:
-    """What is to be shown, and how many findings comments silence. `memory` makes a run over nearly
-    the same files cheap."""
+    """Return what is to be shown, and how many findings comments silence. `memory` makes a run over
+    nearly the same files cheap."""
     rules, per_file = setup.rules, setup.per_file
     names = {rule.code: rule.name for rule in rules}
     comments = {file: Comments(text.content) for file, text in given.texts.items()}
@@ -181,7 +181,7 @@ def place(document: Document, finding: Finding) -> tuple[int, int]:
 
 
 def registered(given: LintInput) -> int:
-    """How many objects there are to lint."""
+    """Return how many objects there are to lint."""
     return sum(
         kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
         for kind in (metadata.gvk(one.value) for one in given.documents)
@@ -189,7 +189,7 @@ def registered(given: LintInput) -> int:
 
 
 def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
-    """Where a comment may stand that silences it: at the finding, or at its field."""
+    """Return where a comment may stand that silences it: at the finding, or at its field."""
     path = (*document.path, *finding.spot.path.steps)
     return line, document.chunk.spot(path)[0]
 
@@ -202,7 +202,7 @@ def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
 
 
 def lint_setup(config: LintConfig) -> LintSetup:
-    """What a configuration means."""
+    """Return what a configuration means."""
     versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
     ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
     return LintSetup(

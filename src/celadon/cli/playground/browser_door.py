@@ -173,7 +173,8 @@ def completions(
 
 
 def _item(schema: Schema | None) -> Schema:
-    """What is in a list, and in lists within it; else the schema itself, or one without fields."""
+    """Return what is in a list, and in lists within it; else the schema itself, or one without
+    fields."""
     found = resolved(schema or Schema())
     while found.items is not None:
         found = resolved(found.items)

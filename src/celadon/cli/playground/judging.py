@@ -181,8 +181,8 @@ class Desk:
         self._remarks: PolicyRemarks | None = None
 
     def verdict(self, state: State) -> dict[str, Any]:
-        """What a server would say: `report` is that of `celadon check -o json`. In the mode of
-        expressions, the value."""
+        """Return what a server would say: `report` is that of `celadon check -o json`. In the mode
+        of expressions, the value."""
         with answering_as(state.release):
             return self._verdict(state)
 
@@ -244,7 +244,7 @@ class Desk:
         return _incomplete(state) or wrong_subject(state.mode, policies)
 
     def inputs(self, state: State) -> CheckInputs | Problem:
-        """What `celadon check` would be given; a problem for what cannot be asked."""
+        """Return what `celadon check` would be given; a problem for what cannot be asked."""
         user = self._panes.user(state)
         wrong = user if isinstance(user, Problem) else self._unaskable(state)
         if wrong is not None:
@@ -277,7 +277,7 @@ def _said(report: Report) -> Report:
 
 
 def _is_silent(result: ObjectResult) -> bool:
-    """Whether it is about what a controller would create, and nobody looked at that."""
+    """Return whether it is about what a controller would create, and nobody looked at that."""
     return (
         result.created_by is not None
         and result.state is ObjectState.UNTOUCHED
@@ -296,7 +296,8 @@ def _incomplete(state: State) -> Problem | None:
 
 
 def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
-    """What controllers would create is judged where objects are about the server's own kinds."""
+    """What controllers would create is judged where objects are about the server's own
+    kinds."""
     names = [metadata.name(one.value) for one in namespaces]
     question = Question(
         state.operation,
@@ -516,7 +517,7 @@ def _cases(explanation: Explanation) -> Iterator[tuple[str, str, CaseExplanation
 
 
 def _mutations(one: ExplainedObject) -> Iterator[dict[str, Any]]:
-    """What mutating policies have made of the object, line by line."""
+    """Yield what mutating policies have made of the object, line by line."""
     mutated = one.result.mutated
     if mutated is not None:
         yield {

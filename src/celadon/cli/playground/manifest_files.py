@@ -14,8 +14,8 @@ from celadon.cli.check.webhook_documents import is_configuration
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, is_definition
 from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import outcome_of
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, PolicyTest
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
@@ -188,7 +188,7 @@ def _is_param(document: Document, among: list[Document]) -> bool:
 
 
 def _mode(among: list[Document]) -> Mode:
-    """What the documents are about."""
+    """Return what the documents are about."""
     sorted_ = described(among)
     if sorted_.mutating_policies:
         return Mode.MUTATING

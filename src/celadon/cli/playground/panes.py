@@ -110,7 +110,8 @@ class State:
     panes: Mapping[Pane, str] = field(default_factory=dict)
 
     def text(self, pane: Pane) -> str:
-        """What stands in a pane; nothing where it was never opened, or is not of the mode."""
+        """Return what stands in a pane; nothing where it was never opened, or is not of the
+        mode."""
         return self.panes.get(pane, "") if pane in PANES_OF[self.mode] else ""
 
 
@@ -194,7 +195,7 @@ class Reading:
 
 
 def is_definition(document: Document) -> bool:
-    """Whether it is the definition of a custom resource."""
+    """Return whether it is the definition of a custom resource."""
     return bool(document.value["kind"] == "CustomResourceDefinition")
 
 
@@ -253,7 +254,7 @@ class PaneReader:
         return value
 
     def user(self, state: State) -> User | Problem:
-        """Who asks: an administrator where nobody is named."""
+        """Return who asks: an administrator where nobody is named."""
         given = self.mapping(state, Pane.USER)
         if isinstance(given, Problem):
             return given

@@ -37,7 +37,7 @@ _HEADERS: Final = {
 
 
 def packaged_site() -> Path:
-    """Where `make site` puts it, and where a wheel has it."""
+    """Return where `make site` puts it, and where a wheel has it."""
     return Path(__file__).parent / "site"
 
 

@@ -52,7 +52,7 @@ class Goal:
 
     @property
     def counts(self) -> bool:
-        """Whether it is missed where it is not reached."""
+        """Return whether it is missed where it is not reached."""
         return self.wanted is not Wanted.ERROR
 
 
@@ -71,12 +71,12 @@ class Coverage:
 
     @property
     def goals(self) -> int:
-        """How many count."""
+        """Return how many count."""
         return sum(goal.counts for goal, _ in self.hits)
 
     @property
     def reached(self) -> int:
-        """How many of those a case has reached."""
+        """Return how many of those a case has reached."""
         return sum(goal.counts and count > 0 for goal, count in self.hits)
 
     @property

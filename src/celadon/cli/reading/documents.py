@@ -73,7 +73,8 @@ class Document:
 
 
 def chunk_start(text: Text, document: Document) -> int | None:
-    """Where the stretch of a document begins in the text of its file; None if that is not known."""
+    """Return where the stretch of a document begins in the text of its file; None if that is not
+    known."""
     offset = 0
     for _ in range(document.chunk.first_line - 1):
         offset = text.content.find("\n", offset) + 1
@@ -291,7 +292,7 @@ class DocumentArchive:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are; none is empty."""
+        """Return how many blocks there are; none is empty."""
         return len(self._packed) + bool(self._last)
 
     def block(self, number: int) -> Sequence[Document]:

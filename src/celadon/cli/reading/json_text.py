@@ -134,8 +134,8 @@ class JsonIndex:
         self._tables: dict[Path, _Table] = {}
 
     def offsets(self, path: Path) -> tuple[int, int, bool]:
-        """Where the key (or item) and the value of a path begin, or of the longest part of it that
-        exists, and whether that is all of it."""
+        """Return where the key (or item) and the value of a path begin, or of the longest part of
+        it that exists, and whether that is all of it."""
         at = value = self._start
         for depth, step in enumerate(path):
             known = path[:depth]

@@ -245,7 +245,7 @@ class Chunk:
         return self._repeated[first : bisect_left(self._repeated, end, key=_OFFSET)]
 
     def span(self, path: Path) -> tuple[int, int]:
-        """Where the value at a path that exists begins and ends in `text`."""
+        """Return where the value at a path that exists begins and ends in `text`."""
         if self.is_json:
             _, start, _ = self._json_offsets(path)
             _, end = json.JSONDecoder().raw_decode(self.text, start)
@@ -256,7 +256,8 @@ class Chunk:
         return node.start, node.end
 
     def source_of(self, path: Path, value: str, start: int, end: int) -> tuple[int, int] | None:
-        """Where the characters of a value stand in `text`; None where there is no such path."""
+        """Return where the characters of a value stand in `text`; None where there is no such
+        path."""
         _, at, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
         if not is_whole:
             return None
@@ -284,7 +285,8 @@ class Chunk:
         return self._line_at(self._json_offsets(path)[0])
 
     def _json_offsets(self, path: Path) -> tuple[int, int, bool]:
-        """Where the key (or item) and the value begin, and whether that is all of the path."""
+        """Return where the key (or item) and the value begin, and whether that is all of the
+        path."""
         if self._index is None:
             self._index = JsonIndex(self.text, self.start)
         index: JsonIndex = self._index

@@ -94,7 +94,7 @@ class Exclusion:
         self._match = late_pattern(joined).match if joined else None
 
     def covers(self, path: str) -> bool:
-        """Whether it is left out."""
+        """Return whether it is left out."""
         if self._match is None:
             return False
         part = os.path.normpath(path)
@@ -128,17 +128,17 @@ def _identity(path: str) -> str:
 
 
 def is_address(path: str) -> bool:
-    """Whether it is the address of something that is in no file of this machine."""
+    """Return whether it is the address of something that is in no file of this machine."""
     return "://" in path
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file is a test of policies, by its name."""
+    """Return whether a file is a test of policies, by its name."""
     return _TEST_FILES.fullmatch(os.path.basename(path)) is not None
 
 
 def is_hidden(path: str, folders: Sequence[str]) -> bool:
-    """Whether a file of one of the folders is in a hidden one below it."""
+    """Return whether a file of one of the folders is in a hidden one below it."""
     for folder in folders:
         below = os.path.relpath(path, folder or os.curdir).split(os.sep)
         if below[0] != os.pardir and not any(one.startswith(".") for one in below[:-1]):
@@ -177,7 +177,7 @@ def _files_below(folder: str, *, hidden: bool) -> Iterator[str]:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether it is a file, or a link to nothing, which reading will tell."""
+    """Return whether it is a file, or a link to nothing, which reading will tell."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 

@@ -38,7 +38,7 @@ def static_files(path: str, version: str) -> list[str]:
 
 
 def told_plugins(path: str) -> PluginSettings:
-    """What the file tells all plugins. Raises ValueError."""
+    """Return what the file tells all plugins. Raises ValueError."""
     return plugin_settings(
         _only(path),
         lambda named: _only(str(Path(path).parent / named)),

@@ -165,7 +165,7 @@ def _from_columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(text: str, otherwise: Any = None) -> Any:  # noqa: ANN401 - any JSON
-    """What a text holds, packed or not; other texts of the same log hold nothing."""
+    """Return what a text holds, packed or not; other texts of the same log hold nothing."""
     if text.startswith(_PACKED):
         text = _unpacked(text)
     if not text.lstrip().startswith(("{", "[")):

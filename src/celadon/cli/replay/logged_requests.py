@@ -92,7 +92,7 @@ class Logged:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing was to happen."""
+        """Return whether nothing was to happen."""
         query = parse_qs(urlsplit(text(self.event.get("requestURI"))).query)
         return "All" in query.get("dryRun", ())
 
@@ -108,7 +108,7 @@ def text(value: object) -> str:
 
 
 def logged(found: LoggedEvent) -> Logged | None:
-    """What is written, or connected to; None for what only reads."""
+    """Return what is written, or connected to; None for what only reads."""
     event = found.value
     reference = mapping(event.get("objectRef"))
     subresource = text(reference.get("subresource"))
@@ -140,8 +140,8 @@ def logged(found: LoggedEvent) -> Logged | None:
 
 
 def _may_create(event: Mapping[str, Any], code: object) -> bool:
-    """Whether a patch (what is applied is one) may have created its object: of one that was refused
-    nobody knows, of others the code tells, or that the object is much older."""
+    """Return whether a patch (what is applied is one) may have created its object: of one that was
+    refused nobody knows, of others the code tells, or that the object is much older."""
     if isinstance(code, int) and code:
         return code >= _REFUSED
     about = mapping(mapping(event.get("responseObject")).get("metadata"))
@@ -167,7 +167,8 @@ def _user(given: Mapping[str, Any]) -> User:
 
 
 def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
-    """What admission sees there: as the catalogue knows it, or as the objects of the event say."""
+    """Return what admission sees there: as the catalogue knows it, or as the objects of the event
+    say."""
     known = catalog.kind_of(one.resource, one.subresource)
     if known is not None:
         return known
@@ -179,7 +180,8 @@ def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
 
 
 def target_requests(one: Logged, kind: GroupVersionKind) -> Iterator[Request]:
-    """What the request may be, without objects: enough to know which policies may be about it."""
+    """Yield what the request may be, without objects: enough to know which policies may be about
+    it."""
     yield _target_request(one, kind, one.operation)
     if one.may_create:
         yield _target_request(one, kind, Operation.CREATE)
@@ -243,13 +245,13 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> dict[str, 
 
 
 def _is_other(answer: Mapping[str, Any]) -> bool:
-    """Whether an answer is not the object, whatever the resource."""
+    """Return whether an answer is not the object, whatever the resource."""
     version = text(answer.get("apiVersion"))
     return answer.get("kind") == "Status" or version.startswith(_OTHER_FORMS)
 
 
 def _is_mutated(event: Mapping[str, Any]) -> bool:
-    """Whether a mutating webhook says so in the annotations."""
+    """Return whether a mutating webhook says so in the annotations."""
     return any(
         key.startswith(MUTATION) and '"mutated":true' in text(value)
         for key, value in mapping(event.get("annotations")).items()

@@ -163,8 +163,8 @@ class EventReplay:
         kind: GroupVersionKind | None,
         read: Read,
     ) -> bool:
-        """Whether a plugin would have refused it. What they compare objects with is in no log, so
-        that they are asked about what is created only."""
+        """Return whether a plugin would have refused it. What they compare objects with is in no
+        log, so that they are asked about what is created only."""
         findings = self._findings
         if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
             why = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
@@ -206,7 +206,7 @@ class EventReplay:
         )
 
     def _said(self, one: Logged, read: Read) -> Iterator[Occurrence]:
-        """What policies of the cluster said to it."""
+        """Yield what policies of the cluster said to it."""
         kind = kind_of(one, self._world.catalog)
         status = mapping(one.event.get("responseStatus"))
         found = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None

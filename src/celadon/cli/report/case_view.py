@@ -62,7 +62,7 @@ class CaseView(ReportView[RunReport]):
         return self.report.all_problems
 
     def text(self, look: Look) -> str:
-        """What is wrong with cases, coverage, alterations, and a summary."""
+        """Return what is wrong with cases, coverage, alterations, and a summary."""
         report = self.report
         blocks = [block for test in report.tests for block in _blocks(test, look)]
         if report.coverage is not None:
@@ -168,7 +168,7 @@ def _head(case: CaseResult, look: Look) -> str:
 
 
 def _explained(case: CaseResult, look: Look) -> Iterator[str]:
-    """What is wrong with a case, and what policies had to say."""
+    """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
     for one in case.mismatches:
@@ -199,7 +199,7 @@ def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
 
 
 def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
-    """What policies had to say, and where that is written."""
+    """Yield what policies had to say, and where that is written."""
     outcome = case.outcome
     if outcome is None:
         return
@@ -282,7 +282,7 @@ def _killed_share(found: Alterations) -> str:
 
 
 def _alteration_line(one: AlterationResult) -> str:
-    """What was changed, and what became of it, in a line."""
+    """Return what was changed, and what became of it, in a line."""
     changed = f"{one.kind.value}: {one.field} {one.text}"
     match one.fate:
         case Fate.KILLED:
@@ -309,7 +309,7 @@ def _alteration_head(policy: Measured, found: Alterations, look: Look) -> str:
 
 
 def _notes(found: Alterations, look: Look) -> Iterator[str]:
-    """What no test could notice, as far as is known; with `-v` also what was killed."""
+    """Yield what no test could notice, as far as is known; with `-v` also what was killed."""
     for one in found.results:
         is_told = one.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
         if is_told or (one.fate is Fate.KILLED and look.verbosity > 0):
@@ -439,7 +439,7 @@ def _alteration_text(one: AlterationResult) -> str:
 
 
 def _first(one: CaseResult) -> str:
-    """What is wrong, in a line."""
+    """Return what is wrong, in a line."""
     if one.problems:
         return one.problems[0].message
     if one.mismatches:

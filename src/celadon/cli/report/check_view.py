@@ -164,7 +164,7 @@ class _Blocks:
             yield self._refusal(results)
 
     def mutations(self, report: Report) -> Iterator[list[str]]:
-        """What policies have made of objects."""
+        """Yield what policies have made of objects."""
         for result in report.objects:
             if result.mutated is not None:
                 self._placed.add(id(result))
@@ -247,8 +247,8 @@ class _Blocks:
 
 
 def _what_is_wrong(result: ObjectResult) -> Hashable:
-    """What is the same for refusals that are told of together. What is wrong with fields stands in
-    the text of each object."""
+    """Return what is the same for refusals that are told of together. What is wrong with fields
+    stands in the text of each object."""
     if result.faults:
         return id(result)
     nameless = result.sentence.replace(f'"{result.name}"', '""')
@@ -372,7 +372,7 @@ def _summary(report: Report) -> str:
 
 
 def _created(report: Report) -> str:
-    """How it goes for what controllers would create."""
+    """Return how it goes for what controllers would create."""
     if not report.created:
         return ""
     refused = sum(one.is_refused for one in report.created)

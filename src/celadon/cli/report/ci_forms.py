@@ -138,7 +138,7 @@ def as_tap(view: ReportView[Any]) -> str:
 
 
 def _tap_point(one: ReportCase) -> tuple[str, str, dict[str, str]]:
-    """Whether it passed, what it is called, and what is known of it."""
+    """Return whether it passed, what it is called, and what is known of it."""
     title = _tap_text(one.title or f"{one.group} {one.name}")
     if one.outcome is CaseState.SKIPPED:
         return "ok", f"{title} # SKIP {_tap_text(one.message)}", {}

@@ -100,7 +100,7 @@ def sparse(*members: Member) -> tuple[Member, ...]:
 
 
 def plugins(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Any]:
-    """Which of the server's own plugins were asked, and which could not be."""
+    """Return which of the server's own plugins were asked, and which could not be."""
     return {"asked": list(asked), "unasked": data(unasked)}
 
 

@@ -184,14 +184,14 @@ def policy_error_lines(errors: Iterable[PolicyError], look: Look) -> Iterator[li
 
 
 def _part(kind: str) -> str:
-    """What plays the part of a policy, in a word of at most seven characters."""
+    """Return what plays the part of a policy, in a word of at most seven characters."""
     if kind.endswith("Binding"):
         return "binding"
     return "webhook" if kind.endswith("WebhookConfiguration") else "policy"
 
 
 def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iterator[list[str]]:
-    """What went by in silence, as one block, if anything did."""
+    """Yield what went by in silence, as one block, if anything did."""
     lines = []
     for notice in notices:
         place = f"{notice.place}: " if notice.place.file else ""
@@ -206,7 +206,7 @@ def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iter
 def plugin_lines(
     asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: Look
 ) -> Iterator[str]:
-    """Which built-in plugins could not be asked, and, for who wants to know, which were."""
+    """Yield which built-in plugins could not be asked, and, for who wants to know, which were."""
     if look.verbosity > 0 and asked:
         yield f"admission plugins asked: {', '.join(asked)}"
     reasons: dict[str, list[str]] = {}

@@ -61,7 +61,7 @@ class ReplayView(ReportView[ReplayReport]):
         return self.report.findings.problems
 
     def text(self, look: Look) -> str:
-        """Who is concerned, policy by policy, then tables."""
+        """Return who is concerned, policy by policy, then tables."""
         report, found = self.report, self.report.findings
         blocks = [*policy_error_lines(report.policy_errors, look)]
         blocks += _sighting_blocks("would have spoken", found.would, look)

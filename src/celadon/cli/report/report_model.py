@@ -184,15 +184,15 @@ class ReportView(Generic[Reported]):
         raise NotImplementedError
 
     def findings(self) -> Iterable[Finding]:
-        """What the report has found, besides inputs that could not be read."""
+        """Return what the report has found, besides inputs that could not be read."""
         raise NotImplementedError
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
-        """What these groups of findings stand for, and those that had no findings."""
+        """Return what these groups of findings stand for, and those that had no findings."""
         raise NotImplementedError
 
     def cases(self) -> Iterable[ReportCase]:
-        """What passed and what did not, besides inputs that could not be read."""
+        """Return what passed and what did not, besides inputs that could not be read."""
         raise NotImplementedError
 
     def page(self) -> Page:
@@ -229,7 +229,7 @@ def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCas
 def remark_sections(
     errors: Iterable[PolicyError], notices: Iterable[Notice], problems: Iterable[Problem]
 ) -> Iterator[Section]:
-    """What went wrong, or by without a word, as lists with headings."""
+    """Yield what went wrong, or by without a word, as lists with headings."""
     lists = {
         "Broken policies": tuple(f"{one.place}  {one.message}" for one in errors),
         "Notices": tuple(map(_noted, notices)),
@@ -254,7 +254,7 @@ class ReportForms:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What `-o` takes."""
+        """Return what `-o` takes."""
         return tuple(self.functions)
 
     @property

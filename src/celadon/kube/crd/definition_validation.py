@@ -76,7 +76,8 @@ _STATUS_ENABLED: Final = "if the status subresource is enabled"
 
 
 def definition_errors(obj: JsonObject, version: str = DEFAULT) -> list[FieldError]:
-    """Why an API server refuses to create a CustomResourceDefinition; `version` is its release."""
+    """Return why an API server refuses to create a CustomResourceDefinition; `version` is its
+    release."""
     spec = obj.get("spec") or {}
     return [
         *_metadata(obj, spec),

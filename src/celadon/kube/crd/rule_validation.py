@@ -93,7 +93,8 @@ class AskedRule:
 
 @dataclass(slots=True)
 class RuleOutcome:
-    """What the rules of an object say. `warnings` are errors forgiven because nothing changed."""
+    """Holds what the rules of an object say. `warnings` are errors forgiven because nothing
+    changed."""
 
     errors: list[FieldError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -23,8 +23,8 @@ EMPTY: Final[Lookups] = ObjectIndex()
 
 
 class ServiceNetwork(Protocol):
-    """Where services get addresses and ports. Faults are upstream's words for what is wrong with a
-    value that a client chose, empty if it can have it."""
+    """Says where services get addresses and ports. Faults are upstream's words for what is wrong
+    with a value that a client chose, empty if it can have it."""
 
     @property
     def families(self) -> Sequence[str]:
@@ -79,7 +79,7 @@ _NO_NETWORK: Final = PlaceholderNetwork()
 
 @dataclass(frozen=True, slots=True)
 class DefaultingContext:
-    """What a server adds of its own to one write.
+    """Holds what a server adds of its own to one write.
 
     `suffix` are the five random characters of generated names; `gates` overrides defaults.
 

@@ -369,7 +369,7 @@ def _came_not_empty(path: str) -> Condition:
 
 
 def conditions(rule: Rule) -> tuple[Condition, ...]:
-    """What has to hold of the object with the target, for a rule to do anything."""
+    """Return what has to hold of the object with the target, for a rule to do anything."""
     return tuple(_condition(path, want) for path, want in rule.get("when", {}).items())
 
 

@@ -258,7 +258,7 @@ def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
 
 
 def covers(wide: JsonObject, narrow: JsonObject) -> bool:
-    """Whether `wide` tolerates at least what `narrow` does, as far as upstream sees it."""
+    """Return whether `wide` tolerates at least what `narrow` does, as far as upstream sees it."""
     if wide == narrow:
         return True
     exists = wide.get("operator") == "Exists"

@@ -291,7 +291,7 @@ FieldsV1 = dict[str, Any]
 
 
 def to_fields_v1(fields: FieldSet) -> FieldsV1:
-    """Of a set, in the order in which servers write it."""
+    """Return the FieldsV1 of a set, in the order in which servers write it."""
     members, children = fields.members, fields.children
     if not children:
         return {element: {} for element in ordered(members)}

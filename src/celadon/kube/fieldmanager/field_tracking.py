@@ -146,7 +146,7 @@ MAX_ANNOTATIONS: Final = 256 * 1024
 
 
 def applied_configuration(live: JsonObject) -> dict[str, Any]:
-    """What was applied to the object last; empty where no annotation says so."""
+    """Return what was applied to the object last; empty where no annotation says so."""
     try:
         config = json.loads(metadata.annotations(live).get(LAST_APPLIED, ""))
     except ValueError:
@@ -229,8 +229,8 @@ def _relabelled(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """How a server knows the versions of a kind: the custom kinds, and an object of one version
-    shown in another."""
+    """Says how a server knows the versions of a kind: the custom kinds, and an object of one
+    version shown in another."""
 
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
     convert: Callable[[JsonObject, GroupVersionKind], JsonObject] = _relabelled
@@ -238,7 +238,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class FieldWriter:
-    """Who writes: the manager of the request (empty if it does not say), and when."""
+    """Says who writes: the manager of the request (empty if it does not say), and when."""
 
     manager: str
     now: str

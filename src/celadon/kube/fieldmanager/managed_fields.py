@@ -111,7 +111,7 @@ def decoded(entries: object) -> Managers:
 
 
 def entries_problem(entries: object) -> str:
-    """Why `metadata.managedFields` cannot be read; empty if they can."""
+    """Return why `metadata.managedFields` cannot be read; empty if they can."""
     try:
         decoded(entries)
     except EntryError as error:
@@ -235,7 +235,7 @@ def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
 
 
 def renews(new: JsonObject, old: JsonObject) -> bool:
-    """Whether a write of the new object makes an entry, or gives one another time."""
+    """Return whether a write of the new object makes an entry, or gives one another time."""
     mine, theirs = metadata.metadata(new), metadata.metadata(old)
     entries, before = mine.get("managedFields") or (), theirs.get("managedFields") or ()
     return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)

@@ -124,7 +124,7 @@ _BOOLEANS: Final = {
 
 
 def parse_bool(text: str) -> bool | None:
-    """None for what `ParseBool` refuses."""
+    """Return what `ParseBool` reads; None for what it refuses."""
     return _BOOLEANS.get(text)
 
 
@@ -238,7 +238,7 @@ def parse_media_type(text: str) -> str | None:
 
 
 def media_type_complaint(text: str) -> str:
-    """What Go says of a text that `parse_media_type` cannot read."""
+    """Return what Go says of a text that `parse_media_type` cannot read."""
     kind, slash, subtype = text.partition(";")[0].strip().partition("/")
     name, more = _cut(kind)
     if not name:

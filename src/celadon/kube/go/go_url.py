@@ -32,7 +32,7 @@ _VALID_ENCODED: Final = frozenset(b"!$&'()*+,;=:@[]%")
 
 
 class Part(enum.Enum):
-    """Where text stands in a URL."""
+    """Says where text stands in a URL."""
 
     PATH = "path"
     HOST = "host"

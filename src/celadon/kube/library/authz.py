@@ -139,7 +139,7 @@ class ResourceCheck(_Receiver):
 
 
 class Decision(_Receiver):
-    """What `check(...)` gives: the ruling, or the error that kept it from being made."""
+    """Holds what `check(...)` gives: the ruling, or the error that kept it from being made."""
 
     __slots__ = ("error", "reason", "ruling")
     cel_type = signatures.DECISION

@@ -125,7 +125,7 @@ def object_maker(type_: types.Type) -> Callable[[Mapping[str, Any]], PatchObject
 
 
 def unwrapped(value: object) -> Any:  # noqa: ANN401 - a value of CEL
-    """What an optional holds, or the value itself; an empty optional stays one."""
+    """Return what an optional holds, or the value itself; an empty optional stays one."""
     while isinstance(value, Optional) and value is not NONE:
         value = value.value
     return value

@@ -47,14 +47,14 @@ _NO_CONTENT_TYPE: Final = tag(3, LENGTH) + b"\0" + tag(4, LENGTH) + b"\0"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a body says it holds, and the message itself, not yet read."""
+    """Holds what a body says it holds, and the message itself, not yet read."""
 
     gvk: GroupVersionKind
     raw: bytes
 
 
 def has_message(gvk: GroupVersionKind) -> bool:
-    """Whether objects of this kind can be written and read."""
+    """Return whether objects of this kind can be written and read."""
     return message_of(gvk) is not None
 
 

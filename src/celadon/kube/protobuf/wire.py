@@ -114,7 +114,7 @@ def varint(value: int) -> bytes:
 
 
 def tag(number: int, wire_type: int) -> bytes:
-    """What stands before the value of a field."""
+    """Return what stands before the value of a field."""
     return varint(number << 3 | wire_type)
 
 

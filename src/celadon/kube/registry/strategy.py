@@ -50,7 +50,7 @@ Authorize = Callable[[Attributes], tuple[Ruling, str, str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What validation may know besides the objects. Without `authorize` nobody asks whether a
+    """Holds what validation may know besides the objects. Without `authorize` nobody asks whether a
     writer may read what the object refers to. `gates` are those that are not as by default."""
 
     version: str = DEFAULT
@@ -227,8 +227,8 @@ def write_errors(
     surroundings: Surroundings,
     special: Mapping[GroupKind, Strategy] = {},
 ) -> list[FieldError]:
-    """Why an object that validating admission would see is refused with 422; `old` is None for a
-    new one."""
+    """Return why an object that validating admission would see is refused with 422; `old` is None
+    for a new one."""
     strategy = strategy_of(target, special)
     if target.subresource == "scale" or old is None:
         return strategy.create(obj, surroundings)

@@ -139,7 +139,7 @@ def name_below(draft: Draft, target: Target) -> None:
 
 
 def stored_object(made: JsonObject, target: Target, context: DefaultingContext) -> dict[str, Any]:
-    """What is kept of an object that was admitted, and answered."""
+    """Return what is kept of an object that was admitted, and answered."""
     kind = target.kind
     kept = stored_form(made, kind, context)
     if target.schema is not None:

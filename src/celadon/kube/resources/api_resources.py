@@ -252,7 +252,7 @@ def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
 
 
 def is_established(definition: Mapping[str, Any]) -> bool:
-    """Whether a definition's resources are served."""
+    """Return whether a definition's resources are served."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
 

@@ -117,8 +117,8 @@ def enabled_plugins(
     disable: Iterable[str] = (),
     configured: Collection[str] = (),
 ) -> frozenset[str]:
-    """What `--enable-admission-plugins` and `--disable-admission-plugins` leave of the defaults;
-    `configured` are those that have the configuration without which they cannot run.
+    """Return what `--enable-admission-plugins` and `--disable-admission-plugins` leave of the
+    defaults; `configured` are those that have the configuration without which they cannot run.
 
     Raises UnusablePlugins, for unknown names in the words of k8s.io/apiserver
     `pkg/server/options/admission.go`.

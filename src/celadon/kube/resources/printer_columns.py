@@ -42,7 +42,8 @@ def _column(entry: Mapping[str, Any]) -> Column:
 
 
 def every_description(name: str) -> str:
-    """What a column of this name means where its resource does not say more; maybe nothing."""
+    """Return what a column of this name means where its resource does not say more; maybe
+    nothing."""
     description: str = schema_packs.load("columns")["every"].get(name, "")
     return description
 
@@ -60,7 +61,7 @@ def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
 
 @per_release()
 def scale_columns() -> tuple[Column, ...]:
-    """Of the subresource `scale`."""
+    """Return the columns of the subresource `scale`."""
     return tuple(map(_column, schema_packs.load("columns")["scale"]))
 
 

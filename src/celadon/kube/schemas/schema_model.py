@@ -78,7 +78,8 @@ class ValidationRule:
 
 @dataclass(frozen=True, slots=True)
 class ValueLimits:
-    """What only validates a value; None is no limit. Numbers keep the kind they are written in."""
+    """Holds what only validates a value; None is no limit. Numbers keep the kind they are written
+    in."""
 
     minimum: float | None = None
     maximum: float | None = None

@@ -45,7 +45,7 @@ _MAP_PUNCTUATION: Final = 6
 
 
 class View(enum.Enum):
-    """Whose eyes a schema is seen with: see the head of this module."""
+    """Says whose eyes a schema is seen with: see the head of this module."""
 
     PUBLISHED = "published"
     ACTUAL = "actual"

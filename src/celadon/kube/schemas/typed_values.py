@@ -99,7 +99,7 @@ def locate(error: DecodeError | Mismatch, step: Step) -> None:
 
 
 def json_kind(value: object, *, exact: bool = False) -> str:
-    """What Go calls a JSON value; `exact` shows the number itself, as for integer fields."""
+    """Return what Go calls a JSON value; `exact` shows the number itself, as for integer fields."""
     if isinstance(value, str):
         return "string"
     if isinstance(value, bool):

@@ -357,7 +357,7 @@ _DEFAULT_PORT: Final = 443
 
 
 def webhook_url_errors(text: str, path: FieldPath) -> list[FieldError]:
-    """What is wrong with the URL of a webhook."""
+    """Yield what is wrong with the URL of a webhook."""
     try:
         url = parse_url(text)
     except URLError as error:
@@ -387,8 +387,8 @@ _NO_NAMESPACE: Final = wording("", v1_34="service namespace is required")
 
 
 def webhook_service_errors(service: JsonObject, path: FieldPath) -> list[FieldError]:
-    """What is wrong with the service that a webhook is behind. Upstream hands name and namespace
-    over in the wrong order."""
+    """Yield what is wrong with the service that a webhook is behind. Upstream hands name and
+    namespace over in the wrong order."""
     errors = []
     if not service.get("namespace"):
         errors.append(fieldpath.required(path.child("name"), _NO_NAME.text))

@@ -56,7 +56,7 @@ _EVENT: Final = ("v1", "Event")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What the names of a kind may look like, and whether its objects live in namespaces.
+    """Says what the names of a kind may look like, and whether its objects live in namespaces.
 
     `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
     something. `namespaced` None: nobody looks at the namespace. `gate` must be on for these names;
@@ -87,7 +87,7 @@ IN_PATHS: Final = Naming(name_rules.path_segment_name, None, _path_prefix)
 
 
 def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
-    """Of a new object, in upstream's order."""
+    """Yield what is wrong with the metadata of a new object, in upstream's order."""
     yield from _names(meta, naming)
     if naming.namespaced:
         namespace = meta.get("namespace")
@@ -105,7 +105,8 @@ def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
 def validate_meta_of_update(
     meta: JsonObject, old: JsonObject, *, unconditional: bool = True
 ) -> Errors:
-    """What a server checks for all kinds: the name fits into a path, some fields do not change."""
+    """Yield what a server checks for all kinds: the name fits into a path, some fields do not
+    change."""
     yield from validate_object_meta(meta, IN_PATHS)
     yield from validate_object_meta_update(meta, old, unconditional=unconditional)
 

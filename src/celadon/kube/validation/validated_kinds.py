@@ -29,7 +29,7 @@ _USUAL: Final = default_gates()
 def validate_create(
     obj: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
 ) -> list[FieldError]:
-    """What is wrong with a new object."""
+    """Return what is wrong with a new object."""
     validation = validation_of(kind.group_kind)
     if validation is None:
         return []
@@ -62,7 +62,7 @@ def _metadata(meta: JsonObject, naming: Naming) -> Errors:
 def validate_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
 ) -> list[FieldError]:
-    """What is wrong with a changed object. Subresources are not validated here."""
+    """Return what is wrong with a changed object. Subresources are not validated here."""
     validation = validation_of(kind.group_kind)
     if validation is None:
         return []

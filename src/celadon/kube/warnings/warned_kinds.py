@@ -556,8 +556,8 @@ def kind_warnings(
     subresource: str = "",
     custom: bool = False,
 ) -> list[str]:
-    """Of an object as validation sees it; `old` is None for a new one. `custom`: a definition says
-    what the kind is."""
+    """Return the warnings of an object as validation sees it; `old` is None for a new one.
+    `custom`: a definition says what the kind is."""
     if subresource not in ("", "status"):
         return []
     if custom:
@@ -567,5 +567,6 @@ def kind_warnings(
 
 
 def warnings_before(kind: GroupKind, obj: JsonObject) -> list[str]:
-    """Of a new object as it was sent, when the server will change what is remarked upon."""
+    """Return the warnings of a new object as it was sent, when the server will change what is
+    remarked upon."""
     return list(converted_apparmor(obj)) if kind == GroupKind("", "Pod") else []

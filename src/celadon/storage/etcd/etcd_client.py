@@ -154,7 +154,7 @@ class Exchange:
             self._text = unquote(value.strip().decode("latin-1"))
 
     def messages(self) -> Iterator[bytes]:
-        """What has come completely since the last time."""
+        """Yield what has come completely since the last time."""
         came, start = self._came, 0
         while len(came) - start >= _PREFIX:
             end = start + _PREFIX + int.from_bytes(came[start + 1 : start + _PREFIX], "big")

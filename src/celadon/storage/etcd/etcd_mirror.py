@@ -113,7 +113,7 @@ class EtcdMirror:
             self._catch_up()
 
     async def _loaded(self, start: int) -> Keyspace:
-        """What there was at a revision, none before it."""
+        """Return what there was at a revision, none before it."""
         entries = [
             entry
             async for page in self._client.entries(self._spelling.first, start)

@@ -196,7 +196,7 @@ class RevisionWaiters:
         self._numbers = count()
 
     async def wait(self, revision: int, seconds: float) -> bool:
-        """Whether it is reached within that time."""
+        """Return whether it is reached within that time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         heappush(self._waiting, (revision, next(self._numbers), future))
@@ -541,7 +541,7 @@ class EtcdStore:
     async def _noticed(
         self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: Transaction
     ) -> TransactionAnswer:
-        """Whether etcd has room is known from what it says to writes that need some."""
+        """Return whether etcd has room is known from what it says to writes that need some."""
         needs_room = any(isinstance(one, Put) for one in transaction.operations)
         try:
             found = await answer

@@ -60,7 +60,7 @@ Query = Mapping[str, str]
 
 
 class ClusterError(Exception):
-    """Why there is no answer that could be used."""
+    """Says why there is no answer that could be used."""
 
 
 class ClusterUnreachable(ClusterError):
@@ -426,8 +426,8 @@ def _resource(
 
 
 def cluster_catalog(served: Iterable[Resource], definitions: Iterable[JsonObject]) -> Catalog:
-    """What the cluster serves, with what we know of it: built-in resources as we know them, those
-    of definitions with all their versions, others as discovery shows them."""
+    """Return what the cluster serves, with what we know of it: built-in resources as we know them,
+    those of definitions with all their versions, others as discovery shows them."""
     discovered = {resource.gvr: resource for resource in served}
     known = known_resources(all_versions=True)
     built_in = [resource for resource in known if resource.gvr in discovered]

@@ -101,7 +101,7 @@ class ConfigMapPolicies:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why the newest version of something is not in use, each with its place."""
+        """Return why the newest version of something is not in use, each with its place."""
         return tuple(text for one in self._known.values() for text in one.problems)
 
     def _read(self, config_map: JsonObject) -> _Known:
@@ -140,7 +140,7 @@ def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, l
 
 
 def _refusal(value: JsonObject, kind: str, version: str) -> str:
-    """Why an API server would not take it; empty if it would."""
+    """Return why an API server would not take it; empty if it would."""
     served = str(value["apiVersion"]).partition("/")[2]
     try:
         decoded = decode_object(value, kind, served)
@@ -224,7 +224,7 @@ class RegisteredPolicies(Generic[E]):
             yield GroupVersionKind(*version, kind.kind)
 
     def problems(self) -> Iterator[str]:
-        """Which objects cannot be used, and why."""
+        """Yield which objects cannot be used, and why."""
         for kind, _, decoding in self._parts:
             for name, text in decoding.problems.items():
                 yield f"{kind} `{name}`: {text}"

@@ -64,7 +64,7 @@ class AskedAuthorizer:
         self.asked = 0
 
     def known(self, attributes: Attributes) -> Answer | None:
-        """What was said lately; None if nobody asked."""
+        """Return what was said lately; None if nobody asked."""
         found = self._answers.get(attributes.identity)
         if found is None or found[0] <= self._clock():
             return None
@@ -226,7 +226,7 @@ class ClusterWorld:
         return self._params(resource).list(namespace)
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What the cluster's authorizer says."""
+        """Return what the cluster's authorizer says."""
         authorizer = self._view.authorizer
         found = self._answers.get(attributes.identity) or authorizer.known(attributes)
         if found is not None:

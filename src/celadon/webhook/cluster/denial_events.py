@@ -147,7 +147,7 @@ class DenialEvents:
             self._series.popitem(last=False)
 
     async def _counted(self, series: _Series, count: int, now: str) -> bool:
-        """Whether there still is an Event to count in: they end after an hour. Raises
+        """Return whether there still is an Event to count in: they end after an hour. Raises
         ClusterError."""
         series.count += count
         try:
@@ -194,8 +194,8 @@ def _event_name(about: str) -> str:
 
 
 def _denial(request: Request, verdict: Verdict) -> _Denial:
-    """What is only being created has no uid yet that anybody would find again, and what the server
-    has made of its `generateName` is another name the next time."""
+    """What is only being created has no uid yet that anybody would find again, and what the
+    server has made of its `generateName` is another name the next time."""
     obj = request.object or request.old_object or {}
     message = redacted(verdict.message, secret_texts(request))
     is_new = request.operation is Operation.CREATE and not request.subresource

@@ -88,7 +88,7 @@ class WatchedCollection:
 
     @property
     def is_synced(self) -> bool:
-        """Whether it has been known what there is, at some time."""
+        """Return whether it has been known what there is, at some time."""
         return self._synced.is_set()
 
     async def synced(self) -> None:
@@ -223,7 +223,8 @@ def _put(objects: dict[str, dict[str, JsonObject]], obj: JsonObject) -> None:
 
 
 def _is_too_new(status: JsonObject) -> bool:
-    """Whether the server has not come as far as we have: it lost something, or is another one."""
+    """Return whether the server has not come as far as we have: it lost something, or is another
+    one."""
     causes: Any = (status.get("details") or {}).get("causes") or ()
     return any(one.get("reason") == "ResourceVersionTooLarge" for one in causes)
 

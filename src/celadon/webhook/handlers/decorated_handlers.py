@@ -201,8 +201,8 @@ _ANY: Final = ("*",)
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What of a webhook's configuration is about requests. Selectors are LabelSelectors as in the
-    API; `match_conditions` are CEL expressions by name."""
+    """Says what of a webhook's configuration is about requests. Selectors are LabelSelectors as in
+    the API; `match_conditions` are CEL expressions by name."""
 
     rules: tuple[Mapping[str, Any], ...]
     namespace_selector: Mapping[str, Any] = field(default_factory=dict)
@@ -312,19 +312,19 @@ class Handler:
 
     @property
     def path(self) -> str:
-        """Where it is asked, below the application."""
+        """Return where it is asked, below the application."""
         return f"/{'mutate' if self.mutating else 'validate'}/{self.name}"
 
     @property
     def complaint(self) -> str:
-        """What a request is refused with for which the function is just false: the first line of
-        its docstring."""
+        """Return what a request is refused with for which the function is just false: the first
+        line of its docstring."""
         text = inspect.getdoc(self.function) or ""
         return text.partition("\n")[0].rstrip(".")
 
     @property
     def is_async(self) -> bool:
-        """Whether calling it gives something to await."""
+        """Return whether calling it gives something to await."""
         function = self.function
         while isinstance(function, functools.partial):
             function = function.func

@@ -54,8 +54,8 @@ def decoded(document: Mapping[str, Any], *, mutating: bool) -> WebhookConfigurat
 
 
 def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b"") -> dict[str, Any]:
-    """Where the application is: `service` is NAMESPACE/NAME[:PORT][/PATH], `url` its address,
-    `ca_bundle` PEM. ValueError if neither is given, or both."""
+    """Return where the application is: `service` is NAMESPACE/NAME[:PORT][/PATH], `url` its
+    address, `ca_bundle` PEM. ValueError if neither is given, or both."""
     if bool(service) == bool(url):
         raise ValueError("say where the webhook is: either `service` or `url`")
     found: dict[str, Any] = {"url": url.rstrip("/")} if url else {"service": _service(service)}

@@ -41,9 +41,9 @@ _NAMESPACES: Final = ("", "namespaces")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What becomes of a request. `object` is as the handlers have left it (None for a deletion),
-    `called` are the names of those that were asked, in order. `code`, `reason` and `message` are
-    what the client of the API would get; the message of an admission is empty."""
+    """Says what becomes of a request. `object` is as the handlers have left it (None for a
+    deletion), `called` are the names of those that were asked, in order. `code`, `reason` and
+    `message` are what the client of the API would get; the message of an admission is empty."""
 
     allowed: bool
     code: int

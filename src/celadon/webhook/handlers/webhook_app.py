@@ -257,8 +257,8 @@ class Webhook:
     def configurations(
         self, *, service: str = "", url: str = "", ca_bundle: bytes | str = b""
     ) -> list[dict[str, Any]]:
-        """What an API server is to be told, as manifests: a ValidatingWebhookConfiguration, a
-        MutatingWebhookConfiguration, or both.
+        """Return what an API server is to be told, as manifests: a ValidatingWebhookConfiguration,
+        a MutatingWebhookConfiguration, or both.
 
         Either `service` (NAMESPACE/NAME[:PORT][/PATH]) or `url` says where the application is;
         `ca_bundle` is PEM.
@@ -324,7 +324,7 @@ def _review(body: bytes) -> Review:
 
 
 def _seconds(query: bytes) -> float | None:
-    """How long the API server waits, `?timeout=5s`; None if it does not say."""
+    """Return how long the API server waits, `?timeout=5s`; None if it does not say."""
     texts = parse_qs(query.decode("latin-1")).get("timeout", [])
     found = parse_duration(texts[0]) if texts else None
     return found.nanoseconds / 1e9 if found is not None and found.nanoseconds > 0 else None

@@ -44,7 +44,7 @@ class PolicyAnswers:
         return plain_text(404, f"not found; there are {listed}\n")
 
     def checks(self) -> Iterator[tuple[bool, str]]:
-        """Whether there are policies, and whether they are the newest."""
+        """Yield whether there are policies, and whether they are the newest."""
         state = self._source.state()
         rules = self._source.rulebook()
         for remark in state.remarks:

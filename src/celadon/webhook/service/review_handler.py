@@ -92,7 +92,7 @@ def _int(text: str) -> int:
 
 
 def answer_bytes_of(document: dict[str, Any]) -> bytes:
-    """What is sent."""
+    """Return what is sent."""
     try:
         return _ENCODER.encode(document)
     except UnicodeEncodeError:  # a lone surrogate: repeated from the review
@@ -258,15 +258,15 @@ class Answering(Protocol):
         ...
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """What nobody has taken."""
+        """Return what nobody has taken."""
         ...
 
     def checks(self) -> Iterable[tuple[bool, str]]:
-        """What `/readyz` shows: whether it is well, and a line about it."""
+        """Return what `/readyz` shows: whether it is well, and a line about it."""
         ...
 
     def families(self) -> Iterable[Family]:
-        """What `/metrics` shows."""
+        """Return what `/metrics` shows."""
         ...
 
     async def run(self) -> None:
@@ -315,7 +315,8 @@ class Target:
 
 
 def seconds_to_answer(request: HttpRequest, most: float) -> float:
-    """How long the caller waits, by `?timeout=`; `most` if it waits longer, or does not say."""
+    """Return how long the caller waits, by `?timeout=`; `most` if it waits longer, or does not
+    say."""
     given = parse_duration(request.first("timeout"))
     return most if given is None or given.nanoseconds <= 0 else min(given.nanoseconds / 1e9, most)
 

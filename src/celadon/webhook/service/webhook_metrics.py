@@ -77,7 +77,7 @@ class ReviewMetrics:
         self.http_requests.add((path, str(code)))
 
     def families(self) -> Iterable[Family]:
-        """What every webhook shows."""
+        """Return what every webhook shows."""
         return (
             Gauge(
                 Description(
@@ -150,7 +150,7 @@ class WebhookMetrics:
         self._until_timed = 0
 
     def is_timed(self) -> bool:
-        """Whether the policies of this review are to be timed."""
+        """Return whether the policies of this review are to be timed."""
         self._until_timed -= 1
         if self._until_timed > 0:
             return False

@@ -180,11 +180,11 @@ class ServedCertificate:
 
     @property
     def trusted(self) -> bytes:
-        """What clients should trust: the `caBundle`, PEM."""
+        """Return what clients should trust: the `caBundle`, PEM."""
         return self._tls.trusted
 
     def reload(self) -> bool:
-        """Whether files have changed, and are in use now."""
+        """Return whether files have changed, and are in use now."""
         changed = self._tls.reload()
         if changed:
             self._expires = _end_of(self._pem())
@@ -196,7 +196,7 @@ class ServedCertificate:
 
 
 def certificate_of(settings: TlsSettings, listen: Address) -> ServedCertificate | None:
-    """None for plain HTTP. Raises StartError."""
+    """Return the certificate of a server; None for plain HTTP. Raises StartError."""
     kept = CredentialsFolder(None)
     now = datetime.now(UTC)
     try:

@@ -17,7 +17,7 @@ MOST_BYTES: Final = 7 << 20
 
 
 class Certificate(Protocol):
-    """What TLS needs, from files or made by ourselves."""
+    """Holds what TLS needs, from files or made by ourselves."""
 
     @property
     def context(self) -> ssl.SSLContext:

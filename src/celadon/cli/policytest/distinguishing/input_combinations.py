@@ -538,12 +538,13 @@ class InputCombinations:
 
 
 def _is_about_matching(alteration: Alteration) -> bool:
-    """Whether it shows by which requests come to the policy, and with which params."""
+    """Return whether it shows by which requests come to the policy, and with which params."""
     return not alteration.path or bool(_MATCHING.intersection(alteration.path))
 
 
 def _count(sizes: Sequence[int], strength: int) -> int:
-    """How many combinations there are: of so many inputs at most, each with so many changes."""
+    """Return how many combinations there are: of so many inputs at most, each with so many
+    changes."""
     return sum(prod(some) for count in range(strength + 1) for some in combinations(sizes, count))
 
 

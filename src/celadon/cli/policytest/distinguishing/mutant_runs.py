@@ -14,17 +14,16 @@ from typing import Any, Final, NamedTuple
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.policytest.coverage_counts import Measured
-from celadon.cli.policytest.distinguishing.altered_benches import (
-    altered_bench,
-    compiled_policy,
-    is_same_object,
-)
 from celadon.cli.policytest.distinguishing.input_combinations import (
     InputCombinations,
     PolicyInputs,
     Space,
 )
-from celadon.cli.policytest.distinguishing.killing_cases import CaseWriter
+from celadon.cli.policytest.distinguishing.mutant_judging import (
+    altered_bench,
+    compiled_policy,
+    is_same_object,
+)
 from celadon.cli.policytest.distinguishing.policy_stages import (
     Stage,
     as_original,
@@ -32,6 +31,7 @@ from celadon.cli.policytest.distinguishing.policy_stages import (
     is_mutating,
     stages,
 )
+from celadon.cli.policytest.distinguishing.proposed_cases import CaseWriter
 from celadon.cli.policytest.distinguishing.request_pool import Generated, RequestPool
 from celadon.cli.policytest.mutants.alteration_counts import (
     AlterationResult,
@@ -42,7 +42,7 @@ from celadon.cli.policytest.mutants.alteration_counts import (
 from celadon.cli.policytest.mutants.canonical_expressions import is_same
 from celadon.cli.policytest.mutants.mutated_files import diff
 from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations
-from celadon.cli.policytest.run.case_bench import Bench
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, PolicyTest
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube.resources import Catalog
@@ -90,7 +90,7 @@ class DifferenceSearch:
         self._combinations = InputCombinations(self._pool, inputs, name)
 
     def difference(self, alteration: Alteration) -> Difference:
-        """What the search comes to."""
+        """Return what the search comes to."""
         other = altered_bench(self._stage.bench, alteration)
         inside = self._is_inside(alteration)
         alike = proposals = 0
@@ -134,7 +134,7 @@ class DifferenceSearch:
                     yield one
 
     def _is_inside(self, alteration: Alteration) -> bool:
-        """Whether it shows only where the policy is evaluated."""
+        """Return whether it shows only where the policy is evaluated."""
         path = alteration.path
         return path[:1] == ("spec",) and path[1] in _INSIDE
 
@@ -153,7 +153,7 @@ _ALONE: Final = "nothing else in the tests changes objects, so no policy is aske
 
 
 def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
-    """Why it makes no difference on any stage; empty if that is not proved."""
+    """Return why it makes no difference on any stage; empty if that is not proved."""
     if alteration.expression is not None:
         text = str(alteration.document.value_at(alteration.path))
         return _LOGIC if is_same(text, alteration.expression.text) else ""

@@ -16,9 +16,9 @@ from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.webhook_documents import Said
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.coverage_counts import Measured
-from celadon.cli.policytest.distinguishing.altered_benches import altered_bench, compiles
+from celadon.cli.policytest.distinguishing.mutant_judging import altered_bench, compiles
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench, Sent
+from celadon.cli.policytest.run.case_judging import Bench, Sent
 from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch
 from celadon.cli.policytest.run.case_running import full_name, run_case
 from celadon.cli.reading.documents import Document
@@ -67,14 +67,14 @@ class Glance:
 
     @property
     def answer(self) -> tuple[Any, ...]:
-        """What a client and the audit log get to see."""
+        """Return what a client and the audit log get to see."""
         if self.sent is None or self._verdict is None:
             return ()
         return _answer(self.sent, self._verdict)
 
     @property
     def signs(self) -> tuple[Any, ...]:
-        """Which parts of policies had a say, whatever they said."""
+        """Return which parts of policies had a say, whatever they said."""
         if self.sent is None or self._verdict is None:
             return ()
         return _signs(self.sent.said, self._verdict)
@@ -118,7 +118,7 @@ def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:
 
 
 def _said(said: Said) -> tuple[Any, ...]:
-    """What mutating policies had to say besides the object."""
+    """Return what mutating policies had to say besides the object."""
     happened = said.mutation
     if happened is None:
         return (None,)
@@ -126,8 +126,8 @@ def _said(said: Said) -> tuple[Any, ...]:
 
 
 def _spoken(said: Said, verdict: Verdict) -> set[tuple[Any, ...]]:
-    """What expressions of which policies have said, through whatever binding, and what they would
-    have said if it were not ignored."""
+    """Return what expressions of which policies have said, through whatever binding, and what they
+    would have said if it were not ignored."""
     failures = () if said.mutation is None else said.mutation.failures
     return {
         *((one.policy, str(one.source), one.message, one.denies) for one in verdict.decisions),
@@ -226,7 +226,7 @@ class Stage:
         return None
 
     def is_valid(self, alteration: Alteration, name: str) -> bool:
-        """Whether the API server would take it. Expressions are all that can be wrong."""
+        """Return whether the API server would take it. Expressions are all that can be wrong."""
         if alteration.expression is None or not self.cases:
             return True
         other = altered_bench(self.bench, alteration)
@@ -234,7 +234,7 @@ class Stage:
 
 
 def is_mutating(alteration: Alteration) -> bool:
-    """Whether it is about a policy that changes objects."""
+    """Return whether it is about a policy that changes objects."""
     return str(alteration.document.value["kind"]).startswith("Mutating")
 
 

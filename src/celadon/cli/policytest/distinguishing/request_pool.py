@@ -24,9 +24,9 @@ from celadon.cel.syntax import walk
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.questions import refusal, user_info
-from celadon.cli.policytest.distinguishing.altered_benches import compiled_policy
+from celadon.cli.policytest.distinguishing.mutant_judging import compiled_policy
 from celadon.cli.policytest.distinguishing.policy_stages import Glance, glance
-from celadon.cli.policytest.run.case_bench import Bench
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.scaffolding.read_places import (
     ReadPlaces,
@@ -101,7 +101,7 @@ class CaseChanges:
         return replace(case, object=document) if root == "object" else replace(case, old=document)
 
     def value_at(self, case: Case, place: Path) -> Any:  # noqa: ANN401 - any JSON
-        """What is there now; None if nothing is."""
+        """Return what is there now; None if nothing is."""
         root, *steps = _NAMES.get(place[:2], place[:2]) + place[2:]
         return value_at(self._given(case, str(root)), steps)
 
@@ -113,7 +113,7 @@ class CaseChanges:
         return case if changed is None else changed
 
     def _given(self, case: Case, root: str) -> JsonObject | None:
-        """What stands for a variable of expressions."""
+        """Return what stands for a variable of expressions."""
         match root:
             case "object":
                 return case.object.value
@@ -184,12 +184,13 @@ def _are_texts(value: object) -> bool:
 
 
 def _may_be(value: object, now: object) -> bool:
-    """Whether something may stand where this stands now: anything for nothing, else the like."""
+    """Return whether something may stand where this stands now: anything for nothing, else the
+    like."""
     return value is None or now is None or type(value) is type(now)
 
 
 def _is_like(made: JsonObject, given: JsonObject) -> bool:
-    """Whether it is of the same kind and has a name, if it is an object."""
+    """Return whether it is of the same kind and has a name, if it is an object."""
     if "kind" not in given:
         return True
     kinds = [(one.get("apiVersion"), one.get("kind")) for one in (made, given)]

@@ -50,7 +50,7 @@ class ExpectationReader:
         self._problems = problems
 
     def read(self, path: Path) -> Expectation:
-        """What is expected, at a path of the test."""
+        """Return what is expected, at a path of the test."""
         given: Any = self._test.value_at(path)
         place = self._place(path)
         if given == SNAPSHOT:
@@ -175,7 +175,7 @@ class CaseFields:
         )
 
     def _request_objects(self, at: Path) -> tuple[Document | None, Document | None]:
-        """What is asked about, and what it replaces."""
+        """Return what is asked about, and what it replaces."""
         operation = self._get(at, "operation", "CREATE")
         base = self._object(at, "object")
         document = self._patched(at, base, "patch")
@@ -208,8 +208,8 @@ class CaseFields:
         return self._objects.patched(found, path) if path else found
 
     def around(self, at: Path) -> tuple[Document, ...]:
-        """What a case, or the test itself (an empty path), has in its cluster; the same documents
-        for all that say nothing of their own."""
+        """Return what a case, or the test itself (an empty path), has in its cluster; the same
+        documents for all that say nothing of their own."""
         if not at:
             return self._cluster(())
         return (*self._shared(), *self._cluster(at))
@@ -276,7 +276,7 @@ class CaseFields:
         return self._answers[path]
 
     def _path(self, at: Path, name: str) -> Path:
-        """Where a field of a case stands; empty if it is not given."""
+        """Return where a field of a case stands; empty if it is not given."""
         for holder in (at, (_DEFAULTS,)):
             given = self._test.value_at(holder)
             if isinstance(given, dict) and name in given:

@@ -30,7 +30,7 @@ _REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATI
 
 
 def is_policy_test(document: Document) -> bool:
-    """Whether it is one, of whatever version."""
+    """Return whether it is one, of whatever version."""
     return is_own(document, KIND)
 
 

@@ -61,7 +61,7 @@ class ObjectReader:
         return [one for file in files for one in self._documents(file, ())]
 
     def _below(self, given: str, path: Path) -> Iterator[Document]:
-        """What is in a file, in the files of a folder or in those that a pattern matches."""
+        """Yield what is in a file, in the files of a folder or in those that a pattern matches."""
         for file in sources.expand([self._path(given)]):
             if isinstance(file, Problem):
                 self._complain(path, file.message)

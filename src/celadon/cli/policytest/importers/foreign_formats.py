@@ -39,7 +39,7 @@ _NAMES: Final = frozenset(
 
 
 def has_foreign_name(file: str) -> bool:
-    """Whether a file of a folder is called as tests of other tools are."""
+    """Return whether a file of a folder is called as tests of other tools are."""
     return os.path.basename(file) in _NAMES
 
 

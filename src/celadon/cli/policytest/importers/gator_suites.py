@@ -132,7 +132,7 @@ _PARAMETERS: Final = (
 
 
 def is_gator_suite(value: object) -> bool:
-    """Whether a document is one."""
+    """Return whether a document is one."""
     return (
         isinstance(value, Mapping)
         and value.get("kind") == "Suite"
@@ -303,7 +303,8 @@ class _Gator:
 
 
 def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]) -> str:
-    """Why what a template or a constraint says cannot be said in a policy; empty if it can."""
+    """Return why what a template or a constraint says cannot be said in a policy; empty if it
+    can."""
     for field in given:
         if field not in known:
             whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
@@ -312,7 +313,7 @@ def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]
 
 
 def _unenforced(constraint: Mapping[str, Any]) -> str:
-    """Why gator itself does not ask a constraint; empty if it does."""
+    """Return why gator itself does not ask a constraint; empty if it does."""
     spec = constraint.get("spec") or {}
     if spec.get("enforcementAction") != "scoped":
         return ""
@@ -325,7 +326,7 @@ def _unenforced(constraint: Mapping[str, Any]) -> str:
 
 
 def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
-    """What a PolicyTest has for an assertion, or why it has nothing."""
+    """Return what a PolicyTest has for an assertion, or why it has nothing."""
     wanted = assertion.get("violations", "yes")
     message = assertion.get("message")
     if wanted in ("no", False) or (wanted == 0 and not isinstance(wanted, bool)):
@@ -410,7 +411,7 @@ def _policy(
 
 
 def _conditions(match: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What `match` asks for besides selectors, by what it is about."""
+    """Yield what `match` asks for besides selectors, by what it is about."""
     kinds = [_kind_condition(one) for one in match.get("kinds") or ()]
     if kinds:
         yield "kinds", " || ".join(kinds)
@@ -452,7 +453,7 @@ def _matches(value: str, pattern: str) -> str:
 
 
 def _is_matched(one: Mapping[str, Any], constraint: Mapping[str, Any]) -> bool:
-    """Whether a constraint is about an object, by kind and namespace; what is not sees no
+    """Return whether a constraint is about an object, by kind and namespace; what is not sees no
     violation, which is another thing than to be admitted."""
     match = (constraint.get("spec") or {}).get("match") or {}
     group, _, _ = str(one.get("apiVersion", "")).rpartition("/")

@@ -42,7 +42,7 @@ _STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
 
 
 def is_kubescape_test(value: object) -> bool:
-    """Whether a document is one."""
+    """Return whether a document is one."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -217,7 +217,7 @@ _NO_MATTER: Final = frozenset({"metadata", "status", "details"})
 
 
 def is_review(value: object) -> bool:
-    """Whether a document is an AdmissionReview with a request."""
+    """Return whether a document is an AdmissionReview with a request."""
     return (
         isinstance(value, Mapping)
         and value.get("kind") == "AdmissionReview"
@@ -243,7 +243,7 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
 
 
 def request_fields(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case has of the request of a review."""
+    """Return what a case has of the request of a review."""
     case = {ours: request[theirs] for theirs, ours in _TAKEN.items() if request.get(theirs)}
     if "object" not in case and "oldObject" in case:
         case["object"] = case.pop("oldObject")  # what a DELETE is about
@@ -257,7 +257,7 @@ def _name(request: Mapping[str, Any]) -> str:
 
 
 def _expected(way: Rewriting, response: Any) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
-    """What the response says; None, and a problem, where it says nothing."""
+    """Return what the response says; None, and a problem, where it says nothing."""
     if not isinstance(response, Mapping) or not isinstance(response.get("allowed"), bool):
         way.say((), "no expectation: the review has no `response` with `allowed`")
         return None

@@ -87,7 +87,7 @@ _ALL_PARAMS: Final = {"selector": {}, "parameterNotFoundAction": "Deny"}
 
 
 def is_kyverno_test(value: object) -> bool:
-    """Whether a document is one; those of early versions have no `apiVersion`."""
+    """Return whether a document is one; those of early versions have no `apiVersion`."""
     if not isinstance(value, Mapping):
         return False
     version = value.get("apiVersion")
@@ -256,7 +256,7 @@ class _Kyverno:
         return found
 
     def _after(self, path: Path, result: Mapping[str, Any]) -> list[Document] | None:
-        """What the resources are to become; None where nothing is said about that."""
+        """Return what the resources are to become; None where nothing is said about that."""
         for name in ("patchedResources", "patchedResource"):
             given = result.get(name)
             if isinstance(given, str):
@@ -283,15 +283,15 @@ def _is_of_kubernetes(result: Mapping[str, Any]) -> bool:
 
 
 def _other_kind(result: Mapping[str, Any]) -> str:
-    """Why a result for a policy of Kyverno's own is left out. Go reads names of fields in any
-    case."""
+    """Return why a result for a policy of Kyverno's own is left out. Go reads names of fields in
+    any case."""
     given = {str(name).lower() for name, value in result.items() if value is True}
     kind = next((kind for name, kind in _OTHER_KINDS.items() if name in given), _FIRST_KIND)
     return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
 
 
 def _binding(policy: Document) -> dict[str, Any]:
-    """What binds a policy to all there is, and to all params."""
+    """Return what binds a policy to all there is, and to all params."""
     has_params = policy.value_at(("spec", "paramKind")) is not None
     spec = {"policyName": metadata.name(policy.value)}
     return spec | ({"paramRef": _ALL_PARAMS} if has_params else {})

@@ -109,8 +109,8 @@ class Rewriting:
                 self.say((*path, name), f"`{name}` has no equal in a PolicyTest")
 
     def others(self, path: Path, known: Collection[str]) -> str:
-        """Which field of a map is not known, as a reason to leave something out; empty if all
-        are."""
+        """Return which field of a map is not known, as a reason to leave something out; empty if
+        all are."""
         given = self._source.value_at(path)
         for name in given if isinstance(given, Mapping) else ():
             if name not in known:
@@ -142,7 +142,7 @@ class Rewriting:
         return []
 
     def manifests(self, path: Path) -> list[Document]:
-        """What is in the files of a list."""
+        """Return what is in the files of a list."""
         return self.objects.manifests(path) if self.files(path) else []
 
     def reference(self, found: Document, others: Sequence[Document]) -> dict[str, Any]:
@@ -233,8 +233,8 @@ def _told_apart(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def after_mutation(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What an expectation says of an object that was mutated from the one to the other: all that is
-    wanted, and null for what is gone."""
+    """Return what an expectation says of an object that was mutated from the one to the other: all
+    that is wanted, and null for what is gone."""
     found: dict[str, Any] = dict.fromkeys((key for key in before if key not in wanted), None)
     for key, value in wanted.items():
         old = before.get(key)

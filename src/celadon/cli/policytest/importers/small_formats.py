@@ -32,7 +32,7 @@ class _UnfitError(ValueError):
 
 
 def is_cel_go_test(value: object) -> bool:
-    """Whether a document is one."""
+    """Return whether a document is one."""
     return isinstance(value, Mapping) and any(
         isinstance(section, Mapping) and isinstance(section.get("tests"), list)
         for name in _SECTIONS
@@ -117,7 +117,7 @@ def _expected(output: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
 
 
 def _evaluated(expression: object) -> object:
-    """What an expression without variables comes to."""
+    """Return what an expression without variables comes to."""
     text = str(expression)
     if text.strip() in _NOTHING:
         return None
@@ -173,7 +173,7 @@ _VERDICTS: Final = {
 
 
 def is_kaptest(value: object) -> bool:
-    """Whether a document is such a manifest."""
+    """Return whether a document is such a manifest."""
     return (
         isinstance(value, Mapping)
         and "kind" not in value
@@ -244,7 +244,7 @@ class _Kaptest:
         way.add(case, path)
 
     def _request(self, new: Document | None, old: Document | None) -> dict[str, Any]:
-        """What is asked."""
+        """Return what is asked."""
         refer = self._way.reference
         found: dict[str, Any] = {}
         if new is None:
@@ -336,7 +336,8 @@ class _Kaptest:
 
 
 def _fits(document: Document, given: Mapping[str, Any]) -> bool:
-    """Whether it is the object that a test means; a namespace must be named if it has one."""
+    """Return whether it is the object that a test means; a namespace must be named if it has
+    one."""
     group, kind = document.group_kind
     has = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
     return (
@@ -360,7 +361,7 @@ _REASON: Final = "a test of Chainsaw: its steps need a cluster"
 
 
 def is_chainsaw_test(value: object) -> bool:
-    """Whether a document is one."""
+    """Return whether a document is one."""
     return (
         isinstance(value, Mapping)
         and value.get("kind") == "Test"

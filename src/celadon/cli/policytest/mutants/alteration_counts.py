@@ -89,7 +89,7 @@ class Alterations:
     results: tuple[AlterationResult, ...] = ()
 
     def count(self, fate: Fate) -> int:
-        """How many came to that."""
+        """Return how many came to that."""
         return sum(one.fate is fate for one in self.results)
 
     @property

@@ -65,13 +65,13 @@ it is."""
 
 
 def is_logic(node: Expr) -> bool:
-    """Whether it combines conditions."""
+    """Return whether it combines conditions."""
     return isinstance(node, Call) and node.function in _LOGIC
 
 
 def tabulated(node: Expr, text: Callable[[Expr], str], made: Callable[[], int]) -> Expr:
-    """What stands for all combinations with the same table: a truth value, a condition, or a call
-    whose name is the table and whose arguments are the conditions that matter. `text` tells
+    """Return what stands for all combinations with the same table: a truth value, a condition, or a
+    call whose name is the table and whose arguments are the conditions that matter. `text` tells
     conditions apart, `made` gives ids. Of too many conditions nothing is said: the node itself."""
     atoms: dict[str, Expr] = {}
     _collect(node, text, atoms)
@@ -142,7 +142,7 @@ def _absorbed(left: str, right: str, decides: str) -> str:
 
 
 def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[str, ...]) -> bool:
-    """Whether the outcome of an atom makes a difference."""
+    """Return whether the outcome of an atom makes a difference."""
     return any(
         table[(*given[:number], other, *given[number + 1 :])] != came
         for given, came in table.items()
@@ -178,7 +178,7 @@ def canonical_text(ast: Ast) -> str:
 
 
 def is_same(text: str, other: str) -> bool:
-    """Whether it is proved that two expressions come to the same, for any input."""
+    """Return whether it is proved that two expressions come to the same, for any input."""
     trees = [unexpanded_tree(one) for one in (text, other)]
     found = {None if one is None else canonical_text(one) for one in trees}
     return len(found) == 1 and None not in found

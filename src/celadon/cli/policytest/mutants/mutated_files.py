@@ -81,7 +81,7 @@ def _whole(document: Document) -> _Edit:
 
 
 def _says(document: Document, edit: _Edit, altered: dict[str, Any]) -> bool:
-    """Whether the documents of the chunk are what they were but for this one."""
+    """Return whether the documents of the chunk are what they were but for this one."""
     text = document.chunk.text
     made = text[: edit.start] + edit.text + text[edit.end :]
     before, after = (list(DocumentReader().read(Text("", one))) for one in (text, made))

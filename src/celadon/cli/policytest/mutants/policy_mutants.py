@@ -196,7 +196,7 @@ class Alteration:
 
     @property
     def text(self) -> str:
-        """What is changed into what, in a line."""
+        """Return what is changed into what, in a line."""
         if self.expression is not None:
             old, new = _excerpts(self.expression.old, self.expression.new)
             return f"`{old}` becomes `{new}`"
@@ -246,8 +246,9 @@ def _with_value(holder: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - a
 
 
 def different_part(old: str, new: str) -> tuple[int, int]:
-    """How many characters both begin with, and how many they end with. What is left of the old text
-    has something in it, and no white space at its ends, whose place in a file is not certain."""
+    """Return how many characters both begin with, and how many they end with. What is left of the
+    old text has something in it, and no white space at its ends, whose place in a file is not
+    certain."""
     head = _same(old, new)
     tail = _same(old[head:][::-1], new[head:][::-1])
     while head and not old[head : len(old) - tail][:1].strip():
@@ -258,7 +259,7 @@ def different_part(old: str, new: str) -> tuple[int, int]:
 
 
 def _same(left: str, right: str) -> int:
-    """How many characters both begin with."""
+    """Return how many characters both begin with."""
     found = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

@@ -17,7 +17,7 @@ from celadon.cli.check.check_report import (
     Violation,
 )
 from celadon.cli.check.cluster import Cluster
-from celadon.cli.policytest.run.case_bench import Judged
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,
@@ -101,7 +101,7 @@ def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 
 
 def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
-    """What policies say, and what the API server makes of it."""
+    """Return what policies say, and what the API server makes of it."""
     result = outcome.result
     found = [one.message for one in deciding]
     whole = [result.sentence] if result.sentence else []
@@ -262,7 +262,7 @@ def _case_outcomes_verdict(
 
 
 def refused_by_server(result: ObjectResult) -> bool:
-    """Whether it is refused, and not by a policy."""
+    """Return whether it is refused, and not by a policy."""
     return result.is_refused and result.denial is None
 
 

@@ -65,7 +65,7 @@ class TextMatch:
     place: Place = field(default_factory=Place)
 
     def holds(self, actual: str) -> bool:
-        """Whether a text is as expected."""
+        """Return whether a text is as expected."""
         match self.how:
             case How.IS:
                 return actual == self.text
@@ -232,8 +232,8 @@ class Mismatch:
 
 
 class Status(enum.Enum):
-    """How a case ended. `VACUOUS`: all is as expected, but that means nothing. `BROKEN`: it could
-    not be run."""
+    """Says how a case ended. `VACUOUS`: all is as expected, but that means nothing. `BROKEN`: it
+    could not be run."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -261,7 +261,7 @@ class CaseResult:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the run fails because of it."""
+        """Return whether the run fails because of it."""
         return self.status not in {Status.PASSED, Status.SKIPPED}
 
 
@@ -310,7 +310,7 @@ class RunReport:
 
     @property
     def is_unnoticed(self) -> bool:
-        """Whether fewer alterations were killed than are wanted."""
+        """Return whether fewer alterations were killed than are wanted."""
         found = self.alterations
         return found is not None and found.score < self.killed_wanted
 
@@ -322,7 +322,7 @@ class RunReport:
 
     @property
     def is_uncovered(self) -> bool:
-        """Whether less is covered than is wanted."""
+        """Return whether less is covered than is wanted."""
         found = self.coverage
         return found is not None and found.percentage < self.coverage_wanted
 
@@ -346,17 +346,17 @@ class RunReport:
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """What could not be read, each once."""
+        """Return what could not be read, each once."""
         found = (*self.problems, *(one for test in self.tests for one in test.problems))
         return tuple(dict.fromkeys(found))
 
     @property
     def doubted(self) -> bool:
-        """Whether a case that passes means less than it seems."""
+        """Return whether a case that passes means less than it seems."""
         return any(test.doubts or any(one.doubts for one in test.cases) for test in self.tests)
 
     def count(self, status: Status) -> int:
-        """How many cases ended so."""
+        """Return how many cases ended so."""
         return sum(case.status is status for case in self.cases)
 
     @property

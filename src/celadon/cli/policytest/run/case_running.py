@@ -15,8 +15,8 @@ from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.crashes import crash
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseResult,
@@ -69,7 +69,7 @@ class ChosenCases(NamedTuple):
 def run_tests(
     tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
 ) -> RunReport:
-    """What comes of all tests. `step` is told how many cases are done."""
+    """Return what comes of all tests. `step` is told how many cases are done."""
     chosen = chosen_cases(tests, options)
     left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
     to_run = [one for one in chosen if one.cases or not one.test.cases]
@@ -192,7 +192,7 @@ def run_test(
 
 
 def run_case(bench: Bench, case: Case, tally: CoverageTally | None = None) -> CaseResult:
-    """What comes of a case; errors of our own are not the others' trouble."""
+    """Return what comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
         return CaseResult(case, bench.version, Status.SKIPPED)
     try:

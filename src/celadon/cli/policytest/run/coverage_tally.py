@@ -10,7 +10,7 @@ from celadon.admission.registration import Policy
 from celadon.cli.check.policy_set import Placed
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
 from celadon.cli.policytest.coverage_counts import Coverage, Goal
-from celadon.cli.policytest.run.case_bench import Judged
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import CaseOutcome, CaseVerdict
 
 
@@ -51,7 +51,7 @@ class CoverageTally:
 
 
 def _explained(judged: Judged, outcome: CaseOutcome) -> Iterator[Explanation]:
-    """What the request went through: one that is refused meets nobody further on."""
+    """Yield what the request went through: one that is refused meets nobody further on."""
     if judged.mutation is not None:
         yield judged.mutation
         if not judged.mutation.verdict.allowed:

@@ -15,7 +15,7 @@ from celadon.cel.extend import Literal
 from celadon.cel.tracing import written_tree
 from celadon.cli.check.check_report import Violation
 from celadon.cli.explain.value_texts import brief, shortened
-from celadon.cli.policytest.run.case_bench import Judged
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import CaseOutcome, PartValue
 
 _MOST_CHARACTERS: Final = 100

@@ -104,5 +104,5 @@ class Doubt:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether the case fails because of it, even if all is as expected."""
+        """Return whether the case fails because of it, even if all is as expected."""
         return self.vacuity not in POINTED_OUT

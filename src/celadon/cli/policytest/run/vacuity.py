@@ -24,8 +24,8 @@ from celadon.admission import (
 from celadon.admission.registration import MatchResources, Rule
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.policy_set import Placed, PolicySet
-from celadon.cli.policytest.run.case_bench import Judged
 from celadon.cli.policytest.run.case_comparison import decisive, overlaid
+from celadon.cli.policytest.run.case_judging import Judged
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,
@@ -79,7 +79,7 @@ def unmatched_reasons(
     found: PolicySet,
     version: str,
 ) -> Iterator[Doubt]:
-    """Why the policy of this name, of a set, did not look at the request."""
+    """Yield why the policy of this name, of a set, did not look at the request."""
     placed = found.policies[name]
     own = [note for note in notes if note.policy == name]
     outcomes = {note.outcome for note in own} or {Outcome.POLICY_UNMATCHED}
@@ -118,7 +118,7 @@ def _unmatched(
     matches: Callable[[MatchResources], bool],
     found: PolicySet,
 ) -> Iterator[Doubt]:
-    """Why the constraints of a policy do not match, or those of no binding."""
+    """Yield why the constraints of a policy do not match, or those of no binding."""
     constraints = placed.value.spec.match_constraints
     if constraints is not None and not matches(constraints):
         for part in _different(constraints, matches):
@@ -132,7 +132,7 @@ def _unmatched(
 def _unbinding(
     binding: Placed[Any], request: Request, matches: Callable[[MatchResources], bool]
 ) -> Iterator[Doubt]:
-    """Why a binding does not match."""
+    """Yield why a binding does not match."""
     resources = binding.value.spec.match_resources
     for part in _different(resources, matches):
         said = f"binding `{binding.value.name}`: {_said(part, resources, request)}"
@@ -142,7 +142,7 @@ def _unbinding(
 def _of_note(
     note: Note, placed: Placed[Any], request: Request, world: World, found: PolicySet, version: str
 ) -> Iterator[Doubt]:
-    """Why a binding, a condition or a param let the request pass."""
+    """Yield why a binding, a condition or a param let the request pass."""
     if note.outcome is Outcome.BINDING_UNMATCHED:
         yield from _unbinding(
             found.bindings[note.binding], request, _trial(request, world, version)
@@ -161,7 +161,7 @@ def _of_note(
 def _because_of_circumstances(
     note: Note, place: Place, request: Request, world: World, found: PolicySet, version: str
 ) -> Iterator[Doubt]:
-    """Whether another user, or no dry run, would have made the condition true."""
+    """Yield whether another user, or no dry run, would have made the condition true."""
     # late: rarely asked
     from celadon.cli.check.policy_set import validating_engine
 
@@ -182,12 +182,12 @@ def _because_of_circumstances(
 
 
 def placed_mutates(found: PolicySet, name: str) -> bool:
-    """Whether a policy of a set is a mutating one."""
+    """Return whether a policy of a set is a mutating one."""
     return str(found.policies[name].document.value["kind"]).startswith("Mutating")
 
 
 def _trial(request: Request, world: World, version: str) -> Callable[[MatchResources], bool]:
-    """Whether constraints match the request."""
+    """Return whether constraints match the request."""
     probe = decode_policy(
         {
             "apiVersion": _VERSION,
@@ -248,7 +248,7 @@ def _relaxed_rule(rule: Rule, parts: tuple[Vacuity, ...]) -> Rule:
 
 
 def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -> str:
-    """What is asked for, and what the request is."""
+    """Return what is asked for, and what the request is."""
     rules = () if constraints is None else constraints.resource_rules
     asked = {
         Vacuity.OPERATION: [one for rule in rules for one in rule.operations],
@@ -317,7 +317,7 @@ def case_doubts(case: Case, judged: Judged, outcome: CaseOutcome, version: str) 
 
 
 def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> Iterator[Doubt]:
-    """Why policies under test did not look at it."""
+    """Yield why policies under test did not look at it."""
     asked = judged.asked
     if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
         return
@@ -340,7 +340,7 @@ def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -
 
 
 def _other_reason(wanted: str, why: Sequence[Doubt], place: Place) -> Iterator[Doubt]:
-    """Where nothing matches, but not for the reason that is expected."""
+    """Yield where nothing matches, but not for the reason that is expected."""
     if wanted and wanted not in {one.vacuity.value for one in why}:
         actual = "; ".join(one.text for one in why) or "no reason is known"
         text = f"nothing matches, but not because of `{wanted}`: {actual}"
@@ -355,7 +355,7 @@ def _notes_on(name: str, outcome: CaseOutcome, found: PolicySet) -> tuple[Note, 
 
 
 def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
-    """Where something else happened than the expected verdict."""
+    """Yield where something else happened than the expected verdict."""
     expected, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
     if expected is actual and not outcome.others:
         return
@@ -469,7 +469,7 @@ def _weak_policies(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator
 
 
 def _assumptions(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
-    """What is taken for granted, since the test does not say it."""
+    """Yield what is taken for granted, since the test does not say it."""
     asked = judged.asked
     if asked is None:
         return

@@ -19,8 +19,8 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.questions import user_info
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import outcome_of
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,
@@ -264,7 +264,7 @@ class Found:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to be found."""
+        """Return whether nothing is left to be found."""
         return self.admitted is not None and not self.unsolved
 
 
@@ -298,7 +298,7 @@ class _Search:
         self._found = Found(self._subject)
 
     def found(self) -> Found:
-        """What the search comes to."""
+        """Return what the search comes to."""
         seeds = [replace(one, user=user) for user in _USERS for one in self._seeds()]
         seen: set[str] = set()
         reached = [one for one in seeds if self._is_new(one, seen) and self._try(one)]
@@ -421,8 +421,8 @@ class _Search:
         return {**made, "metadata": {**made["metadata"], "name": subject.param_name}}
 
     def _try(self, one: Tried, *, alone: bool = False) -> bool:
-        """Whether the policy looked at it, and there is something left to be looked for: with
-        `alone`, requests that one rule refuses and no other, too."""
+        """Return whether the policy looked at it, and there is something left to be looked for:
+        with `alone`, requests that one rule refuses and no other, too."""
         found = self._found
         is_done = found.is_complete and not (alone and len(self._alone) < len(found.subject.rules))
         if is_done or found.trials >= MOST_TRIALS or not self._may_take(one.params):
@@ -502,7 +502,7 @@ _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name":
 
 
 def _facts(seed: Tried) -> dict[Path, Any]:
-    """What is given with a request of a kind."""
+    """Return what is given with a request of a kind."""
     value = seed.object
     group, _, version = value["apiVersion"].rpartition("/")
     operation = "CREATE" if seed.old is None else "UPDATE"

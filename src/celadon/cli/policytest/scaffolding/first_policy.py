@@ -223,7 +223,7 @@ def _defaults(base: Tried) -> dict[str, Any]:
 
 
 def _differences(one: Tried, base: Tried) -> Iterator[str]:
-    """What a case has that the defaults do not."""
+    """Yield what a case has that the defaults do not."""
     if one.object["kind"] == base.object["kind"]:
         patch = patch_between(base.object, one.object)
         if patch:

@@ -77,7 +77,7 @@ def pointer_steps(text: str) -> Iterator[str | int]:
 
 
 def written_places(node: syntax.Expr, place: Path) -> Iterator[Path]:
-    """Where a configuration writes values that are no objects."""
+    """Yield where a configuration writes values that are no objects."""
     match node:
         case syntax.Struct(_, _, fields):
             for one in fields:
@@ -93,8 +93,8 @@ def written_places(node: syntax.Expr, place: Path) -> Iterator[Path]:
 def place_of(
     node: syntax.Expr, bound: Mapping[str, Path], variables: Mapping[str, syntax.Expr]
 ) -> Path | None:
-    """Where a value stands that is read as it is; None for what is made of others. `bound` are the
-    items of loops."""
+    """Return where a value stands that is read as it is; None for what is made of others. `bound`
+    are the items of loops."""
     match node:
         case syntax.Ident(_, name):
             if name in bound:
@@ -216,7 +216,7 @@ def with_second_item(
 
 
 def value_at(value: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
-    """What is there; None where there is nothing."""
+    """Return what is there; None where there is nothing."""
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step)

@@ -163,7 +163,7 @@ def turned(function: str) -> str:
 
 
 def compared(function: str, one: Term, other: Term) -> Iterator[Way]:
-    """What makes two terms compare so."""
+    """Yield what makes two terms compare so."""
     if one.place is None and other.place is None:
         try:
             holds = COMPARED[function](one.constant, other.constant)

@@ -106,7 +106,7 @@ class Wanted:
         return self._left > 0 and self._depth < _MOST_DEPTH
 
     def ways(self, node: syntax.Expr, bound: Bound = NO_NAMES, *, wanted: bool) -> list[Way]:
-        """How a condition comes to a truth value; `bound` are the items of loops."""
+        """Return how a condition comes to a truth value; `bound` are the items of loops."""
         key = (id(node), wanted)
         if not bound and key in self._known:
             return self._known[key]
@@ -124,7 +124,7 @@ class Wanted:
         return list(found.values())
 
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
-        """How several conditions come to what is wanted of each."""
+        """Return how several conditions come to what is wanted of each."""
         found: list[Way] = [NOTHING]
         for node, wanted in nodes:
             self._left = _MOST_STEPS
@@ -214,7 +214,7 @@ class Wanted:
         wanted: bool,  # noqa: FBT001 - what is wanted is the question
         bound: Bound,
     ) -> Iterator[Way]:
-        """What makes a predicate hold, or not, for an item."""
+        """Yield what makes a predicate hold, or not, for an item."""
         for item in self._items(node.iter_range, bound):
             inner = {**bound, **_named(node, item)}
             there = NOTHING if item.place is None else {item.place: THERE}
@@ -223,7 +223,7 @@ class Wanted:
                 yield from both_of([needs], self.ways(predicate, inner, wanted=wanted))
 
     def _empty(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
-        """What makes a list have no items, as far as it is one place."""
+        """Yield what makes a list have no items, as far as it is one place."""
         for term in self._terms(node, bound):
             if term.place is not None:
                 yield from with_value(term, term.place, GONE)
@@ -246,7 +246,7 @@ class Wanted:
     def _of_length(
         self, node: syntax.Expr, function: str, limit: int, bound: Bound
     ) -> Iterator[Way]:
-        """What makes a list, a map or a text as long."""
+        """Yield what makes a list, a map or a text as long."""
         lengths = [n for n in (limit, limit + 1, limit - 1) if n >= 0]
         for length in [n for n in lengths if COMPARED[function](n, limit)]:
             if length == 0:
@@ -262,7 +262,7 @@ class Wanted:
                     yield item.needs
 
     def _none_of(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
-        """What makes a list empty, one that a loop selects included."""
+        """Yield what makes a list empty, one that a loop selects included."""
         node = self._written(node)
         while isinstance(node, syntax.Comprehension):
             selected = _selected(node)
@@ -336,7 +336,7 @@ class Wanted:
                     yield from with_value(term, term.place, one)
 
     def _guesses(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
-        """What is read below a call that is not known, with what stands beside it."""
+        """Yield what is read below a call that is not known, with what stands beside it."""
         if not isinstance(node, syntax.Call) or node.function in _KNOWN:
             return
         below = list(_below(node))
@@ -361,7 +361,7 @@ class Wanted:
         return node
 
     def _terms(self, node: syntax.Expr, bound: Bound) -> list[Term]:
-        """What a part of an expression may stand for."""
+        """Return what a part of an expression may stand for."""
         if not self._may_go_on():
             return []
         self._depth += 1
@@ -413,7 +413,7 @@ class Wanted:
                 yield Term(place, needs=term.needs)
 
     def _items(self, node: syntax.Expr, bound: Bound) -> list[Term]:
-        """What a loop over a list, or over the keys of a map, may have in hand."""
+        """Return what a loop over a list, or over the keys of a map, may have in hand."""
         if not self._may_go_on():
             return []
         self._depth += 1
@@ -491,7 +491,7 @@ def _selected(node: syntax.Expr) -> tuple[syntax.Comprehension, syntax.Expr] | N
 
 
 def _counted(node: syntax.Expr) -> syntax.Expr | None:
-    """What a call of `size` counts."""
+    """Return what a call of `size` counts."""
     match node:
         case syntax.Call(_, "size", None, (one,)):
             return one

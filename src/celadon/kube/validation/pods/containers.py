@@ -263,7 +263,7 @@ UNFIT_FOR_EPHEMERAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the containers of a pod share."""
+    """Holds what the containers of a pod share."""
 
     volumes: Mapping[str, JsonObject]
     claims: Collection[str]

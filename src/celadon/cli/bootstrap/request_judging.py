@@ -38,8 +38,8 @@ _NO_SETS: Final = PolicySets(PolicySet(), PolicySet())
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What becomes of a request: the result of checking it, and its object as it is written; or
-    why nobody could ask. `resource` is `pods/binding`."""
+    """Says what becomes of a request: the result of checking it, and its object as it is written;
+    or why nobody could ask. `resource` is `pods/binding`."""
 
     result: ObjectResult | None
     written: JsonObject | None
@@ -84,8 +84,8 @@ class RequestBench:
         world: ObjectWorld,
         answering: Set[str],
     ) -> Answer:
-        """What becomes of a request about a document, in a world in which the webhooks of these
-        names answer."""
+        """Return what becomes of a request about a document, in a world in which the webhooks of
+        these names answer."""
         question = Question(
             sending.operation,
             subresource=sending.subresource,

@@ -21,8 +21,8 @@ from celadon.cli.policytest.distinguishing.request_pool import Generated
 from celadon.cli.policytest.files.file_format import KIND
 from celadon.cli.policytest.files.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench
 from celadon.cli.policytest.run.case_comparison import outcome_of
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import (
     AuthorizerAnswer,
     Case,
@@ -70,7 +70,7 @@ def _verdict(wanted: CaseOutcome) -> dict[str, Any]:
 
 
 def _differences(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Any]]:
-    """What is said besides, where that is other."""
+    """Yield what is said besides, where that is other."""
     own, others = wanted.result, other.result
     texts = [[one.text for one in found.warnings if one.violations] for found in (own, others)]
     if texts[0] != texts[1]:
@@ -164,7 +164,7 @@ class CaseWriter:
         return None if test.problems or not test.cases else test.cases[0]
 
     def _versions(self, found: Generated) -> Iterator[dict[str, Any]]:
-        """What it says of the request, the shortest first."""
+        """Yield what it says of the request, the shortest first."""
         if found.origin is not None:
             raw = self._raw(found.origin)
             if raw is not None:

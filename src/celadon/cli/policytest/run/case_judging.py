@@ -151,7 +151,7 @@ class Bench:
         return Sent(setting, chain.mutated(), chain.before)
 
     def judged(self, case: Case) -> Judged:
-        """What `celadon check` would find about the request of a case."""
+        """Return what `celadon check` would find about the request of a case."""
         case = self._about_created(case)
         setting = self.setting(case)
         settings = Settings(_question(case), self.version, self._test.now)
@@ -260,7 +260,7 @@ class Bench:
 
 
 def _created_case(case: Case, asked: Asked) -> Case:
-    """What becomes of a workload as mutating policies have left it; the first of a kind."""
+    """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
     owner, made = asked.document, asked.request.object or {}
     while found := created_objects(made):
         documents = [

@@ -21,7 +21,7 @@ from celadon.admission.registration import (
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_bench import Bench
+from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.reading.documents import Document
 
 _VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
@@ -41,7 +41,7 @@ def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
 
 
 def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
-    """Whether the API server makes the same of both: a default that is said, for example."""
+    """Return whether the API server makes the same of both: a default that is said, for example."""
     made = _decoded(alteration)
     given = (
         one
@@ -62,12 +62,12 @@ def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
 
 
 def compiles(engines: Engines, name: str) -> bool:
-    """Whether all expressions of a policy do."""
+    """Return whether all expressions of a policy do."""
     return all(one.error is None for one in compiled_policy(engines, name).expressions)
 
 
 def is_original(document: Document, original: Document) -> bool:
-    """Whether both are the same place of a file."""
+    """Return whether both are the same place of a file."""
     return (document.file, document.line()) == (original.file, original.line()) and (
         document.value["kind"] == original.value["kind"]
     )
