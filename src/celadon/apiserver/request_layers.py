@@ -12,7 +12,12 @@ from typing import Any, Final
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
-from celadon.apiserver.authz.impersonation import Impersonated, Impersonation, wanted_user
+from celadon.apiserver.authz.impersonation import (
+    Impersonated,
+    Impersonation,
+    NobodyNamed,
+    wanted_user,
+)
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
@@ -153,6 +158,9 @@ class RequestLayers:
             return await answer
         except StatusError as error:
             return await self._refused(error, request, notes)
+        except NobodyNamed as error:
+            where = f'Internal Server Error: "{request.target}"'
+            return plain_text(500, f"{where}: {error}\n")
         except Denied as denied:
             return object_answer(denied.code, denied.body, await self._form_of_errors(request))
         except NoSuchPath:

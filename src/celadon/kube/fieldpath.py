@@ -262,10 +262,12 @@ def not_found(path: FieldPath, value: object) -> FieldError:
     return FieldError(ErrorType.NOT_FOUND, path, value)
 
 
-def too_long(path: FieldPath, limit: int) -> FieldError:
-    """`limit` in bytes of UTF-8; the value is not shown."""
-    said = _LIMIT_OF_BYTES.text.format(_counted(limit, "byte"))
-    return FieldError(ErrorType.TOO_LONG, path, OMITTED, said)
+def too_long(path: FieldPath, limit: int, *, is_bare: bool = False) -> FieldError:
+    """`limit` in bytes of UTF-8; the value is not shown. `is_bare` is for the few of whose limits
+    releases before 1.32 did not say what they count."""
+    limits = _BARE_LIMIT if is_bare else _LIMIT_OF_BYTES
+    detail = limits.text.format(_counted(limit, "byte"), limit)
+    return FieldError(ErrorType.TOO_LONG, path, OMITTED, detail)
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
@@ -280,6 +282,7 @@ def internal(path: FieldPath, detail: str) -> FieldError:
     return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 
+_BARE_LIMIT: Final = wording("may not be more than {0}", v1_32="may not be longer than {1}")
 _LIMIT_OF_BYTES: Final = wording("may not be more than {}", v1_32="must have at most {}")
 
 

@@ -29,6 +29,8 @@ from celadon.admission.expressions.declared_types import (
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import environment, previous_minor
+from celadon.kube.releases import is_since
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 BOOL_RESULT: Final = (types.BOOL,)
@@ -84,16 +86,27 @@ ExpressionMemory = dict[_Known, Expression]
 """Expressions that were compiled, for whoever compiles policies that differ in little."""
 
 
-@cache
 def base_environment(
     version: str, *, has_params: bool, authorizer: bool, has_patch_types: bool = False
 ) -> Environment:
     """What every expression may name: the request, its objects, the namespace. `has_patch_types`
-    adds what only mutations have."""
+    adds what only mutations have. Policies and webhooks are charged for all calls since 1.32."""
+    return _base_environment(version, has_params, authorizer, has_patch_types, is_since("1.32"))
+
+
+@cache
+def _base_environment(
+    version: str,
+    has_params: bool,  # noqa: FBT001
+    authorizer: bool,  # noqa: FBT001
+    has_patch_types: bool,  # noqa: FBT001
+    has_strict_costs: bool,  # noqa: FBT001
+) -> Environment:
     names = variable_types(
         types.DYN, params=types.DYN if has_params else None, authorizer=authorizer
     )
-    return environment(version, has_patch_types=has_patch_types).extend(names, OBJECT_TYPES)
+    base = environment(version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs)
+    return base.extend(names, OBJECT_TYPES)
 
 
 def compile_expression(
@@ -131,10 +144,12 @@ def compile_expression(
     return Expression(text, program, None, result, source)
 
 
+_BUT_GOT: Final = wording(" but got {}", v1_32="")
+
+
 def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
-    if len(allowed) == 1:
-        return f"must evaluate to {allowed[0]} but got {result}"
-    return f"must evaluate to one of [{' '.join(map(str, allowed))}] but got {result}"
+    wanted = allowed[0] if len(allowed) == 1 else f"one of [{' '.join(map(str, allowed))}]"
+    return f"must evaluate to {wanted}{_BUT_GOT.text.format(result)}"
 
 
 class PolicyScope:

@@ -488,11 +488,14 @@ def validate_binding(binding: Binding) -> list[FieldError]:
         errors += _param_ref(spec.param_ref, SPEC.child("paramRef"))
     mutating = binding.__class__ is MutatingAdmissionPolicyBinding
     if spec.match_resources is not None:
-        path = SPEC.child("matchResources")
+        path = SPEC.child("matchResources" if mutating else _MATCH_RESOURCES.text)
         errors += validate_match_resources(spec.match_resources, path)
         if mutating:
             errors += validate_mutating_operations(spec.match_resources, path)
     return errors if mutating else errors + _validation_actions(spec)
+
+
+_MATCH_RESOURCES: Final = wording("matchResources", v1_32="matchResouces")
 
 
 def _param_ref(ref: ParamRef, path: FieldPath) -> list[FieldError]:

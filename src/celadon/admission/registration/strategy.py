@@ -50,6 +50,7 @@ from celadon.kube import (
 from celadon.kube.go import quote, trim_space
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Strategy, Surroundings
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.validation import conditions
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -173,7 +174,8 @@ def check_binding(
         return []
     lacks = f'user {user_text(user)} does not have "{verb}"'
     lacks_object = lacks
-    if isinstance(binding, MutatingAdmissionPolicyBinding):  # upstream swaps the two
+    swapped = isinstance(binding, MutatingAdmissionPolicyBinding) or not is_since("1.31")
+    if swapped:  # upstream swaps the two, and did so for all bindings before 1.31
         lacks_object = f'user {verb} does not have "{user_text(user)}"'
     detail = _refusal(binding.spec.policy_name, policy, kind, target, lacks)
     detail = detail or f"{lacks_object} permission on the object referenced by paramRef"
@@ -210,6 +212,8 @@ def _refusal(
     lacks: str,
 ) -> str:
     """Why everything had to be asked about; empty when it had not."""
+    if not is_since("1.32"):
+        return ""
     known = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
     if policy is None:
         return (
@@ -342,7 +346,7 @@ def _access_errors(
 
 
 def _warnings(document: JsonObject) -> list[str]:
-    if not metadata.name(document).endswith(STATIC_SUFFIX):
+    if not is_since("1.36") or not metadata.name(document).endswith(STATIC_SUFFIX):
         return []
     return [f"{_NAME}: {RESERVED}"]
 

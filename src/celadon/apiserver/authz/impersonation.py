@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import urllib.parse
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,6 +37,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.rbac import service_account_of, service_account_user
+from celadon.kube.releases import is_since
 from celadon.kube.validation import http_path
 from celadon.kube.well_known_values import (
     ANONYMOUS,
@@ -88,9 +89,33 @@ def wanted_user(request: HttpRequest) -> User | None:
     if user.name:
         return user
     if user.groups or user.uid or user.extra:
-        shown = _go_text(user)
-        raise status.bad_request(f"requested {shown} without impersonating a user name")
+        raise _nobody(user)
     return None
+
+
+class NobodyNamed(Exception):
+    """Groups, a UID or more are wanted, and no user is named: before 1.35, the answer to that was
+    no Status."""
+
+
+def _nobody(user: User) -> StatusError | NobodyNamed:
+    """What becomes of a request that wants groups, a UID or more, and names no user."""
+    if is_since("1.36"):
+        return status.bad_request(f"requested {_go_text(user)} without impersonating a user name")
+    detail = f"requested [{' '.join(_references(user))}] without impersonating a user"
+    return status.bad_request(detail) if is_since("1.35") else NobodyNamed(detail)
+
+
+def _references(user: User) -> Iterator[str]:
+    """What is wanted, as Go's `%v` of object references: kind, namespace, name, UID, API version,
+    resource version and path."""
+    version = f"{AUTHENTICATION_GROUP}/v1"
+    for group in user.groups:
+        yield f"{{Group  {group}    }}"
+    for key, values in user.extra.items():
+        yield from (f"{{UserExtra  {value}  {version}  {key}}}" for value in values)
+    if user.uid:
+        yield f"{{UID  {user.uid}  {version}  }}"
 
 
 def _extra_key(encoded: str) -> str:

@@ -29,6 +29,7 @@ from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
+from celadon.kube.releases import is_since
 from celadon.kube.schemas.schema_model import Schema, ValueLimits
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
@@ -75,7 +76,7 @@ def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldE
 
 def too_long(name: FieldPath, limit: int) -> FieldError:
     """A text of more than `maxLength` characters (upstream's text says bytes)."""
-    return fieldpath.too_long(_path(name), limit)
+    return fieldpath.too_long(_path(name), limit, is_bare=True)
 
 
 def too_short(name: FieldPath, value: str, limit: int) -> FieldError:
@@ -231,7 +232,9 @@ def is_json_integer(value: float) -> bool:
 
 
 def _is_in_range(value: int | float, schema: Schema) -> bool:
-    """Upstream prints the number and parses it as what the schema says that it is."""
+    """Upstream prints the number and parses it as what the schema says that it is, since 1.36."""
+    if not is_since("1.36"):
+        return True
     format_ = string_formats.known_format(schema.format, schema.type)
     if schema.type == "integer":
         least, most = _RANGES.get(format_, _INT64)

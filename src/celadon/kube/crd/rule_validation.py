@@ -27,6 +27,7 @@ from celadon.kube.expression_limits import (
 )
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
+from celadon.kube.releases import is_since
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
 from celadon.kube.well_known_values import TYPE_FIELDS
@@ -259,6 +260,8 @@ class _Run:
         ratchet: _Ratchet,
     ) -> None:
         shown = OMITTED if isinstance(value, dict | list) else value
+        if not is_since("1.35"):
+            shown = validator.schema.type
         if validator.node.error:
             detail = texts.not_initialized(validator.node.error)
             self.outcome.errors.append(fieldpath.invalid(path, validator.schema.type, detail))

@@ -16,6 +16,7 @@ from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.library.named_formats import FORMATS as NAMED
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.patterns import late_pattern
 
@@ -168,20 +169,24 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 }
 
 
+_SINCE_1_35: Final = frozenset({"k8sshortname", "k8slongname"})
+"""They came in 1.34, and are checked where the release before knows them."""
 _NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
 def known_format(name: str, type_: str) -> str:
     """The format as it is checked; empty for one that an API server ignores, as one that is not
-    for the type. As `formats.go` in k8s.io/apiextensions-apiserver `pkg/apiserver/validation`."""
-    if type_ in ("", "string"):
+    for the type. As `formats.go` in k8s.io/apiextensions-apiserver `pkg/apiserver/validation`.
+    Before 1.36, nobody asked for the type, and numbers had no formats."""
+    if type_ in ("", "string") or not is_since("1.36"):
         return name if is_of_texts(name) else ""
     return name if name in _NUMBER_FORMATS.get(type_, ()) else ""
 
 
 def is_of_texts(name: str) -> bool:
     """Whether `matches` knows a format."""
-    return name.replace("-", "") in FORMATS
+    plain = name.replace("-", "")
+    return plain in FORMATS and (plain not in _SINCE_1_35 or is_since("1.35"))
 
 
 def matches(name: str, text: str) -> bool:

@@ -280,6 +280,15 @@ def charged(library: Library) -> Library:
     return library._replace(functions=tuple(map(_charged, library.functions)))
 
 
+def uncharged(library: Library) -> Library:
+    """The library as it is charged for where nobody says what its calls cost: one for each."""
+    return library._replace(functions=tuple(map(_uncharged, library.functions)))
+
+
+def _uncharged(function: Function) -> Function:
+    return function.with_each(cost=None)._replace(cost=cost_rules.constant(1))
+
+
 def _charged(function: Function) -> Function:
     rule = COSTS.get(function.name)
     return function if rule is None else function.with_each(cost=None)._replace(cost=rule)

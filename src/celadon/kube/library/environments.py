@@ -38,7 +38,7 @@ from celadon.kube.library import (
     urls,
 )
 from celadon.kube.library import list_aggregates as kube_lists
-from celadon.kube.library.costs import charged
+from celadon.kube.library.costs import charged, uncharged
 from celadon.kube.releases import DEFAULT, Minor, parse_version
 from celadon.records import dataclass
 
@@ -62,6 +62,8 @@ class Block:
 
 
 _STANDARD: Final = charged(standard_library.LIBRARY)
+_OF_CEL: Final = (sets.LIBRARY,)
+"""Libraries that say what they cost themselves, whoever uses them."""
 
 BLOCKS: Final = (
     Block(
@@ -117,12 +119,17 @@ def first_releases() -> Mapping[str, str]:
 
 @cache
 def environment(
-    version: str = DEFAULT, *, has_patch_types: bool = False, has_bindings: bool = False
+    version: str = DEFAULT,
+    *,
+    has_patch_types: bool = False,
+    has_bindings: bool = False,
+    has_strict_costs: bool = True,
 ) -> Environment:
     """The environment of a release, without variables. `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
-    devices have (`cel.bind`). Raises VersionError.
+    devices have (`cel.bind`). Without `has_strict_costs`, calls of what Kubernetes adds to the
+    language cost one each, as for policies and webhooks before 1.32. Raises VersionError.
     """
     release = parse_version(version)
     blocks = [block for block in BLOCKS if block.is_in(release)]
@@ -130,12 +137,14 @@ def environment(
     for block in blocks:
         switches.update(block.switches)
     libraries = [library for block in blocks for library in block.libraries]
+    if not has_strict_costs:
+        libraries = [library if library in _OF_CEL else uncharged(library) for library in libraries]
     if has_bindings:
         libraries.append(bindings.library(0))
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
     return Environment(
-        standard=_STANDARD,
+        standard=_STANDARD if has_strict_costs else standard_library.LIBRARY,
         libraries=libraries,
         validators=[validator for block in blocks for validator in block.validators],
         switches=Switches(**switches),

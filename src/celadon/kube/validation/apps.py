@@ -31,6 +31,7 @@ from celadon.kube.validation.text_rules import (
     understood,
 )
 from celadon.kube.well_known_values import ROLLBACK_TO
+from celadon.kube.wordings import since
 
 # --- Rollouts ----------------------------------------------------------------
 #
@@ -283,12 +284,17 @@ def stateful_set(obj: JsonObject) -> Errors:
     """All that is asked of a new one."""
     spec = obj.get("spec") or {}
     yield from _stateful_head(spec)
-    for at, claim in items(spec, "volumeClaimTemplates", SPEC):
-        yield from claim_spec(at.child("spec"), claim.get("spec") or {})
+    yield from _claim_templates(spec)
     yield from _stateful_numbers(spec)
     if spec.get("serviceName"):
         yield from dns_label(SPEC.child("serviceName"), spec["serviceName"])
     yield from _stateful_pods(spec, template_too=True)
+
+
+@since("1.34")
+def _claim_templates(spec: JsonObject) -> Errors:
+    for at, claim in items(spec, "volumeClaimTemplates", SPEC):
+        yield from claim_spec(at.child("spec"), claim.get("spec") or {})
 
 
 def _stateful_head(spec: JsonObject) -> Errors:
@@ -326,11 +332,16 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
             yield from matches_template(at, template, chosen)
         overwritten = _as_for_pods(spec, template)
         if template_too:
-            yield from pod_template(at, overwritten)
+            yield from _stateful_template(at, overwritten)
         # Upstream looks at the template's metadata a second time, and a first time if it passes
         # over the template.
         yield from template_metadata(at, overwritten)
     yield from restart_always(at, template, "StatefulSet")
+
+
+@since("1.34")
+def _stateful_template(path: FieldPath, template: JsonObject) -> Errors:
+    yield from pod_template(path, template)
 
 
 def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:

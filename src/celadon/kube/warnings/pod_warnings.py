@@ -24,6 +24,7 @@ from celadon.kube.well_known_values import (
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
+from celadon.kube.wordings import Wording, since, wording
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -139,6 +140,7 @@ def _clashes(ports: Iterable[Located]) -> Iterator[str]:
         others.append((at, port))
 
 
+@since("1.33")
 def _repeated_names(ports: Iterable[Located]) -> Iterator[str]:
     """Names of ports that more than one container has."""
     known: dict[str, FieldPath] = {}
@@ -272,6 +274,7 @@ class _Place:
         return f"{quote(self.path)} ({self.source})" if self.source else quote(self.path)
 
 
+@since("1.32")
 def overlapping_paths(volumes: Iterable[JsonObject]) -> Iterator[str]:
     """Of all volumes of a pod, in their order."""
     for volume in volumes:
@@ -363,9 +366,10 @@ DEPRECATED_ANNOTATIONS: Final = {
         'non-functional in v1.11+; use the "sysctls" field instead'
     ),
 }
+_GIT_REPOSITORIES: Final = wording("v1.11, and disabled by default in v1.33+", v1_33="v1.11")
 DEPRECATED_VOLUMES: Final = (
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11, non-functional in v1.16+"),
-    ("gitRepo", "gitRepo", "v1.11, and disabled by default in v1.33+"),
+    ("gitRepo", "gitRepo", _GIT_REPOSITORIES),
     ("scaleIO", "scaleIO", "v1.16, non-functional in v1.22+"),
     ("flocker", "flocker", "v1.22, non-functional in v1.25+"),
     ("storageos", "storageOS", "v1.22, non-functional in v1.25+"),
@@ -482,11 +486,12 @@ def _null_selector(obj: JsonObject, path: FieldPath) -> Iterator[str]:
 def _volumes(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes") or ()):
         at = path.index(index)
-        for field, shown, since in DEPRECATED_VOLUMES:
+        for field, shown, release in DEPRECATED_VOLUMES:
             if volume.get(field) is None:
                 continue
-            if since:
-                yield f"{at.child(shown)}: deprecated in {since}"
+            if release:
+                text = release.text if isinstance(release, Wording) else release
+                yield f"{at.child(shown)}: deprecated in {text}"
                 continue
             template = volume[field].get("volumeClaimTemplate")
             if template is not None:

@@ -12,6 +12,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
+from celadon.kube.releases import is_since
 from celadon.kube.warnings.pod_warnings import (
     DEPRECATED,
     claim_spec_warnings,
@@ -32,6 +33,7 @@ from celadon.kube.well_known_values import (
     TOPOLOGY_HINTS,
     TOPOLOGY_MODE,
 )
+from celadon.kube.wordings import since
 
 # --- Cluster warnings --------------------------------------------------------
 #
@@ -73,6 +75,7 @@ def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
             yield f"scheduling.nodeSelector: {DEPRECATED[key]}"
 
 
+@since("1.32")
 def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a ServiceAccount that gets an annotation it did not have."""
     had = old is not None and MOUNTABLE_SECRETS in metadata.annotations(old)
@@ -83,6 +86,7 @@ def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
         )
 
 
+@since("1.35")
 def resource_slice_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Of a ResourceSlice."""
     driver = (obj.get("spec") or {}).get("driver") or ""
@@ -93,6 +97,7 @@ def resource_slice_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[s
         )
 
 
+@since("1.34")
 def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a CustomResourceDefinition: formats that nobody checks, and that it did not have."""
     had = set() if old is None else set(_unknown_formats(old))
@@ -110,8 +115,10 @@ def _unknown_formats(definition: JsonObject) -> list[str]:
     found: dict[str, None] = {}
     for _, schema in internal_definition(definition.get("spec") or {}).schemas():
         for node in every_schema(schema):
-            name = node.get("format") or ""
-            if name and not known_format(name, node.get("type") or ""):
+            name, type_ = node.get("format") or "", node.get("type") or ""
+            if type_ != "string" and not is_since("1.36"):
+                continue
+            if name and not known_format(name, type_):
                 found[name] = None
     return [*found]
 
@@ -165,20 +172,34 @@ def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
         yield from _ignored_by_headless(spec)
     yield from _listed_addresses(spec, "externalIPs")
     external_name = spec.get("type") == "ExternalName"
-    if spec.get("externalIPs") and not headless and not external_name:
-        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    if not headless and not external_name:
+        yield from _deprecated_external(spec)
     if spec.get("loadBalancerIP"):
-        yield from address_warnings(_SPEC.child("loadBalancerIP"), spec["loadBalancerIP"])
+        at = _SPEC.child("loadBalancerIP")
+        yield from address_warnings(at, spec["loadBalancerIP"], of_service=True)
     for index, one in enumerate(spec.get("loadBalancerSourceRanges") or ()):
-        yield from range_warnings(_SPEC.child("loadBalancerSourceRanges").index(index), one)
+        at = _SPEC.child("loadBalancerSourceRanges").index(index)
+        yield from range_warnings(at, one, of_service=True)
     if external_name and spec.get("externalIPs"):
         yield 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     if not external_name and spec.get("externalName"):
         yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    yield from _deprecated_distribution(spec)
+
+
+@since("1.36")
+def _deprecated_external(spec: JsonObject) -> Iterator[str]:
+    if spec.get("externalIPs"):
+        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+
+
+@since("1.35")
+def _deprecated_distribution(spec: JsonObject) -> Iterator[str]:
     if spec.get("trafficDistribution") == "PreferClose":
         yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
 
 
+@since("1.34")
 def _ignored_by_headless(spec: JsonObject) -> Iterator[str]:
     if spec.get("loadBalancerIP"):
         yield "spec.loadBalancerIP is ignored for headless services"
@@ -190,7 +211,7 @@ def _ignored_by_headless(spec: JsonObject) -> Iterator[str]:
 
 def _listed_addresses(spec: JsonObject, field: str) -> Iterator[str]:
     for index, address in enumerate(spec.get(field) or ()):
-        yield from address_warnings(_SPEC.child(field).index(index), address)
+        yield from address_warnings(_SPEC.child(field).index(index), address, of_service=True)
 
 
 def service_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -338,9 +359,9 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
         at = _SPEC.child("nodeAffinity", "required", "nodeSelectorTerms").index(index)
         yield from term_warnings(term, at)
-    for field, shown, since in DEPRECATED_SOURCES:
+    for field, shown, release in DEPRECATED_SOURCES:
         if spec.get(field) is not None:
-            yield f"{_SPEC.child(shown)}: deprecated in {since}"
+            yield f"{_SPEC.child(shown)}: deprecated in {release}"
 
 
 def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -365,6 +386,7 @@ def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator
     yield from selector_warnings(obj.get("nodeTopology"), FieldPath("nodeTopology"))
 
 
+@since("1.35")
 def driver_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Of a CSIDriver that wants tokens, or others than before, and does not say where to."""
     spec = obj.get("spec") or {}
