@@ -331,6 +331,8 @@ class OlderRelease:
         if go is not None and name not in self._types:
             fields = made["fields"] = {one: fields[one] for one in fields if one in go.fields}
             made["required"] = [one for one in made.get("required", ()) if one in fields]
+            if not made["required"]:
+                del made["required"]
         _drop_lost(made, known)
         if go is None:
             for key in ("always", "ptr"):

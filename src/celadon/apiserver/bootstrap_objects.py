@@ -14,6 +14,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
+    DYNAMIC_RESOURCES,
     HTTPS_PORT,
     NODE_GROUP,
     SYSTEM_NAMESPACES,
@@ -491,7 +492,6 @@ _OF_VERSION: Final[Mapping[tuple[str, str], int]] = {
 
 _STABLE, _OTHER = 15, 9
 
-_DYNAMIC_RESOURCES: Final = "resource.k8s.io"
 _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 """Of the group and of its versions."""
 
@@ -507,7 +507,7 @@ def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
 def _api_service(group: str, version: str) -> dict[str, Any]:
     usual = _STABLE if version == "v1" else _OTHER
     of_group, priority = _OF_GROUP[group], _OF_VERSION.get((group, version), usual)
-    if group == _DYNAMIC_RESOURCES and not is_since("1.32"):
+    if group == DYNAMIC_RESOURCES and not is_since("1.32"):
         of_group, priority = _DYNAMIC_RESOURCES_BEFORE_1_32
     return _local(group, version, of_group, priority, ON_START)
 

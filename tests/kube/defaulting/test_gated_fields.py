@@ -11,7 +11,8 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.registry import create
-from celadon.kube.resources.feature_gates import gates_of
+from celadon.kube.releases import answering_as
+from celadon.kube.resources.feature_gates import is_gate_on
 
 CONTAINER = {"name": "c", "image": "i"}
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
@@ -126,8 +127,21 @@ def test_templates_lose_theirs_too() -> None:
 
 
 def test_every_gate_is_known_and_on() -> None:
-    known = gates_of("1.36")
-    assert all(known[gate].on for gate in ON_BY_DEFAULT)
+    assert all(is_gate_on(gate, "1.36") for gate in ON_BY_DEFAULT)
+
+
+def test_gates_that_were_off_in_an_older_release() -> None:
+    job = {
+        "metadata": {"name": "j"},
+        "spec": {
+            "managedBy": "example.com/x",
+            "template": {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}},
+        },
+    }
+    obj = {"apiVersion": "batch/v1", "kind": "Job", **job}
+    with answering_as("1.31"):
+        assert seen(admitted(obj), "spec.managedBy") is None
+    assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
 
 
 def test_kinds_without_such_fields_have_no_rules() -> None:

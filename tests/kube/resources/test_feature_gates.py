@@ -11,9 +11,8 @@ import pytest
 from celadon.kube.resources.feature_gates import (
     BadFeatureGates,
     FeatureGate,
-    gate_settings,
     gates_of,
-    gates_on,
+    is_gate_on,
     said_gates,
 )
 from tests.paths import shared
@@ -44,26 +43,29 @@ def test_what_a_gate_was_from_release_to_release() -> None:
     assert history == [beta, beta, locked, locked, None, None, None, None]
 
 
-def test_gates_that_are_on() -> None:
-    assert "WatchList" in gates_on("1.36", {})
-    assert "WatchList" not in gates_on("1.36", {"WatchList": False})
-    assert "AllAlpha" not in gates_on("1.30", {})
+def test_gates_that_are_gone_are_as_they_were() -> None:
+    assert [is_gate_on("JobSuccessPolicy", f"1.{minor}") for minor in (30, 31, 33, 36)] == [
+        *(False, True, True, True)
+    ]
+    assert "AppArmor" not in gates_of("1.36")
+    assert is_gate_on("AppArmor", "1.36")
+    assert not is_gate_on("EnvFiles", "1.30")
+    assert not is_gate_on("Nobody", "1.36")
 
 
-def test_only_what_is_not_as_by_default_is_a_setting() -> None:
+def test_what_is_said_of_gates() -> None:
     text = "WatchList=true,StorageVersionAPI=true"
-    assert gate_settings(text, "1.36") == {"StorageVersionAPI": True}
     assert said_gates(text, "1.36") == {"StorageVersionAPI": True, "WatchList": True}
 
 
 def test_a_gate_that_is_on_needs_others_since_1_35() -> None:
     text = "GracefulNodeShutdown=false"
-    assert gate_settings(text, "1.34") == {"GracefulNodeShutdown": False}
+    assert said_gates(text, "1.34") == {"GracefulNodeShutdown": False}
     message = (
         "[GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are "
         "disabled: [GracefulNodeShutdown], WindowsGracefulNodeShutdown is enabled, but depends on "
         "features that are disabled: [GracefulNodeShutdown]]"
     )
     with pytest.raises(BadFeatureGates) as raised:
-        gate_settings(text, "1.35")
+        said_gates(text, "1.35")
     assert str(raised.value) == message

@@ -57,7 +57,7 @@ UNPUBLISHED = {
 
 
 def gated_prefixes() -> tuple[str, ...]:
-    return tuple(kind for _, kind in GATED)
+    return (*(kind for _, kind in GATED), "MigrationCondition")
 
 
 def comparable(entry: Mapping[str, Any]) -> Mapping[str, Any]:

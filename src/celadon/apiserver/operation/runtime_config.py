@@ -19,8 +19,13 @@ from celadon.admission.static import GATE
 from celadon.kube import GroupResource
 from celadon.kube.go import parse_bool
 from celadon.kube.library import DEFAULT_VERSION, parse_version
-from celadon.kube.resources import Catalog, Resource, known_resources
-from celadon.kube.resources.feature_gates import gates_of, said_gates
+from celadon.kube.resources import (
+    Catalog,
+    Resource,
+    gates_of,
+    known_resources,
+    said_gates,
+)
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

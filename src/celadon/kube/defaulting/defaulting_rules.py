@@ -33,8 +33,8 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DEFAULT, current_release, per_release
-from celadon.kube.resources.feature_gates import gates_of
+from celadon.kube.releases import current_release, per_release
+from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
 from celadon.kube.schemas.schema_packs import component_name
@@ -56,7 +56,26 @@ def _of_containers(*fields: str) -> tuple[str, ...]:
     return tuple(f"spec.{one}[*].{field}" for one in lists for field in fields)
 
 
+_AFFINITIES: Final = tuple(
+    f"spec.affinity.{one}.{terms}"
+    for one in ("podAffinity", "podAntiAffinity")
+    for terms in (
+        "requiredDuringSchedulingIgnoredDuringExecution[*]",
+        "preferredDuringSchedulingIgnoredDuringExecution[*].podAffinityTerm",
+    )
+)
+
 _POD: Final[Mapping[str, tuple[str, ...]]] = {
+    "DynamicResourceAllocation": ("spec.resourceClaims", *_of_containers("resources.claims")),
+    "ImageVolume": ("spec.volumes[*].image",),
+    "InPlacePodVerticalScaling": _of_containers("resizePolicy"),
+    "MatchLabelKeysInPodAffinity": tuple(
+        f"{terms}.{field}"
+        for terms in _AFFINITIES
+        for field in ("matchLabelKeys", "mismatchLabelKeys")
+    ),
+    "RecursiveReadOnlyMounts": _of_containers("volumeMounts[*].recursiveReadOnly"),
+    "SupplementalGroupsPolicy": ("spec.securityContext.supplementalGroupsPolicy",),
     "ContainerRestartRules": (
         "spec.containers[*].restartPolicy",
         *_of_containers("restartPolicyRules"),
@@ -78,6 +97,8 @@ _POD_STATUS: Final = {
     )
 }
 _TERMINATING: Final = {"DeploymentReplicaSetTerminatingReplicas": ("status.terminatingReplicas",)}
+
+_JOB: Final = {"JobManagedBy": ("spec.managedBy",), "JobSuccessPolicy": ("spec.successPolicy",)}
 
 _TEMPLATES: Final[Mapping[str, str]] = {
     "v1/Pod": "",
@@ -111,6 +132,14 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "v1/Pod": {**_POD, **_POD_STATUS},
     "apps/v1/Deployment": {**_below("spec.template.", _POD), **_TERMINATING},
     "apps/v1/ReplicaSet": {**_below("spec.template.", _POD), **_TERMINATING},
+    "batch/v1/CronJob": {
+        **_below("spec.jobTemplate.spec.template.", _POD),
+        **_below("spec.jobTemplate.", _JOB),
+    },
+    "batch/v1/Job": {**_below("spec.template.", _POD), **_JOB},
+    "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
+    "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
+    "v1/PersistentVolumeClaim": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
     "autoscaling/v2/HorizontalPodAutoscaler": {
         "HPAConfigurableTolerance": (
             "spec.behavior.scaleUp.tolerance",
@@ -128,6 +157,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """By kind and gate."""
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
+"""Gates that are on by default in the newest release, or gone because they are."""
 
 
 def gated_rules(kind: str) -> tuple[Rule, ...]:
@@ -186,14 +216,14 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 
 
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
-    """The gates that are on; `AllBeta` turns on those betas that are off by default."""
-    pack = schema_packs.load("defaults")
-    gates = {**dict.fromkeys(ON_BY_DEFAULT, True), **pack["gates"]}
-    if current_release() != DEFAULT:
-        known = gates_of(current_release())
-        gates = {name: name in known and known[name].on for name in gates}
+    """The gates that are on in the current release; `AllBeta` turns on those betas that are off by
+    default."""
+    release, known = current_release(), gates_of(current_release())
+    names = {*ON_BY_DEFAULT, *schema_packs.load("defaults")["gates"]}
+    gates = {name: is_gate_on(name, release) for name in names}
     if overrides.get("AllBeta"):
-        gates.update(dict.fromkeys(pack["allBeta"], True))
+        betas = (name for name in names if name in known and known[name].stage == BETA)
+        gates.update(dict.fromkeys(betas, True))
     gates.update(overrides)
     return frozenset(name for name, on in gates.items() if on)
 

@@ -17,14 +17,7 @@ from celadon.kube.resources.api_resources import (
     known_resources,
 )
 from celadon.kube.resources.deprecated_kinds import DEPRECATED
-from celadon.kube.resources.feature_gates import (
-    BadFeatureGates,
-    FeatureGate,
-    gate_settings,
-    gates_of,
-    gates_on,
-    said_gates,
-)
+from celadon.kube.resources.feature_gates import gates_of, said_gates
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,
     PLUGIN_ORDER,
@@ -51,10 +44,8 @@ __all__ = [
     "PLUGIN_ORDER",
     "UNKNOWN_AGE",
     "ApiGroup",
-    "BadFeatureGates",
     "Catalog",
     "Column",
-    "FeatureGate",
     "Lookups",
     "ObjectIndex",
     "Resource",
@@ -66,9 +57,7 @@ __all__ = [
     "default_plugins",
     "enabled_plugins",
     "every_description",
-    "gate_settings",
     "gates_of",
-    "gates_on",
     "guess_resource",
     "guessed_resource",
     "human_duration",

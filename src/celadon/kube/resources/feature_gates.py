@@ -16,14 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
-from celadon.kube.go import parse_bool
+from celadon.kube.go.go_text import parse_bool
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
 ALPHA: Final = "alpha"
 BETA: Final = "beta"
-GENERAL: Final = "ga"
-DEPRECATED: Final = "deprecated"
 GONE: Final = "gone"
 """The stage of a gate that a release does not know any more."""
 
@@ -75,22 +73,23 @@ def _minor(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
-def gates_on(release: str, settings: Mapping[str, bool]) -> frozenset[str]:
-    """The gates that are on in a release; `settings` are those that are not as by default."""
-    known = gates_of(release)
-    return frozenset(name for name, gate in known.items() if settings.get(name, gate.on))
+@functools.cache
+def is_gate_on(name: str, release: str) -> bool:
+    """Whether a gate is on by default. Gates that are gone stay as they were at last."""
+    wanted = max(_minor(release), _OLDEST)
+    stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= wanted]
+    last = next((stage for stage in reversed(stages) if stage["stage"] != GONE), None)
+    return last is not None and bool(last["default"])
 
 
-def gate_settings(text: str, release: str) -> Mapping[str, bool]:
-    """What `--feature-gates` says in a release: the gates that are not as by default, by name.
-    Raises BadFeatureGates."""
-    known = gates_of(release)
-    said = said_gates(text, release)
-    return {name: value for name, value in sorted(said.items()) if value != known[name].on}
+def _stages(name: str) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = schema_packs.load("gates").get(name, ())
+    return found
 
 
 def said_gates(text: str, release: str) -> Mapping[str, bool]:
-    """The same, with the gates that are said to be as by default. Raises BadFeatureGates."""
+    """What `--feature-gates` says in a release, by gate; also where that is as by default. Raises
+    BadFeatureGates."""
     said = dict(_pairs(text))
     known = gates_of(release)
     values: dict[str, bool] = {}
