@@ -71,7 +71,8 @@ def test_limits_of_bytes(release: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "text"), [("1.31", "may not be longer than 5"), ("1.32", "may not be more than 5 bytes")]
+    ("release", "text"),
+    [("1.31", "may not be longer than 5"), ("1.32", "may not be more than 5 bytes")],
 )
 def test_bare_limits(release: str, text: str) -> None:
     with answering_as(release):

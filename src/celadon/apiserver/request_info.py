@@ -16,7 +16,7 @@ from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.go import parse_int, quote
 from celadon.kube.registry import request_options
 from celadon.kube.releases import current_release
-from celadon.kube.resources import Resource
+from celadon.kube.resources import Resource, gates_of
 from celadon.kube.selectors import (
     FieldSelector,
     FieldTerm,
@@ -287,17 +287,9 @@ def revision_of(text: str) -> int:
     raise ValueError(str(error))
 
 
-_WITHOUT_WATCH_LISTS: Final = frozenset({"1.30", "1.31", "1.33"})
-"""Releases that have the gate `WatchList` off by default: 1.32 had it on, and 1.33 took it back."""
-
-
-def _has_watch_lists() -> bool:
-    return current_release() not in _WITHOUT_WATCH_LISTS
-
-
 def _with_watch_defaults(options: ListOptions) -> ListOptions:
     """A watch that says nothing of initial events, from no version in particular, gets them."""
-    if not _has_watch_lists():
+    if not gates_of(current_release())[WATCH_LIST].on:
         return options
     unsaid = options.send_initial_events is None and not options.match
     if unsaid and options.resource_version in ("", "0"):
@@ -330,13 +322,17 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
     return errors
 
 
+WATCH_LIST: Final = "WatchList"
+"""The feature gate of watches that begin with what is there."""
+
+
 def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
     initial = options.send_initial_events is not None
     if initial and options.match != NOT_OLDER_THAN:
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         errors.append(fieldpath.forbidden(_match_path(), why))
-    if initial and not _has_watch_lists():
+    if initial and not gates_of(current_release())[WATCH_LIST].on:
         why = (
             "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         )

@@ -33,7 +33,6 @@ from celadon.admission.registration.registration_types import (
 from celadon.cel import Environment, Issues, types
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
-from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
 from celadon.records import dataclass
@@ -83,11 +82,8 @@ class TypeChecker:
     def status(self, policy: ValidatingAdmissionPolicy, number: int) -> dict[str, Any]:
         """What the controller writes as the status of a policy."""
         found = [one.to_json() for one in self.warnings(policy, number)]
-        generation = metadata.generation({"metadata": policy.metadata})
-        if not found and not is_since("1.36"):
-            return {"observedGeneration": generation}
         return {
-            "observedGeneration": generation,
+            "observedGeneration": metadata.generation({"metadata": policy.metadata}),
             "typeChecking": {"expressionWarnings": found} if found else {},
         }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from celadon.kube.go.go_text import quote
 from celadon.records import dataclass
@@ -84,7 +84,7 @@ def go_syntax(value: object, type_: str = "") -> str:
     if type_.startswith("map[") or type_ in _MAPS:
         return _printed_map(value, type_)
     if type_ in _STRUCTS:
-        return _printed_struct(value or {}, type_)
+        return _printed_struct(cast(Mapping[str, Any], value or {}), type_)
     return _untyped(value)
 
 
