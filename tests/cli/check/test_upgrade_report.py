@@ -57,9 +57,9 @@ def test_differences(
     code = main(asked(tmp_path, text, releases, "-o", "json"))
     found = json.loads(capsys.readouterr().out)
     assert code == (1 if unsafe else 0)
-    assert [
-        [stretch["state"] for stretch in one["stretches"]] for one in found["differences"]
-    ] == ([words] if words else [])
+    assert [[stretch["state"] for stretch in one["stretches"]] for one in found["differences"]] == (
+        [words] if words else []
+    )
 
 
 def test_a_removed_version_stands_in_the_way(
