@@ -48,6 +48,7 @@ DOORS = {
     "celadon.kube.registry",
     "celadon.kube.registry.patching",
     "celadon.kube.releases",
+    "celadon.kube.wordings",
     "celadon.admission",
     "celadon.admission.chain",
     "celadon.admission.explain",

@@ -1,10 +1,9 @@
 """Replays all recordings, in process and over HTTPS: `make conformance`.
 
 For each group and each way it prints how many scenarios agree and which do not; it ends with 1 if
-one differs that `unreached.txt` does not list, or if one that it lists agrees. `--release 1.33`
-takes
-the recordings of that release, `--release all` those of all. With `--update`, the
-latter are taken off the list. With `--write`, the numbers go to `agreement.json`, of which
+one differs that `unreached.txt` does not list, or if one that it lists agrees; with `--update`, the
+latter are taken off the list. `--release 1.33` takes the recordings of that release, `--release
+all` those of all. With `--write`, the numbers go to `agreement.json`, of which
 `docs/fidelity.md` is made.
 """
 

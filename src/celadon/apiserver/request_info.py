@@ -289,6 +289,8 @@ def revision_of(text: str) -> int:
 
 def _with_watch_defaults(options: ListOptions) -> ListOptions:
     """A watch that says nothing of initial events, from no version in particular, gets them."""
+    if not gates_of(current_release())[WATCH_LIST].on:
+        return options
     unsaid = options.send_initial_events is None and not options.match
     if unsaid and options.resource_version in ("", "0"):
         return replace(options, send_initial_events=True, match=NOT_OLDER_THAN)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from celadon.admission.registration.registration_types import MatchResources, Rule
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
 from celadon.kube import validation as kube_validation
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go import GoValue
 from celadon.kube.validation import Naming
 
 ALL: Final = "*"

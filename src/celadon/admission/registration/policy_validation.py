@@ -60,8 +60,7 @@ from celadon.kube import (
     name_rules,
     parse_api_version,
 )
-from celadon.kube.go import trim_space
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go import GoValue, trim_space
 from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass

@@ -23,7 +23,7 @@ from celadon.kube.fieldmanager.field_sets import (
 from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import per_release
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.schema_model import ABSENT, Schema
@@ -164,6 +164,12 @@ class ListRule:
             for key in keys
             if key in item or key in defaults
         }
+        missing = [key for key in keys if key not in found]
+        if missing and not is_since("1.34"):
+            raise ItemError(
+                f"associative list with keys has an element that omits key field "
+                f"{quote(missing[0])} (and doesn't have default value)"
+            )
         if not found:
             listed = " ".join(map(quote, keys))
             raise ItemError(

@@ -1,11 +1,12 @@
 """What Go's standard library does to values and texts that Kubernetes' clients see.
 
 Each module answers for one package of Go: `go_json` for `encoding/json`, `go_text` for `%q`, JSON
-output and numbers, `go_time` (durations, too), `go_url` (`net/url`); `go_types` names types as Go's
-complaints do.
+output and numbers, `go_syntax` for `%#v`, `go_time` (durations, too), `go_url` (`net/url`);
+`go_types` names types as Go's complaints do.
 """
 
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import (
     escaped_html,
     json_text,
@@ -23,6 +24,7 @@ from celadon.kube.go.go_url import parse as parse_url
 __all__ = [
     "TOO_DEEP",
     "Document",
+    "GoValue",
     "JsonSyntaxError",
     "TimeError",
     "URLError",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from celadon.kube.go.go_text import quote
+from celadon.kube.quantity import BINARY_SUFFIXES
 from celadon.records import dataclass
 
 ANY: Final = "interface {}"
@@ -166,13 +167,12 @@ def _printed_quantity(value: Any) -> str:
     )
 
 
-_BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
 def _amount(text: str) -> tuple[int, int, str]:
-    if text[-2:] in _BINARY:
-        return int(text[:-2]) << _BINARY[text[-2:]], 0, "BinarySI"
+    if text[-2:] in BINARY_SUFFIXES:
+        return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
     scale = _DECIMAL.get(text[-1:], 0)
     digits = text[:-1] if text[-1:] in _DECIMAL else text
     whole, _, fraction = digits.partition(".")
