@@ -23,7 +23,7 @@ from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
 if TYPE_CHECKING:
     from celadon.apiserver.webhook_client import WebhookClient
 
-__all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]
+__all__ = ["AnswerRoom", "CallerOnDemand", "HeldBytes", "ServiceRoutes", "as_json"]
 
 
 # --- Service routes ----------------------------------------------------------
@@ -74,6 +74,49 @@ def _service_address(spec: Mapping[str, Any], name: str, port: int) -> Address:
     return spec.get("clusterIP", ""), port
 
 
+# --- Room for answers --------------------------------------------------------
+#
+# What the answers of all webhooks together may take of a server's memory, until they were read.
+
+
+FREE_BYTES: Final = 256 << 10
+"""Of each answer, which are not counted."""
+MAX_HELD_BYTES: Final = 128 << 20
+"""Of all answers, beyond these."""
+
+
+class AnswerRoom:
+    """Of one server; `free` are the bytes that are left."""
+
+    __slots__ = ("free",)
+
+    def __init__(self, free: int = MAX_HELD_BYTES) -> None:
+        self.free = free
+
+
+class HeldBytes:
+    """What one call has taken of the room."""
+
+    __slots__ = ("_count", "_room")
+
+    def __init__(self, room: AnswerRoom | None = None) -> None:
+        self._room = AnswerRoom() if room is None else room
+        self._count = 0
+
+    def take(self, count: int) -> bool:
+        """False if there is no room."""
+        if count > self._room.free:
+            return False
+        self._room.free -= count
+        self._count += count
+        return True
+
+    def give_back(self) -> None:
+        """All of it."""
+        self._room.free += self._count
+        self._count = 0
+
+
 # --- Caller on demand --------------------------------------------------------
 #
 # The client that calls webhooks, made when the first one is called.
@@ -90,12 +133,20 @@ class CallerOnDemand:
         self._kubeconfigs = kubeconfigs
         self._clients: dict[bool, WebhookClient] = {}
 
-    async def call(self, call: Call, seconds: float, *, mutating: bool = False) -> Reply | NoReply:
-        """`seconds` are what is left of the request's own time."""
+    async def call(
+        self,
+        call: Call,
+        seconds: float,
+        *,
+        mutating: bool = False,
+        held: HeldBytes | None = None,
+        body: bytes | None = None,
+    ) -> Reply | NoReply:
+        """As `WebhookClient.call`."""
         client = self._clients.get(mutating)
         if client is None:
             client = self._clients[mutating] = self._client(self._kubeconfigs[mutating])
-        return await client.call(call, seconds)
+        return await client.call(call, seconds, held, body)
 
     def _client(self, kubeconfig: str) -> WebhookClient:
         # late: see above
