@@ -27,8 +27,12 @@ from celadon.apiserver.clientconfig.client_credentials import (
 )
 from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched, Route
 from celadon.apiserver.clientconfig.kubeconfig_file import Kubeconfig, KubeconfigError
-from celadon.apiserver.http_messages import NetworkFailure
-from celadon.apiserver.webhook_routes import FREE_BYTES, MAX_HELD_BYTES, HeldBytes
+from celadon.apiserver.http_messages import (
+    FREE_BYTES,
+    MAX_HELD_BYTES,
+    HeldBytes,
+    NetworkFailure,
+)
 from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass

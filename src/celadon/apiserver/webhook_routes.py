@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 
 from celadon.admission import World
 from celadon.admission.webhooks import Call, NoReply, Reply, UnreadableBody
-from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.http_messages import HeldBytes, NetworkFailure
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
 
 if TYPE_CHECKING:
     from celadon.apiserver.webhook_client import WebhookClient
 
-__all__ = ["AnswerRoom", "CallerOnDemand", "HeldBytes", "ServiceRoutes", "as_json"]
+__all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]
 
 
 # --- Service routes ----------------------------------------------------------
@@ -72,49 +72,6 @@ def _service_address(spec: Mapping[str, Any], name: str, port: int) -> Address:
     if all(one.get("port") != port for one in spec.get("ports") or ()):
         raise NetworkFailure(f"no service port {port} found for service {quote(name)}")
     return spec.get("clusterIP", ""), port
-
-
-# --- Room for answers --------------------------------------------------------
-#
-# What the answers of all webhooks together may take of a server's memory, until they were read.
-
-
-FREE_BYTES: Final = 256 << 10
-"""Of each answer, which are not counted."""
-MAX_HELD_BYTES: Final = 128 << 20
-"""Of all answers, beyond these."""
-
-
-class AnswerRoom:
-    """Of one server; `free` are the bytes that are left."""
-
-    __slots__ = ("free",)
-
-    def __init__(self, free: int = MAX_HELD_BYTES) -> None:
-        self.free = free
-
-
-class HeldBytes:
-    """What one call has taken of the room."""
-
-    __slots__ = ("_count", "_room")
-
-    def __init__(self, room: AnswerRoom | None = None) -> None:
-        self._room = AnswerRoom() if room is None else room
-        self._count = 0
-
-    def take(self, count: int) -> bool:
-        """False if there is no room."""
-        if count > self._room.free:
-            return False
-        self._room.free -= count
-        self._count += count
-        return True
-
-    def give_back(self) -> None:
-        """All of it."""
-        self._room.free += self._count
-        self._count = 0
 
 
 # --- Caller on demand --------------------------------------------------------

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.admission.webhooks import Call, NoReply, Reply
+from celadon.apiserver.http_messages import FREE_BYTES, AnswerRoom, HeldBytes
 from celadon.apiserver.webhook_client import MAX_ANSWER_BYTES, MAX_PIECES, WebhookClient
-from celadon.apiserver.webhook_routes import FREE_BYTES, AnswerRoom, HeldBytes
 from tests.admission.webhooks.hooking import hooks, webhook
 from tests.apiserver.webhook_routes.loopback import (
     CA_BUNDLE,

@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 LOOPBACK: Final = "127.0.0.1"
 PAGE: Final = "index.html"
@@ -67,7 +67,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
     extensions_map = _TYPES
     protocol_version = "HTTP/1.1"
-    timeout = IDLE_SECONDS
+    timeout: ClassVar[float | None] = IDLE_SECONDS
     path = ""
     """Also of what is no request."""
 
