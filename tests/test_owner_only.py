@@ -129,3 +129,23 @@ def test_what_others_can_do_is_said(
     tmp_path.chmod(folder)
     expected = [one.format(file=path, folder=tmp_path) for one in told]
     assert list(owner_only.exposures([path, None, path])) == expected
+
+
+def test_what_belongs_to_others_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f"
+    path.touch(0o600)
+    tmp_path.chmod(0o700)
+    assert list(owner_only.exposures([path])) == []
+    real = Path.stat
+
+    def stat_of_others(self: Path, **more: bool) -> os.stat_result:
+        found = list(real(self, **more))
+        found[4] = 12345
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "stat", stat_of_others)
+    said = "belongs to another user, who may change it: chown"
+    user = os.geteuid()
+    assert list(owner_only.exposures([path])) == [
+        f"`{one}` {said} {user} {one}" for one in (path, tmp_path)
+    ]

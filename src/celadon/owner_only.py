@@ -87,9 +87,19 @@ def _of_file(path: Path) -> Iterator[str]:
         mode = path.stat().st_mode
     except OSError:
         return
+    yield from _of_others(path)
     if stat.S_ISREG(mode) and mode & 0o077:
         what = "changed" if mode & 0o022 else "read"
         yield f"`{path}` can be {what} by others: chmod 600 {shlex.quote(str(path))}"
+
+
+def _of_others(path: Path) -> Iterator[str]:
+    """Said of what somebody else has made, who may change it whatever its mode is: where everybody
+    may make files, another user can have been first. Root may anyway."""
+    user = os.geteuid()
+    if path.stat().st_uid not in {0, user}:
+        repair = f"chown {user} {shlex.quote(str(path))}"
+        yield f"`{path}` belongs to another user, who may change it: {repair}"
 
 
 def _of_folder(path: Path) -> Iterator[str]:
@@ -98,5 +108,6 @@ def _of_folder(path: Path) -> Iterator[str]:
         mode = path.stat().st_mode
     except OSError:
         return
+    yield from _of_others(path)
     if mode & 0o022 and not mode & stat.S_ISVTX:
         yield f"`{path}` can be changed by others: chmod go-w {shlex.quote(str(path))}"

@@ -6,6 +6,7 @@ event loop it would wait for ever.
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Engine
+from celadon.admission.webhooks import Call, Reply, mutating_phase, validating_phase
 from celadon.apiserver import request_layers
 from celadon.apiserver.handlers import calls, verbs, write
 from celadon.apiserver.handlers import read as reading
@@ -21,6 +23,7 @@ from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.verbs import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.webhook_client import WebhookClient
 from celadon.kube.registry import create
 from celadon.kube.registry.draft import Draft
 from tests.apiserver.asking import ask, make, read
@@ -28,6 +31,7 @@ from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+SMALL = {"metadata": {"generateName": "small-"}}
 LARGE = {"metadata": {"generateName": "large-"}, "data": {"a": "x" * 50_000}}
 
 
@@ -193,6 +197,69 @@ def test_others_are_answered_meanwhile(
     thread, told = meanwhile(own, monkeypatch, owner, name)
     send(own)
     thread.join(60)
+    assert told == [200, 0]
+
+
+HOOKS = "/apis/admissionregistration.k8s.io/v1"
+LONG_ANSWER = "x" * 50_000
+
+
+def hooked(running: Running, monkeypatch: pytest.MonkeyPatch, kind: str, **review: Any) -> str:
+    """The path of a configuration with a webhook for ConfigMaps that answers in that way."""
+    hook = {
+        "name": "long.example.com",
+        "clientConfig": {"url": "https://long.example.com"},
+        "rules": [
+            {
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["configmaps"],
+            }
+        ],
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+    }
+
+    async def call(self: object, call: Call, *_: Any, **__: Any) -> Reply:
+        response = {"uid": call.uid, "allowed": True, "auditAnnotations": {"a": LONG_ANSWER}}
+        answer = {"apiVersion": call.api_version, "kind": "AdmissionReview", "response": response}
+        return Reply(200, json.dumps({**answer, "response": {**response, **review}}).encode())
+
+    monkeypatch.setattr(WebhookClient, "call", call)
+    path = f"{HOOKS}/{kind}webhookconfigurations"
+    make(running, path, {"metadata": {"name": f"long-{kind}"}, "webhooks": [hook]})
+    return f"{path}/long-{kind}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner", "name"),
+    [
+        ("validating", validating_phase, "read_answer"),
+        ("mutating", mutating_phase, "read_answer"),
+        ("mutating", mutating_phase, "apply_json_patch"),
+        ("validating", Call, "body"),
+        ("validating", validating_phase, "begin_call"),
+    ],
+)
+def test_others_are_answered_while_webhooks_are_heard(
+    own: Running, monkeypatch: pytest.MonkeyPatch, kind: str, owner: Any, name: str
+) -> None:
+    patch = base64.b64encode(b'[{"op": "add", "path": "/data", "value": {"b": "c"}}]').decode()
+    response = {"patch": patch, "patchType": "JSONPatch"} if kind == "mutating" else {}
+    path = hooked(own, monkeypatch, kind, **response)
+    if name == "body":
+        body = Call.body.fget  # type: ignore[attr-defined]
+        monkeypatch.setattr(Call, "written", lambda call: body(call), raising=False)
+        monkeypatch.setattr(Call, "body", property(lambda call: call.written()))
+        name = "written"
+    thread, told = meanwhile(own, monkeypatch, owner, name)
+    try:
+        made = large(own) if name in {"written", "begin_call"} else ask(own, "POST", MAPS, SMALL)
+    finally:
+        ask(own, "DELETE", path)
+    thread.join(60)
+    assert made.code == 201
     assert told == [200, 0]
 
 

@@ -312,3 +312,46 @@ def _fast(obj: JsonObject) -> bytes | None:
         return _ENCODER.encode(obj)
     except (TypeError, UnicodeEncodeError):
         return None
+
+
+# --- Room for answers --------------------------------------------------------
+#
+# What the answers of all webhooks together may take of a server's memory, until they were read.
+
+
+FREE_BYTES: Final = 256 << 10
+"""Of each answer, which are not counted."""
+MAX_HELD_BYTES: Final = 128 << 20
+"""Of all answers, beyond these."""
+
+
+class AnswerRoom:
+    """Of one server; `free` are the bytes that are left."""
+
+    __slots__ = ("free",)
+
+    def __init__(self, free: int = MAX_HELD_BYTES) -> None:
+        self.free = free
+
+
+class HeldBytes:
+    """What one call has taken of the room."""
+
+    __slots__ = ("_count", "_room")
+
+    def __init__(self, room: AnswerRoom | None = None) -> None:
+        self._room = AnswerRoom() if room is None else room
+        self._count = 0
+
+    def take(self, count: int) -> bool:
+        """False if there is no room."""
+        if count > self._room.free:
+            return False
+        self._room.free -= count
+        self._count += count
+        return True
+
+    def give_back(self) -> None:
+        """All of it."""
+        self._room.free += self._count
+        self._count = 0

@@ -25,7 +25,7 @@ from celadon.apiserver.clientconfig.cluster_location import (
 from celadon.apiserver.clientconfig.go_network import GoNetwork
 from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError
 from celadon.apiserver.http_messages import NetworkFailure
-from celadon.apiserver.webhook_client import BrokenBody, Exchange
+from celadon.apiserver.webhook_client import BrokenBody, Exchange, without_password
 from celadon.apiserver.webhook_routes import as_json
 from celadon.kube import JsonObject
 from celadon.kube.go import quote
@@ -89,7 +89,7 @@ class ImageBackend:
         except TimeoutError:
             raise NoAnswer(f"Post {quote(url)}: context deadline exceeded") from None
         except (NetworkFailure, BrokenBody) as error:
-            raise NoAnswer(f"Post {quote(asked.url)}: {error}") from None
+            raise NoAnswer(f"Post {quote(without_password(asked.url))}: {error}") from None
 
 
 def _verdict(reply: Reply) -> ImageVerdict:

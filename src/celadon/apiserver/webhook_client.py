@@ -13,6 +13,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import quote as escaped
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
@@ -26,7 +27,12 @@ from celadon.apiserver.clientconfig.client_credentials import (
 )
 from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched, Route
 from celadon.apiserver.clientconfig.kubeconfig_file import Kubeconfig, KubeconfigError
-from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.http_messages import (
+    FREE_BYTES,
+    MAX_HELD_BYTES,
+    HeldBytes,
+    NetworkFailure,
+)
 from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass
@@ -86,12 +92,24 @@ POOLS: Final = 200
 IDLE_CONNECTIONS: Final = 25
 RETRIES: Final = 10
 REDIRECTS: Final = 10
-MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+MAX_ANSWER_BYTES: Final = 16 << 20
 """Ours: kube-apiserver reads without end."""
+MAX_PIECES: Final = 20_000
+"""Of one answer; each of them costs time, however short it is."""
+PASSED_OVER_BYTES: Final = 64 << 10
+"""Of the body of an answer that leads elsewhere, or asks to come again."""
+_PIECES_AT_ONCE: Final = 100
+"""Before others get a turn."""
+_INFLATED_BYTES: Final = 1 << 20
+"""Of a compressed answer, before others get a turn."""
 _SAME_METHOD: Final = frozenset({307, 308})
 _REDIRECTIONS: Final = frozenset({301, 302, 303}) | _SAME_METHOD
 _BAD_CHUNK: Final = "illegal chunk header"
 """How h11 begins to say that the length of a chunk cannot be read."""
+_LONG_HEAD: Final = "Receive buffer too long"
+"""What h11 says of a head of more than 100 KiB."""
+_HTTP_SCHEMES: Final = frozenset({"http", "https"})
+_PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS: Final = (
     (b"Accept-Encoding", b"gzip"),
@@ -121,31 +139,41 @@ class WebhookClient:
         self._pools: OrderedDict[tuple[str, str, str], httpcore.AsyncConnectionPool] = OrderedDict()
         self._closing: asyncio.Future[None] | None = None
 
-    async def call(self, call: Call, seconds: float) -> Reply | NoReply:
-        """`seconds` are what is left of the request's own time."""
+    async def call(
+        self,
+        call: Call,
+        seconds: float,
+        held: HeldBytes | None = None,
+        body: bytes | None = None,
+    ) -> Reply | NoReply:
+        """`seconds` are what is left of the request's own time; `held` counts what is read, `body`
+        is the call's where that is known already."""
         seconds = min(seconds, call.timeout_seconds)
         url = call_url(call.hook, max(1, math.ceil(seconds)))
+        body = call.body if body is None else body
         try:
             async with asyncio.timeout(seconds):
-                asked = await self._exchange(url, call)
+                asked = await self._exchange(url, call, body, held)
                 return await self._replied(asked)
         except (UnusableRoots, KubeconfigError, CredentialsError) as error:
             return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
 
-    async def _exchange(self, url: str, call: Call) -> Exchange:
+    async def _exchange(
+        self, url: str, call: Call, body: bytes, held: HeldBytes | None
+    ) -> Exchange:
         """Raises UnusableRoots, KubeconfigError, CredentialsError."""
         user = self._user(url)
         pool = await self._pool(url, call.hook.webhook.client_config.ca_bundle, user)
         own = () if user is None else await user[1].headers()
-        return Exchange(pool, url, call.body, own)
+        return Exchange(pool, url, body, own, held)
 
     async def _replied(self, asked: Exchange) -> Reply | NoReply:
         try:
             return await asked.reply()
         except NetworkFailure as error:
-            return NoReply(f"Post {quote(asked.url)}: {error}")
+            return NoReply(f"Post {quote(without_password(asked.url))}: {error}")
         except BrokenBody as error:
             return NoReply(
                 "unexpected error when reading response body. Please retry. Original error: "
@@ -204,23 +232,29 @@ class Exchange:
     """One call: the requests that it takes. `url` is that of the latest."""
 
     def __init__(
-        self, pool: httpcore.AsyncConnectionPool, url: str, body: bytes, own: Headers = ()
+        self,
+        pool: httpcore.AsyncConnectionPool,
+        url: str,
+        body: bytes,
+        own: Headers = (),
+        held: HeldBytes | None = None,
     ) -> None:
         self._pool = pool
         self._own = own
         self._body = body
+        self._held = HeldBytes() if held is None else held
         self.url = url
 
     async def reply(self) -> Reply:
         """Raises NetworkFailure, BrokenBody."""
         for _ in range(RETRIES):
             answer = await self._followed()
-            wait = _retry_after(answer)
+            wait = _retry_after(answer.code, answer.headers)
             if wait is None:
                 break
             await asyncio.sleep(wait)
         else:
-            answer = await self._followed()
+            answer = await self._followed(is_last=True)
         content_type = answer.headers.get(b"content-type")
         return Reply(
             answer.code,
@@ -228,49 +262,68 @@ class Exchange:
             None if content_type is None else content_type.decode("latin-1"),
         )
 
-    async def _followed(self) -> _Answer:
+    async def _followed(self, *, is_last: bool = False) -> _Answer:
         start = self.url
         method, body, location = "POST", self._body, ""
         for _ in range(REDIRECTS):
-            answer = await self._sent(method, body)
-            location = answer.headers.get(b"location", b"").decode("latin-1")
-            if answer.code not in _REDIRECTIONS or not location:
+            answer = await self._sent(method, body, is_last=is_last)
+            location = _location(answer.code, answer.headers)
+            if not location:
                 self.url = start
                 return answer
-            _require_readable(location)
-            self.url = urljoin(self.url, location)
+            self.url = _redirected(self.url, location)
+            _require_askable(self.url)
             if answer.code not in _SAME_METHOD:
                 method, body = "GET", b""
         self.url = location
         raise NetworkFailure(f"stopped after {REDIRECTS} redirects")
 
-    async def _sent(self, method: str, body: bytes) -> _Answer:
+    async def _sent(self, method: str, body: bytes, *, is_last: bool) -> _Answer:
         """On a kept connection, or on a new one if that turns out to be done for."""
         trace = _Trace()
         try:
-            return await self._tried(method, body, trace)
+            return await self._tried(method, body, trace, is_last=is_last)
         except NetworkFailure:
             if trace.connected:
                 raise
-        return await self._tried(method, body, trace)
+        return await self._tried(method, body, trace, is_last=is_last)
 
-    async def _tried(self, method: str, body: bytes, trace: _Trace) -> _Answer:
+    async def _tried(self, method: str, body: bytes, trace: _Trace, *, is_last: bool) -> _Answer:
         parts = urlsplit(self.url)
-        headers = [(b"Host", parts.netloc.encode()), *_HEADERS, *self._own]
+        host = parts.netloc.rpartition("@")[2].encode()
+        headers = [(b"Host", host), *_HEADERS, *self._own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
-        sending = self._pool.stream(
-            method, self.url, headers=headers, content=body, extensions={"trace": trace}
-        )
+        self._held.give_back()
         try:
+            sending = self._pool.stream(
+                method, self.url, headers=headers, content=body, extensions={"trace": trace}
+            )
             async with sending as got:
-                found = {name.lower(): value for name, value in got.headers}
-                return _Answer(got.status, found, await _read(got, found))
+                found = {name.lower(): value for name, value in reversed(got.headers)}
+                asked_again = not is_last and _retry_after(got.status, found) is not None
+                if asked_again or _location(got.status, found):
+                    await _pass_over(got)
+                    return _Answer(got.status, found, b"")
+                return _Answer(got.status, found, await _Body(got, self._held).read(found))
         except ProtocolsSwitched:
             return _Answer(101, {}, b"")
-        except httpcore.RemoteProtocolError as error:
-            text = f"net/http: HTTP/1.x transport connection broken: {error}"
-            raise NetworkFailure(text) from None
+        except httpcore.ProtocolError as error:
+            why = f"net/http: HTTP/1.x transport connection broken: {error}"
+            if str(error) == _LONG_HEAD:
+                limit = httpcore.AsyncHTTP11Connection.MAX_INCOMPLETE_EVENT_SIZE
+                why = f"net/http: server response headers exceeded {limit} bytes; aborted"
+            raise NetworkFailure(why) from None
+
+
+def without_password(url: str) -> str:
+    """As Go shows a URL in an error."""
+    scheme, slashes, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    user, at, host = authority.rpartition("@")
+    name, colon, _ = user.partition(":")
+    shown = f"{name}:***" if colon else name
+    return f"{scheme}{slashes}{shown}{at}{host}{slash}{path}"
 
 
 class _Trace:
@@ -283,49 +336,130 @@ class _Trace:
         self.connected |= event == "connection.connect_tcp.started"
 
 
-def _require_readable(location: str) -> None:
-    """Raises NetworkFailure."""
+def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
+    """Where a redirect leads to; empty if the answer is none."""
+    if code not in _REDIRECTIONS:
+        return ""
+    return headers.get(b"location", b"").decode("utf-8", "replace")
+
+
+def _redirected(base: str, location: str) -> str:
+    """The URL that a redirect leads to. Raises NetworkFailure."""
     try:
-        parse_url(location)
+        found = parse_url(location)
     except URLError as error:
         text = f"failed to parse Location header {quote(location)}: {error}"
         raise NetworkFailure(text) from None
+    text = escaped(str(found), safe=_PRINTABLE)
+    return text if found.scheme else urljoin(base, text)
 
 
-async def _read(got: httpcore.Response, headers: dict[bytes, bytes]) -> bytes:
-    parts: list[bytes] = []
+def _require_askable(url: str) -> None:
+    """Raises NetworkFailure for what is no address of a server."""
+    parts = urlsplit(url)
+    if parts.scheme not in _HTTP_SCHEMES:
+        raise NetworkFailure(f"unsupported protocol scheme {quote(parts.scheme)}")
+    if not parts.netloc:
+        raise NetworkFailure("http: no Host in request URL")
+    port = parts.netloc.rpartition(":")[2]
+    if port.isdecimal() and (len(port) > 5 or int(port) > 65535):
+        raise NetworkFailure(f"dial tcp: address {port}: invalid port")
+
+
+async def _pass_over(got: httpcore.Response) -> None:
+    """A body that nobody wants: a short one is read, so that the connection can be kept."""
     size = 0
-    try:
-        async for part in got.aiter_stream():
-            size += len(part)
-            if size > MAX_ANSWER_BYTES:
-                raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
-            parts.append(part)
-    except httpcore.RemoteProtocolError as error:
-        in_chunk = str(error).startswith(_BAD_CHUNK)
-        text = "invalid byte in chunk length" if in_chunk else "unexpected EOF"
-        raise BrokenBody(text) from None
-    except NetworkFailure as error:
-        raise BrokenBody(str(error)) from None
-    body = b"".join(parts)
-    return _expanded(body) if headers.get(b"content-encoding") == b"gzip" else body
+    async for part in got.aiter_stream():
+        size += len(part)
+        if size > PASSED_OVER_BYTES:
+            break
 
 
-def _expanded(body: bytes) -> bytes:
-    """A gzip body, up to the limit."""
-    inflater = zlib.decompressobj(wbits=31)
-    try:
-        text = inflater.decompress(body, MAX_ANSWER_BYTES)
-    except zlib.error:
-        raise BrokenBody("gzip: invalid header") from None
-    if inflater.unconsumed_tail:
-        raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
-    return text
+class _Body:
+    """Of an answer, as it is read."""
+
+    def __init__(self, got: httpcore.Response, held: HeldBytes) -> None:
+        self._got = got
+        self._held = held
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    async def read(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """Raises BrokenBody."""
+        is_compressed = headers.get(b"content-encoding", b"").lower() == b"gzip"
+        inflater = _Inflater() if is_compressed else None
+        pieces = 0
+        try:
+            async for part in self._got.aiter_stream():
+                pieces += 1
+                if pieces > MAX_PIECES:
+                    raise BrokenBody(f"more than {MAX_PIECES} pieces")
+                if pieces % _PIECES_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+                if inflater is None:
+                    self._take(part)
+                else:
+                    await self._inflate(inflater, part)
+        except httpcore.RemoteProtocolError as error:
+            in_chunk = str(error).startswith(_BAD_CHUNK)
+            text = "invalid byte in chunk length" if in_chunk else "unexpected EOF"
+            raise BrokenBody(text) from None
+        except NetworkFailure as error:
+            raise BrokenBody(str(error)) from None
+        if inflater is not None and pieces and not inflater.is_complete:
+            raise BrokenBody("unexpected EOF")
+        return b"".join(self._parts)
+
+    async def _inflate(self, inflater: _Inflater, part: bytes) -> None:
+        """One piece may become a thousand times as long: in steps, between which others get a
+        turn."""
+        for text in inflater.texts(part):
+            self._take(text)
+            if len(text) >= _INFLATED_BYTES:
+                await asyncio.sleep(0)
+
+    def _take(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > MAX_ANSWER_BYTES:
+            raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
+        if self._size > FREE_BYTES and not self._held.take(len(part)):
+            raise BrokenBody(f"more than {MAX_HELD_BYTES} bytes of answers at a time")
+        self._parts.append(part)
 
 
-def _retry_after(answer: _Answer) -> int | None:
+class _Inflater:
+    """A gzip stream of any number of members, as Go reads them."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+        self._has_begun = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it may end here."""
+        return self._member.eof or not self._has_begun
+
+    def texts(self, data: bytes) -> Iterator[bytes]:
+        """What becomes of the next bytes, a part at a time. Raises BrokenBody."""
+        while data:
+            if self._member.eof:
+                self._member = zlib.decompressobj(wbits=31)
+            self._has_begun = True
+            try:
+                text = self._member.decompress(data, _INFLATED_BYTES)
+            except zlib.error as error:
+                checked = "incorrect" in str(error) and "check" in str(error)
+                is_wrong_sum = checked and "header" not in str(error)
+                raise BrokenBody(
+                    "gzip: invalid checksum" if is_wrong_sum else "gzip: invalid header"
+                ) from None
+            yield text
+            data = self._member.unused_data or self._member.unconsumed_tail
+
+
+def _retry_after(code: int, headers: Mapping[bytes, bytes]) -> int | None:
     """The seconds after which to ask again; None if the answer stands."""
-    if answer.code != 429 and answer.code < 500:
+    if code != 429 and code < 500:
         return None
-    text = answer.headers.get(b"retry-after", b"").decode("latin-1").strip()
+    text = headers.get(b"retry-after", b"").decode("latin-1").strip()
     return int(text) if text.isdecimal() and len(text) < 10 else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import field
 from time import perf_counter
 from typing import Protocol
 
@@ -23,18 +24,20 @@ from celadon.admission.webhooks import (
     WebhookNotes,
 )
 from celadon.apiserver.caches.webhook_view import WebhookView
+from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
 from celadon.apiserver.webhook_routes import as_json
-from celadon.kube import status
+from celadon.apiserver.workers import LARGE_BYTES, YAML_WEIGHT, RequestWork, TooMuchWork
+from celadon.kube import StatusError, status
 from celadon.records import dataclass
 
 
 class Caller(Protocol):
-    """Makes a call, within so many seconds."""
+    """Makes a call, within so many seconds. `body` is what is sent, `held` counts what is read."""
 
     def __call__(
-        self, call: Call, seconds: float, *, mutating: bool
+        self, call: Call, seconds: float, *, mutating: bool, held: HeldBytes, body: bytes
     ) -> Awaitable[Reply | NoReply]: ...
 
 
@@ -55,6 +58,7 @@ class Webhooks:
         counts: WebhookCounts,
     ) -> None:
         self._counts = counts
+        self._room = AnswerRoom()
         self._mutating = mutating
         self._validating = validating
         self._world = world
@@ -78,56 +82,93 @@ class Webhooks:
         view = self._validating
         return view is not None and view.hooks().concerns(request, self._world)
 
-    def validation(self, request: Request) -> ValidatingPhase:
-        """For one request. Raises StatusError where it cannot be told whom to ask."""
+    def validation(self) -> Callable[[Request], ValidatingPhase]:
+        """What begins to ask those that there are now, in whatever thread. It raises StatusError
+        where it cannot be told whom to ask."""
         assert self._validating is not None, "asked only after `may_validate`"
         hooks = self._validating.hooks()
-        return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+        return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+
+    def rules(self, *, mutating: bool) -> object:
+        """Another object when webhooks have changed."""
+        view = self._mutating if mutating else self._validating
+        return None if view is None else view.hooks()
 
     @asynccontextmanager
     async def round(
-        self, notes: WebhookNotes, operation: str, *, mutating: bool
+        self, notes: WebhookNotes, operation: str, work: RequestWork, *, mutating: bool
     ) -> AsyncIterator[Calling]:
-        """Around a round of calls, which are counted at its end, whatever came of them."""
+        """Around a round of calls, which are counted at its end, whatever came of them. `work` is
+        that of the request."""
         begin = self._counts.mutating_round if mutating else self._counts.validating_round
         await in_task()
         counted = begin(notes, operation)
+        calling = Calling(self._caller, counted, work, self._room)
         try:
-            yield Calling(self._caller, counted)
+            yield calling
         finally:
             counted.end()
+            calling.forget()
 
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """Makes the calls of a round."""
+    """Makes the calls of a round. What is long of an answer is read aside."""
 
     caller: Caller
     counted: CountedCalls
+    work: RequestWork
+    room: AnswerRoom
+    held: list[HeldBytes] = field(default_factory=list)
 
     async def answer(self, calls: WebhookCalls, remaining: Remaining) -> None:
         """Make calls, side by side if there are several, and say what came of each as it ends.
-        Raises StatusError 504 when the time of the request is over."""
+        Raises StatusError 504 when the time of the request is over, TooMuchWork."""
         if self.counted.mutating:  # one after the other; the reply to a late call is not taken
             for call in calls.calls:
                 reply = await self._called(call, remaining)
                 _require_time(remaining)
                 calls.answer(call, reply)
             return
+        one_at_a_time = asyncio.Lock()
+        failed: list[StatusError | TooMuchWork] = []
 
         async def ask(call: Call) -> None:
-            calls.answer(call, await self._called(call, remaining))
+            try:
+                reply = await self._called(call, remaining)
+                async with one_at_a_time:
+                    await self.work.step(calls.answer, call, reply)
+            except (StatusError, TooMuchWork) as error:
+                failed.append(error)
 
         async with asyncio.TaskGroup() as group:
             for call in calls.calls:
                 group.create_task(ask(call))
+        if failed:
+            raise failed[0]
         _require_time(remaining)
 
+    def forget(self) -> None:
+        """What was answered has been read."""
+        for held in self.held:
+            held.give_back()
+
     async def _called(self, call: Call, remaining: Remaining) -> Reply | NoReply:
+        held = HeldBytes(self.room)
+        self.held.append(held)
+        body = await self.work.step(_body, call)
         began = perf_counter()
-        reply = await self.caller(call, remaining(), mutating=self.counted.mutating)
+        reply = await self.caller(
+            call, remaining(), mutating=self.counted.mutating, held=held, body=body
+        )
         self.counted.took(call.hook.uid, perf_counter() - began)
+        if isinstance(reply, Reply) and len(reply.body) * YAML_WEIGHT > LARGE_BYTES:
+            self.work.is_large = True  # reading it may take long, and so may what it makes
         return reply
+
+
+def _body(call: Call) -> bytes:
+    return call.body
 
 
 def _require_time(remaining: Remaining) -> None:

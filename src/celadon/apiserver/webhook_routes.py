@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from celadon.admission import World
 from celadon.admission.webhooks import Call, NoReply, Reply, UnreadableBody
-from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.http_messages import HeldBytes, NetworkFailure
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
 
@@ -90,12 +90,20 @@ class CallerOnDemand:
         self._kubeconfigs = kubeconfigs
         self._clients: dict[bool, WebhookClient] = {}
 
-    async def call(self, call: Call, seconds: float, *, mutating: bool = False) -> Reply | NoReply:
-        """`seconds` are what is left of the request's own time."""
+    async def call(
+        self,
+        call: Call,
+        seconds: float,
+        *,
+        mutating: bool = False,
+        held: HeldBytes | None = None,
+        body: bytes | None = None,
+    ) -> Reply | NoReply:
+        """As `WebhookClient.call`."""
         client = self._clients.get(mutating)
         if client is None:
             client = self._clients[mutating] = self._client(self._kubeconfigs[mutating])
-        return await client.call(call, seconds)
+        return await client.call(call, seconds, held, body)
 
     def _client(self, kubeconfig: str) -> WebhookClient:
         # late: see above

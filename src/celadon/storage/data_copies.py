@@ -88,13 +88,13 @@ def check(path: str) -> DataReport:
 def backup(path: str, target: str) -> DataReport:
     """A copy at `target`, which must not be there, with everything that was acknowledged before.
     It is there as a whole or not at all. Raises FileError."""
-    if os.path.exists(target):
+    if os.path.lexists(target):
         raise FileExists(target, "it is there already")
     with _draft(target) as draft:
         report = _report(draft, _copy(path, draft))
         if report.findings:
             raise FileDamaged(path, f"it is damaged: {report.findings[0]}")
-        _put_in_place(draft, target)
+        _put_in_place(draft, target, force=False)
     return report
 
 
@@ -102,7 +102,7 @@ def restore(source: str, path: str, more_revisions: int, *, force: bool) -> Data
     """Put a copy where a server looks for its data; `force`: also over data that is there. All
     revisions up to `more_revisions` beyond its own count as used, and as compacted. Raises
     FileError."""
-    if os.path.exists(path) and not force:
+    if os.path.lexists(path) and not force:
         raise FileExists(path, "it is there already")
     with _draft(path) as draft:
         report = _report(draft, _copy(source, draft))
@@ -112,19 +112,33 @@ def restore(source: str, path: str, more_revisions: int, *, force: bool) -> Data
             _compact(draft, report, report.revision + more_revisions)
         if os.path.exists(path):
             _remove(path)
-        _put_in_place(draft, path)
+        _put_in_place(draft, path, force=force)
     return report
 
 
 @contextmanager
 def _draft(target: str) -> Iterator[str]:
-    """A path beside it, with nothing there: not even what an earlier copy has left."""
-    draft = f"{target}-draft"
-    _unlink(draft, f"{draft}-wal")
+    """A path in a new folder beside it that nobody else may enter: where others may write, they
+    could put a link, or a journal of SQLite's, in the way of what is made. Raises
+    FileUnavailable."""
+    folder = Path(f"{target}-draft")
     try:
-        yield draft
+        _clear(folder)  # of what an earlier copy has left
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o700)  # a umask may have taken even the owner's rights
+    except OSError as error:
+        raise FileUnavailable(str(folder), error.strerror or str(error)) from error
+    try:
+        yield str(folder / "data.db")
     finally:
-        _unlink(draft, f"{draft}-wal")
+        _clear(folder)
+
+
+def _clear(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _unlink(*paths: str) -> None:
@@ -213,16 +227,33 @@ def _remove(path: str) -> None:
     _unlink(f"{path}-wal", mark_path(path))
 
 
-def _put_in_place(draft: str, target: str) -> None:
-    """On the disk before it has its name."""
+def _put_in_place(draft: str, target: str, *, force: bool) -> None:
+    """On the disk before it has its name. Without `force` nobody's file is written over, not even
+    one that is there only now."""
     try:
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(draft, target)
+        if force or not _has_links(draft):
+            os.replace(draft, target)
+        else:
+            os.link(draft, target)
         folder = os.open(Path(target).parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+    except FileExistsError:
+        raise FileExists(target, "it is there already") from None
     except OSError as error:
         raise FileUnavailable(target, error.strerror or str(error)) from error
+
+
+def _has_links(draft: str) -> bool:
+    """Whether a file of this file system may have two names."""
+    trial = f"{draft}-name"
+    try:
+        os.link(draft, trial)
+        os.unlink(trial)
+    except OSError:
+        return False
+    return True

@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.admission.webhooks import Call, NoReply, Reply
-from celadon.apiserver.webhook_client import WebhookClient
+from celadon.apiserver.http_messages import FREE_BYTES, AnswerRoom, HeldBytes
+from celadon.apiserver.webhook_client import MAX_ANSWER_BYTES, MAX_PIECES, WebhookClient
 from tests.admission.webhooks.hooking import hooks, webhook
 from tests.apiserver.webhook_routes.loopback import (
     CA_BUNDLE,
@@ -130,6 +131,105 @@ def test_redirects_to_nowhere(good: ssl.SSLContext) -> None:
     assert failure(lambda _: http(b"", 302, "Location: ::bad"), good) == (
         'failed to parse Location header "::bad": parse "::bad": missing protocol scheme'
     )
+
+
+REDIRECTS = [
+    ("file:///etc/passwd", 'Post "file:///etc/passwd": unsupported protocol scheme "file"'),
+    ("javascript:1", 'Post "javascript:1": unsupported protocol scheme "javascript"'),
+    ("https:///x", 'Post "https:///x": http: no Host in request URL'),
+    (
+        "https://127.0.0.1:99999/",
+        'Post "https://127.0.0.1:99999/": dial tcp: address 99999: invalid port',
+    ),
+    (
+        f"https://{'a' * 64}/",
+        f'Post "https://{"a" * 64}/": dial tcp: lookup {"a" * 64}: no such host',
+    ),
+    (
+        "http://user:secret@127.0.0.1:1/",
+        'Post "http://user:***@127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused',
+    ),
+]
+
+
+@pytest.mark.parametrize(("location", "text"), REDIRECTS)
+def test_redirects_that_lead_nowhere(good: ssl.SSLContext, location: str, text: str) -> None:
+    [reply], _ = called(lambda _: http(b"", 307, f"Location: {location}"), good)
+    assert reply == NoReply(text)
+
+
+def test_a_redirect_that_has_to_be_escaped(good: ssl.SSLContext) -> None:
+    elsewhere = http(b"", 307, "Location: /\u00e9 x?\u00e9")
+    _, server = called(lambda n: http(b"{}") if n == 2 else elsewhere, good)
+    assert server.requests[1].startswith("POST /%C3%A9%20x?%C3%A9 HTTP/1.1")
+
+
+def chunked(*pieces: bytes) -> bytes:
+    framed = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+    return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%b0\r\n\r\n" % framed
+
+
+BOMB = gzip.compress(b"0" * (MAX_ANSWER_BYTES + 1))
+GZIP = "Content-Encoding: gzip"
+BAD_BODIES = [
+    (http(b"x" * (MAX_ANSWER_BYTES + 1)), "more than 16777216 bytes"),
+    (http(BOMB, 200, GZIP), "more than 16777216 bytes"),
+    (chunked(*[b"x"] * (MAX_PIECES + 1)), "more than 20000 pieces"),
+    (http(gzip.compress(b"{}")[:-6], 200, GZIP), "unexpected EOF"),
+    (http(b"\x1f\x8bwhat", 200, GZIP), "gzip: invalid header"),
+    (http(gzip.compress(b"{}")[:-8] + b"12345678", 200, GZIP), "gzip: invalid checksum"),
+    (http(gzip.compress(b"{}") + b"what", 200, GZIP), "gzip: invalid header"),
+]
+
+
+@pytest.mark.parametrize(("answer", "why"), BAD_BODIES, ids=[why for _, why in BAD_BODIES])
+def test_bodies_that_nobody_reads(good: ssl.SSLContext, answer: bytes, why: str) -> None:
+    [reply], _ = called(lambda _: answer, good)
+    assert isinstance(reply, NoReply)
+    assert reply.text.endswith(f" Original error: {why}")
+
+
+def test_a_body_of_several_gzip_members(good: ssl.SSLContext) -> None:
+    body = gzip.compress(b"{") + gzip.compress(b"}")
+    [reply], _ = called(lambda _: http(body, 200, GZIP), good)
+    assert reply == Reply(200, b"{}")
+
+
+def test_a_head_without_end(good: ssl.SSLContext) -> None:
+    assert failure(lambda _: http(b"", 200, f"X: {'y' * 200_000}"), good) == (
+        "net/http: server response headers exceeded 102400 bytes; aborted"
+    )
+
+
+def test_the_body_of_a_redirect_is_not_read(good: ssl.SSLContext) -> None:
+    large = http(b"x" * (MAX_ANSWER_BYTES + 1), 307, "Location: /there")
+    [reply], server = called(lambda n: http(b"{}") if n == 2 else large, good)
+    assert reply == Reply(200, b"{}")
+    assert server.connections == 2
+
+
+def test_answers_share_a_room(good: ssl.SSLContext) -> None:
+    """What is more than an answer has for itself is taken from a room, and given back."""
+    large = http(b"x" * (2 * FREE_BYTES))
+
+    async def run() -> list[Reply | NoReply]:
+        client = WebhookClient(lambda host, port: (host, port))
+        room = AnswerRoom(FREE_BYTES + FREE_BYTES // 2)
+        held = [HeldBytes(room), HeldBytes(room)]
+        async with serving(lambda _: large, good) as server:
+            call = call_of(server.port)
+            replies = [await client.call(call, 30.0, held[0])]
+            replies.append(await client.call(call, 30.0, held[1]))
+            held[0].give_back()
+            replies.append(await client.call(call, 30.0, held[1]))
+            await client.aclose()
+        return replies
+
+    first, second, third = asyncio.run(run())
+    assert isinstance(first, Reply)
+    assert isinstance(second, NoReply)
+    assert second.text.endswith("more than 134217728 bytes of answers at a time")
+    assert isinstance(third, Reply)
 
 
 def test_a_chunk_without_a_length(good: ssl.SSLContext) -> None:

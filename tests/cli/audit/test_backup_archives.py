@@ -63,6 +63,68 @@ def test_links_and_devices_are_passed_over() -> None:
     assert one.text == POD
 
 
+class Endless(io.RawIOBase):
+    """A beginning, and then the same byte for ever; it counts what was read."""
+
+    def __init__(self, begin: bytes, filler: bytes) -> None:
+        self.begin, self.filler, self.count = begin, filler, 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self.begin[self.count : self.count + size]
+        self.count += size
+        assert self.count < 20 << 20, "it is read without end"
+        return found + self.filler * (size - len(found))
+
+
+def header(kind: bytes, size: int, name: str = "a") -> bytes:
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+def padded(content: bytes) -> bytes:
+    return content + b"\0" * (-len(content) % 512)
+
+
+def extended(sparse: bytes) -> bytes:
+    """A header whose map goes on behind it."""
+    changed = bytearray(sparse)
+    changed[482] = 1
+    changed[148:156] = b" " * 8
+    changed[148:156] = b"%06o\0 " % sum(changed)
+    return bytes(changed)
+
+
+SPARSE = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n26 GNU.sparse.realsize=10\n"
+ENDLESS = {
+    "a name": (header(tarfile.GNUTYPE_LONGNAME, 4 << 30), b"a"),
+    "attributes": (header(tarfile.XHDTYPE, 4 << 30), b"a"),
+    "attributes of all": (header(tarfile.XGLTYPE, 4 << 30), b"a"),
+    "a map of holes": (
+        header(tarfile.XHDTYPE, len(SPARSE)) + padded(SPARSE) + header(tarfile.REGTYPE, 4 << 30),
+        b"1",
+    ),
+    "an old map of holes": (
+        extended(header(tarfile.GNUTYPE_SPARSE, 9)),
+        b"1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("begin", "filler"), ENDLESS.values(), ids=ENDLESS)
+def test_headers_without_end(begin: bytes, filler: bytes) -> None:
+    stream = Endless(header(tarfile.REGTYPE, 0, GOOD) + begin, filler)
+    found = [*archive_blocks("b.tar", stream, lambda: 0)]  # type: ignore[arg-type]
+    problems = [one for block in found for one in block.pieces() if isinstance(one, Problem)]  # type: ignore[union-attr]
+    assert any("cannot be read as a backup" in one.text() for one in problems)
+
+
+def test_headers_within_headers() -> None:
+    nested = b"".join(header(tarfile.XHDTYPE, 6) + padded(b"6 a=b\n") for _ in range(5_000))
+    (found,) = pieces(nested)
+    assert "cannot be read as a backup" in found.text()  # type: ignore[operator]
+
+
 def test_no_backup() -> None:
     assert texts({"a/b.json": POD}) == [
         "b.tar: no backup: it has no `resources/RESOURCE/...` with JSON files"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from celadon.cli.playground import site_server
 from celadon.cli.playground.site_server import LOOPBACK, SiteServer
 
 
@@ -63,3 +65,32 @@ def test_names_of_others_are_refused(server: SiteServer) -> None:
 def test_it_listens_on_loopback_alone(server: SiteServer) -> None:
     assert server.server_address[0] == LOOPBACK
     assert server.url == f"http://127.0.0.1:{server.server_port}/"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (b"junk\r\n\r\n", b"400"),
+        (b"GET / HTTP/9.9\r\n\r\n", b"505"),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", b"414"),
+        (b"GET / HTTP/1.1\r\nHost: localhost:1\r\n" + b"A: b\r\n" * 200 + b"\r\n", b"431"),
+        (b"GET /%00 HTTP/1.1\r\nHost: localhost:1\r\nConnection: close\r\n\r\n", b"404"),
+    ],
+)
+def test_what_is_no_request_is_answered(
+    server: SiteServer, sent: bytes, code: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection((LOOPBACK, server.server_port)) as connection:
+        connection.sendall(sent)
+        assert code in connection.recv(1 << 16)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_connection_on_which_nothing_comes_is_closed(
+    server: SiteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_server._Files, "timeout", 0.01)
+    with socket.create_connection((LOOPBACK, server.server_port)) as connection:
+        connection.settimeout(60)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: lo")
+        assert connection.recv(1) == b""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.storage import Compacted, open_sqlite, put
+from celadon.storage import Compacted, data_copies, open_sqlite, put
 from celadon.storage.contract import FileLocked, FileUnavailable, NotAStore
 from celadon.storage.data_copies import FileDamaged, FileExists, backup, check, restore
 
@@ -87,6 +87,60 @@ def test_nothing_is_written_over(path: str, tmp_path: Path) -> None:
         backup(path, target)
     with pytest.raises(FileExists, match="it is there already"):
         restore(target, path, 0, force=False)
+
+
+def test_a_file_that_came_meanwhile_is_not_written_over(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(path)
+    target = tmp_path / "copy.db"
+
+    def report(*arguments: object) -> data_copies.DataReport:
+        target.write_text("somebody else's")
+        return data_copies.DataReport(2, 0, 0, 0, ())
+
+    monkeypatch.setattr(data_copies, "_report", report)
+    with pytest.raises(FileExists, match="it is there already"):
+        backup(path, str(target))
+    with pytest.raises(FileExists, match="it is there already"):
+        restore(path, str(target), 0, force=False)
+    assert target.read_text() == "somebody else's"
+
+
+@pytest.mark.parametrize("name", ["copy.db-draft", "copy.db"])
+def test_links_are_not_followed(path: str, tmp_path: Path, name: str) -> None:
+    fill(path)
+    victim = tmp_path / "victim"
+    (tmp_path / name).symlink_to(victim)
+    if name == "copy.db":
+        with pytest.raises(FileExists):
+            backup(path, str(tmp_path / "copy.db"))
+    else:
+        victim.mkdir()
+        (victim / "kept").touch()
+        backup(path, str(tmp_path / "copy.db"))
+        assert [one.name for one in victim.iterdir()] == ["kept"]
+    assert name == "copy.db-draft" or not victim.exists()
+
+
+def test_a_draft_is_made_where_nobody_else_can_put_anything(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A journal beside a file is played back into it by SQLite."""
+    fill(path)
+    modes = []
+    real = data_copies._copy
+
+    def copy(source: str, draft: str) -> int:
+        folder = Path(draft).parent
+        modes.append((stat.S_IMODE(folder.stat().st_mode), list(folder.iterdir())))
+        return real(source, draft)
+
+    monkeypatch.setattr(data_copies, "_copy", copy)
+    Path(tmp_path / "copy.db-draft").mkdir()
+    (tmp_path / "copy.db-draft" / "data.db-journal").touch()
+    backup(path, str(tmp_path / "copy.db"))
+    assert modes == [(0o700, [])]
 
 
 def test_a_store_that_is_open_is_not_replaced(path: str, tmp_path: Path) -> None:

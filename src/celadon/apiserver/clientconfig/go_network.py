@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_address
@@ -85,7 +86,11 @@ def _headers(lines: Sequence[str]) -> str | None:
     return None
 
 
-READ_BYTES: Final = 65536
+READ_BYTES: Final = 8192
+"""At a time: so much may be a thousand pieces, which take the event loop some ten milliseconds."""
+MAX_HEAD_BYTES: Final = 1 << 20
+"""Of informational answers before the final one; Go has a limit of 10 MiB."""
+_CODE_END: Final = len(b"HTTP/1.1 200")
 _ERROR_NAMES: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset by peer",
@@ -123,6 +128,8 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         address, family = await _looked_up(host, port)
         try:
             reader, writer = await asyncio.open_connection(address, port, family=family)
+        except socket.gaierror:
+            raise _unknown_host(host) from None
         except OSError as error:
             shown = f"[{address}]" if ":" in address else address
             text = f"dial tcp {shown}:{port}: connect: {_words(error)}"
@@ -144,11 +151,15 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
         return host, 0
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
-    except OSError:
-        raise NetworkFailure(f"dial tcp: lookup {host}: no such host") from None
+    except (OSError, UnicodeError):  # the latter for labels that no name has
+        raise _unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
     family, _, _, _, address = min(found, key=lambda one: one[0])
     return str(address[0]), family
+
+
+def _unknown_host(host: str) -> NetworkFailure:
+    return NetworkFailure(f"dial tcp: lookup {host}: no such host")
 
 
 def _words(error: OSError) -> str:
@@ -161,6 +172,14 @@ def _shown(address: tuple[Any, ...]) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def _is_informational(line: bytes) -> bool:
+    """Whether that begins, or may begin, what is no answer yet; 101 is one."""
+    is_whole = len(line) == _CODE_END
+    version, code = line[:8], line[8:]
+    matches = version.startswith(b"HTTP/1.") or b"HTTP/1.".startswith(version)
+    return matches and code.startswith(b" 1"[: len(code)]) and not (is_whole and code == b" 101")
+
+
 class GoStream(httpcore.AsyncNetworkStream):
     """One connection. It knows whether the first bytes of an answer are still to come, for that is
     what tells a closed connection from a broken answer."""
@@ -170,23 +189,55 @@ class GoStream(httpcore.AsyncNetworkStream):
         self._writer = writer
         self._ends = [_shown(writer.get_extra_info(one)) for one in ("sockname", "peername")]
         self._waiting = False
+        self._has_read = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Raises NetworkFailure."""
-        try:
-            data = await self._reader.read(min(max_bytes, READ_BYTES))
-        except OSError as error:
-            raise self._broken("read", error) from None
+        data = await self._piece(max_bytes)
         if self._waiting:
             self._waiting = False
             if not data:
                 raise NetworkFailure("EOF")
-            self._require_http(data)
+            if self._selected_protocol() != "h2":
+                data = await self._final(data)
+                self._require_http(data)
         return data
 
+    async def _piece(self, max_bytes: int) -> bytes:
+        """What has come. Who sends without end gives others their turn, too: reading what is there
+        already does not wait."""
+        if self._has_read:
+            await asyncio.sleep(0)
+        self._has_read = True
+        try:
+            return await self._reader.read(min(max_bytes, READ_BYTES))
+        except OSError as error:
+            raise self._broken("read", error) from None
+
+    async def _final(self, data: bytes) -> bytes:
+        """From the beginning of the answer that counts: informational ones are read over. Raises
+        NetworkFailure if they have no end."""
+        start = size = 0
+        while True:
+            line = data[start : start + _CODE_END]
+            if not _is_informational(line):
+                return data[start:]
+            end = data.find(b"\r\n\r\n", start)
+            if end >= 0 and len(line) == _CODE_END:
+                start = end + 4
+                continue
+            size += start
+            data, start = data[start:], 0
+            if size + len(data) > MAX_HEAD_BYTES:
+                raise NetworkFailure(
+                    f"net/http: server response headers exceeded {MAX_HEAD_BYTES} bytes; aborted"
+                )
+            piece = await self._piece(READ_BYTES)
+            if not piece:
+                return data
+            data += piece
+
     def _require_http(self, data: bytes) -> None:
-        if self._selected_protocol() == "h2":
-            return
         if data[8:12] == b" 101":
             raise ProtocolsSwitched
         complaint = head_complaint(data)
@@ -200,7 +251,7 @@ class GoStream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Raises NetworkFailure."""
-        self._waiting = True
+        self._waiting, self._has_read = True, False
         try:
             self._writer.write(buffer)
             await self._writer.drain()

@@ -59,6 +59,8 @@ from celadon.records import dataclass
 
 
 MAX_MEMBERS: Final = 10_000_000
+MAX_HEADER_BYTES: Final = 4 << 20
+"""Of one file: names, attributes and maps of holes, which are read as a whole."""
 _MEMBERS: Final = 250
 _BLOCK_BYTES: Final = 8 << 20
 _OBJECT: Final = late_pattern(
@@ -73,14 +75,35 @@ def is_tar(begin: bytes) -> bool:
     return begin[at : at + len(magic)] == magic
 
 
+class _BoundedHeaders:
+    """An archive as `tarfile` reads it. What it reads for a header ends: a name may say that it is
+    as long as the memory. `allowed` is how far it may be read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._position = 0
+        self.allowed = MAX_HEADER_BYTES
+
+    def read(self, size: int) -> bytes:
+        """Raises OSError."""
+        if self._position > self.allowed:
+            raise OSError(f"a header of more than {MAX_HEADER_BYTES >> 20} MiB")
+        data = self._stream.read(size)
+        self._position += len(data)
+        return data
+
+
 def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[Block | Problem]:
     """The objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends it."""
     pieces: list[Piece | Problem] = []
     size = 0
     found = False
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
+        bounded = _BoundedHeaders(stream)
+        with tarfile.open(fileobj=cast(BinaryIO, bounded), mode="r|") as archive:
             for number, member in enumerate(archive):
+                # Up to the next header, however large the file itself is.
+                bounded.allowed = archive.offset + MAX_HEADER_BYTES
                 archive.members.clear()  # type: ignore[attr-defined]  # else all of them are kept
                 if number >= MAX_MEMBERS:
                     pieces.append(Problem(file, 0, f"more than {MAX_MEMBERS} files"))
@@ -94,7 +117,14 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
                 if len(pieces) == _MEMBERS or size >= _BLOCK_BYTES:
                     yield PieceBlock(tuple(pieces), position())
                     pieces, size = [], 0
-    except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
+    except (
+        tarfile.TarError,
+        OSError,
+        EOFError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         pieces.append(Problem(file, 0, f"cannot be read as a backup: {str(error).lower()}"))
     else:
         if not found:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from typing import TYPE_CHECKING, Final
+import sys
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 _PROGRAM: Final = "celadon lsp"
 _PORTS: Final = range(1, 65536)
+MAX_HEAD_LINE_BYTES: Final = 4096
+MAX_MESSAGE_BYTES: Final = 256 << 20
+"""As much as a file may have."""
 
 DESCRIPTION: Final = """\
 Serve an editor: diagnostics as of `celadon lint`, hover, completion, signatures, definitions,
@@ -44,12 +48,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class BoundedInput:
+    """Standard input as the server reads it. It ends where a message says that it is longer than
+    any can be, or where a line of its head is: nothing that comes later could be told apart."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """A line of a head; empty at the end."""
+        line = self._stream.readline(MAX_HEAD_LINE_BYTES)
+        return line if line.endswith(b"\n") else b""
+
+    def read(self, size: int) -> bytes:
+        """The body of a message; empty at the end."""
+        if size > MAX_MESSAGE_BYTES:
+            output.complain(f"{_PROGRAM}: a message of {size} bytes is too long")
+            return b""
+        return self._stream.read(size)
+
+
 def run(options: argparse.Namespace) -> Exit:
     """Serve until the editor goes."""
     if importlib.util.find_spec("pygls") is None:
         return output.usage_error(_PROGRAM, "`pygls` is not installed: pip install 'celadon[lsp]'")
     if options.tcp is None:
-        _server().start_io()
+        _server().start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
         return Exit.OK
     host, _, port = options.tcp.rpartition(":")
     if not host or not port.isdecimal() or int(port) not in _PORTS:

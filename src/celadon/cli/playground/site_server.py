@@ -12,10 +12,12 @@ import sys
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 LOOPBACK: Final = "127.0.0.1"
 PAGE: Final = "index.html"
+IDLE_SECONDS: Final = 60.0
+"""After which a connection is closed on which nothing comes, and nothing is taken."""
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -65,13 +67,20 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
     extensions_map = _TYPES
     protocol_version = "HTTP/1.1"
+    timeout: ClassVar[float | None] = IDLE_SECONDS
+    path = ""
+    """Also of what is no request."""
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
         """Only to those who ask for this host: no page of another can, whatever its name."""
         if self.headers.get("Host", "").rpartition(":")[0] not in (LOOPBACK, "localhost"):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return None
-        return super().send_head()
+        try:
+            return super().send_head()
+        except ValueError:  # no file has such a name
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
 
     def list_directory(self, path: object) -> None:
         """None is shown."""

@@ -129,12 +129,16 @@ class RequestAdmitters(Admitters, NoteTaker):
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
         """None where no webhook could have a say."""
         webhooks = self.of.webhooks
-        return self._begin_validation if webhooks.may_validate(request) else None
+        if not webhooks.may_validate(request):
+            return None
+        begin = webhooks.validation()
 
-    def _begin_validation(self, request: Request) -> ValidatingPhase:
-        phase = self.of.webhooks.validation(request)
-        self.asked = phase.notes
-        return phase
+        def begin_validation(request: Request) -> ValidatingPhase:
+            phase = begin(request)
+            self.asked = phase.notes
+            return phase
+
+        return begin_validation
 
     def take_opinion(self, opinion: Opinion) -> None:
         """Kept of refused requests, too."""
@@ -161,21 +165,31 @@ class RequestAdmitters(Admitters, NoteTaker):
                 kind = step, request.resource, request.subresource, request.operation, chain.rounds
                 step = await pace.step(call.work, kind, self.rules, next, steps, None)
             elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
-                step = await self._call_webhooks(step, steps, request.operation.value)
+                step = await self._call_webhooks(chain, step, steps)
             else:
                 step = await call.work.step(next, steps, None)
 
-    async def _call_webhooks(self, stage: Stage, steps: Steps, operation: str) -> Step | None:
+    async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
         """A round of calls, up to the step behind it."""
+        webhooks, pace, work = self.of.webhooks, self.of.pace, self._call.work
         mutating = stage is Stage.MUTATING_WEBHOOKS
-        step = None if mutating else next(steps, None)  # which makes the phase, or refuses to
+        rules = webhooks.rules(mutating=mutating)
+        request = chain.request
+        kind = stage, request.resource, request.subresource, request.operation, chain.rounds
+
+        async def next_step() -> Step | None:
+            """What selects webhooks, and what makes something of an answer, may take long."""
+            return await pace.step(work, kind, rules, next, steps, None)
+
+        step = None if mutating else await next_step()  # which makes the phase, or refuses to
         assert self.asked is not None, "there is a phase"
-        async with self.of.webhooks.round(self.asked, operation, mutating=mutating) as calling:
+        operation = request.operation.value
+        async with webhooks.round(self.asked, operation, work, mutating=mutating) as calling:
             if mutating:
-                step = next(steps, None)
+                step = await next_step()
             while isinstance(step, WebhookCalls):
                 await calling.answer(step, self._call.remaining)
-                step = next(steps, None)
+                step = await next_step()
         return step
 
 

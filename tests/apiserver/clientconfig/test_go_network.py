@@ -1,0 +1,105 @@
+"""The network that calls use: who sends without end holds up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.clientconfig.go_network import (
+    MAX_HEAD_BYTES,
+    READ_BYTES,
+    GoNetwork,
+    GoStream,
+)
+from celadon.apiserver.http_messages import NetworkFailure
+
+EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+class Writer:
+    """Sends nothing anywhere."""
+
+    def get_extra_info(self, name: str) -> Any:
+        return ("127.0.0.1", 1) if name in {"sockname", "peername"} else None
+
+    def write(self, data: bytes) -> None:
+        """Forgotten."""
+
+    async def drain(self) -> None:
+        """Nothing waits."""
+
+
+def read(*pieces: bytes) -> tuple[bytes, int]:
+    """What is read of an answer that has come as a whole already, and how often others had a turn
+    meanwhile."""
+
+    async def run() -> tuple[bytes, int]:
+        reader = asyncio.StreamReader()
+        for piece in pieces:
+            reader.feed_data(piece)
+        reader.feed_eof()
+        stream = GoStream(reader, Writer())  # type: ignore[arg-type]
+        await stream.write(b"GET / HTTP/1.1\r\n\r\n")
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        spinning = asyncio.create_task(others())
+        found = []
+        while data := await stream.read(1 << 16):
+            found.append(data)
+        spinning.cancel()
+        return b"".join(found), turns
+
+    return asyncio.run(run())
+
+
+def test_others_have_turns_while_much_is_read() -> None:
+    body = b"x" * (40 * READ_BYTES)
+    found, turns = read(FINAL, body)
+    assert found == FINAL + body
+    assert turns >= 40
+
+
+@pytest.mark.parametrize("count", [1, 2, 1000])
+def test_informational_answers_are_read_over(count: int) -> None:
+    assert read(EARLY * count, FINAL)[0] == FINAL
+
+
+@pytest.mark.parametrize("at", range(1, len(EARLY)))
+def test_wherever_they_are_cut(at: int) -> None:
+    async def run() -> bytes:
+        reader = asyncio.StreamReader()
+        stream = GoStream(reader, Writer())  # type: ignore[arg-type]
+        await stream.write(b"")
+        reader.feed_data(EARLY[:at])
+        reading = asyncio.create_task(stream.read(1 << 16))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        reader.feed_data(EARLY[at:] + FINAL)
+        return await reading
+
+    assert asyncio.run(run()) == FINAL
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [EARLY * (MAX_HEAD_BYTES // len(EARLY) + 200), EARLY[:-4] + b"x" * (MAX_HEAD_BYTES * 2)],
+)
+def test_informational_answers_have_an_end(flood: bytes) -> None:
+    with pytest.raises(NetworkFailure, match="server response headers exceeded 1048576 bytes"):
+        read(flood)
+
+
+@pytest.mark.parametrize("host", ["a" * 64, "a..b", "%C3%A9"])
+def test_names_that_nobody_has(host: str) -> None:
+    network = GoNetwork(lambda host, port: (host, port))
+    with pytest.raises(NetworkFailure, match=f"dial tcp: lookup {host}: no such host"):
+        asyncio.run(network.connect_tcp(host, 1))
