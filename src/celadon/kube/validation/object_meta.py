@@ -178,6 +178,7 @@ def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Er
 def _owners(owners: Sequence[JsonObject]) -> Errors:
     path = METADATA.child("ownerReferences")
     first = ""
+    printed: list[JsonObject] = []
     for owner in owners:
         yield from _owner(owner, path)
         if not owner.get("controller"):
@@ -188,7 +189,8 @@ def _owners(owners: Sequence[JsonObject]) -> Errors:
                 'Only one reference can have Controller set to true. Found "true" in references '
                 f"for {first} and {named}"
             )
-            yield fieldpath.invalid(path, list(map(_printed_owner, owners)), detail)
+            printed = printed or list(map(_printed_owner, owners))  # once for all errors
+            yield fieldpath.invalid(path, printed, detail)
         first = first or named
 
 
