@@ -175,6 +175,9 @@ class ControllerLoop:
         except Stale:
             again = self._pause(item)
         except Exception as error:  # noqa: BLE001  the outer edge: it goes on with other objects
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # what was interrupted may say anything
+                raise asyncio.CancelledError from error
             if isinstance(error, StatusError) and error.code == TIMEOUT:
                 _LOG.warning("a controller gave up at %s, which takes too long", item)
                 again = None
