@@ -174,7 +174,7 @@ class ControllerLoop:
             raise
         except Stale:
             again = self._pause(item)
-        except Exception as error:  # noqa: BLE001  the outer edge: it goes on with other objects
+        except Exception as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():  # what was interrupted may say anything
                 raise asyncio.CancelledError from error

@@ -262,11 +262,12 @@ class _NameTree:
 
     def count_below(self, name: str) -> int:
         """How many names begin with that one and a slash."""
-        place: _NameTree | None = self
+        place = self
         for part in name.split("/"):
-            place = place.parts.get(part)
-            if place is None:
+            below = place.parts.get(part)
+            if below is None:
                 return 0
+            place = below
         return place.below
 
 
