@@ -17,7 +17,9 @@ import pytest
 from celadon.admission import Engine
 from celadon.admission.webhooks import Call, Reply, mutating_phase, validating_phase
 from celadon.apiserver import request_layers
+from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.handlers import calls, verbs, write
+from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.verbs import Reviewer
@@ -25,6 +27,7 @@ from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.kube.registry import create
+from celadon.kube.registry import delete as deletion
 from celadon.kube.registry.draft import Draft
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running
@@ -98,6 +101,67 @@ def access_review(running: Running) -> HttpAnswer:
         token="alice-token",
     )
 
+
+def large_again(method: str, **headers: str) -> Callable[[Running], HttpAnswer]:
+    """A request for a large object that is there; its own is small."""
+
+    def send(running: Running) -> HttpAnswer:
+        name = read(large(running))["metadata"]["name"]
+        return ask(running, method, f"{MAPS}/{name}", **headers)
+
+    return send
+
+
+def held_by(finalizer: str) -> Callable[[Running], HttpAnswer]:
+    def send(running: Running) -> HttpAnswer:
+        meta = {"generateName": "held-", "finalizers": [finalizer]}
+        made = make(running, MAPS, {**LARGE, "metadata": meta})
+        answer = ask(running, "DELETE", f"{MAPS}/{made['metadata']['name']}")
+        ask(
+            running,
+            "PATCH",
+            f"{MAPS}/{made['metadata']['name']}",
+            {"metadata": {"finalizers": None}},
+            content_type="application/merge-patch+json",
+        )
+        return answer
+
+    return send
+
+
+def settled(group: str, resource: str, body: Any) -> Callable[[Running], HttpAnswer]:
+    """What controllers do about a new object."""
+
+    def send(running: Running) -> HttpAnswer:
+        path = f"/apis/{group}/v1/{resource}"
+        answer = ask(running, "POST", path, body)
+        running.settle()
+        ask(running, "DELETE", f"{path}/{body['metadata']['name']}")
+        return answer
+
+    return send
+
+
+AGGREGATED = {
+    "metadata": {"name": "slow-role"},
+    "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"slow": "yes"}}]},
+}
+POLICY = {
+    "metadata": {"name": "slow-policy"},
+    "spec": {
+        "matchConstraints": {
+            "resourceRules": [
+                {
+                    "apiGroups": ["none.example.com"],
+                    "apiVersions": ["v1"],
+                    "resources": ["nothings"],
+                    "operations": ["CREATE"],
+                }
+            ]
+        },
+        "validations": [{"expression": "true"}],
+    },
+}
 
 STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("YAML", calls, "_document", review("application/yaml", b"[" * 20_000)),
@@ -181,6 +245,21 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("a refusal", request_layers, "status_answer", badly_labelled),
     ("a question for access", Reviewer, "_reviewed", access_review),
     ("the form of a question", Draft, "form", access_review),
+    ("an object as YAML", verbs.Verbs, "_got", large_again("GET", accept="application/yaml")),
+    ("an object that goes", deletion, "marked", large_again("DELETE")),
+    ("an object that waits", deletion_handler, "in_order", held_by("example.com/a")),
+    (
+        "rules of roles",
+        upkeep,
+        "_outdated_roles",
+        settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
+    ),
+    (
+        "types of policies",
+        upkeep.PolicyTypeChecks,
+        "_checked",
+        settled("admissionregistration.k8s.io", "validatingadmissionpolicies", POLICY),
+    ),
 ]
 
 

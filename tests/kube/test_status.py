@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube import fieldpath, status
-from celadon.kube.fieldpath import ROOT
+from celadon.kube.fieldpath import MOST_ERROR_TEXT, ROOT
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.kube.status import Status, StatusDetails, StatusError
 
@@ -147,7 +147,7 @@ def test_errors_that_show_too_much_are_left_out() -> None:
     errors = [fieldpath.invalid(ROOT.child("a"), value, f"no {n}") for n in range(2_000)]
     refused = status.invalid(GroupKind("", "Pod"), "p", errors).status
     assert refused.details is not None
-    assert len(refused.message) < status.MOST_ERROR_TEXT + 100_000
+    assert len(refused.message) < MOST_ERROR_TEXT + 100_000
     assert 10 < len(refused.details.causes) < len(errors)
     few = status.invalid(GroupKind("", "Pod"), "p", errors[:10]).status
     assert few.details is not None

@@ -149,6 +149,7 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         core.new_context,
         settings.controller_names,
         core.charges,
+        core.workers,
         settings.root_certificates,
         settings.namespace_grace,
         settings.collection_lag,

@@ -448,6 +448,11 @@ class RequestWork:
     is_large: bool = False
     spent: float = 0.0
 
+    async def aside(self, function: Callable[..., T], *args: object) -> T:
+        """One work by itself, in a worker, with the whole budget. Raises as `step`."""
+        made, _ = await self.workers.run(self.owner, functools.partial(function, *args))
+        return made
+
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
         """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
         what it raises; StatusError 504, TooMuchWork."""

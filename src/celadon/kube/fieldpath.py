@@ -8,6 +8,7 @@ of error), then `aggregate`.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -295,3 +296,27 @@ def aggregate(errors: Iterable[FieldError]) -> str:
     """All errors as one text: repeated ones once, a single one bare, several in brackets."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+MOST_ERROR_TEXT: Final = 4 << 20
+"""Characters of the errors that one refusal shows."""
+
+FEW_ERRORS: Final = 1_000
+"""The texts of fewer errors are not added up, for they are made again where they are shown."""
+
+
+def as_many_as_fit(errors: Iterable[FieldError], few: int = FEW_ERRORS) -> list[FieldError]:
+    """The errors that a refusal shows: those up to the one that makes their text longer than
+    `MOST_ERROR_TEXT`; all of them, if they are `few`. What follows is not even looked for: each of
+    thousands of items may be wrong because of each other."""
+    remaining = iter(errors)
+    first = list(itertools.islice(remaining, few))
+    if len(first) < few:
+        return first
+    size, found = 0, []
+    for error in itertools.chain(first, remaining):
+        found.append(error)
+        size += len(error.field) + len(error.body)
+        if size > MOST_ERROR_TEXT:
+            break
+    return found

@@ -166,9 +166,12 @@ class Quantity:
                 self._decimal = EXACT.scaleb(whole, Decimal(self.scale)) if self.scale else whole
         return self._decimal
 
-    def int64_value(self) -> int:
-        """Rounded away from zero; of what no int64 can hold the lowest bits, as Go's `Value`."""
+    def int64_value(self, digits: int = 0) -> int:
+        """Rounded away from zero, with so many digits behind the point counted as whole ones; of
+        what no int64 can hold the lowest bits, as Go's `Value` and, with three, `MilliValue`."""
         value = self.as_decimal()
+        if digits:
+            value = EXACT.scaleb(value, Decimal(digits))
         whole = value.copy_abs().to_integral_value(decimal.ROUND_UP, context=EXACT)
         low = int(EXACT.remainder(whole, Decimal(1 << 64)))
         low -= (low >> 63) << 64

@@ -11,19 +11,13 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.fieldpath import FieldError, aggregate
+from celadon.kube.fieldpath import FieldError, aggregate, as_many_as_fit
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.records import dataclass
 
 SUCCESS: Final = "Success"
 FAILURE: Final = "Failure"
-
-MOST_ERROR_TEXT: Final = 4 << 20
-"""Characters of the errors that one refusal shows."""
-
-FEW_ERRORS: Final = 1
-"""They are shown, whatever they say: one shows no more than was sent."""
 
 CODES: Final = {
     "BadRequest": 400,
@@ -264,24 +258,13 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
     behind `MOST_ERROR_TEXT`: each of a hundred thousand may show the value of all."""
     if kind == _OUTER_EVENT:
         kind = GroupKind("", kind.kind)
-    errors = _as_many_as_fit(errors)
+    errors = as_many_as_fit(errors, few=2)  # one shows no more than was sent
     message = f"{kind} {quote(name)} is invalid"
     if errors:
         message = f"{message}: {aggregate(errors)}"
     causes = tuple(StatusCause(error.body, error.type.value, error.field) for error in errors)
     details = StatusDetails(name=name, group=kind.group, kind=kind.kind, causes=causes)
     return StatusError(Status(FAILURE, message, "Invalid", details, CODES["Invalid"]), errors)
-
-
-def _as_many_as_fit(errors: Sequence[FieldError]) -> Sequence[FieldError]:
-    if len(errors) <= FEW_ERRORS:
-        return errors
-    size = 0
-    for index, error in enumerate(errors):
-        size += len(error.field) + len(error.body)
-        if size > MOST_ERROR_TEXT:
-            return errors[: index + 1]
-    return errors
 
 
 def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ from celadon.kube.fieldmanager.managed_fields import (
     Owned,
     decoded,
     encoded,
+    limit_updaters,
     manager_id,
     managers_of_update,
     with_old_times,
 )
+from tests.growth.counted_steps import LINEAR, growth
 from tests.kube.fieldmanager.field_set_values import SETS
 
 NOW = "2025-01-01T00:00:00Z"
@@ -135,3 +138,35 @@ def test_a_write_of_the_same_keeps_its_times(change: dict[str, Any], keeps_time:
     meta = {"managedFields": [later], **change.pop("metadata", {})}
     new = {**old, **change, "metadata": meta}
     assert with_old_times(new, old) == (old if keeps_time else new)
+
+
+def test_updaters_are_merged_without_looking_at_the_bucket_again_and_again() -> None:
+    def merging(count: int) -> Callable[[], object]:
+        entries = [
+            _entry(f"m{number}", fieldsV1={"f:data": {f"f:k{number}": {"f:x": {}}}})
+            for number in range(count)
+        ]
+        managers = decoded(entries)
+        return lambda: limit_updaters(managers)
+
+    assert growth(merging, 20) < LINEAR
+
+
+def test_updaters_that_own_nothing_become_one() -> None:
+    managers = decoded([_entry(f"m{number:02}", fieldsV1={}) for number in range(13)])
+    limit_updaters(managers)
+    assert [manager.name for manager in managers.owned] == [
+        *(f"m{number:02}" for number in range(4, 13)),
+        "ancient-changes",
+    ]
+
+
+def test_a_bucket_behind_other_updaters_is_forgotten() -> None:
+    """As upstream forgets it."""
+    older = [_entry(f"a{number}") for number in range(3)]
+    bucket = _entry("ancient-changes", fieldsV1={"f:data": {"f:z": {}}})
+    younger = [_entry(f"b{number}") for number in range(9)]
+    managers = decoded([*older, bucket, *younger])
+    limit_updaters(managers)
+    names = [manager.name for manager in managers.owned]
+    assert names == ["a0", *(f"b{number}" for number in range(9))]

@@ -28,7 +28,7 @@ from celadon.kube.defaulting import (
     default_priority_class,
 )
 from celadon.kube.go import parse_bool, quote
-from celadon.kube.quantity import Quantity, parse_amounts, pod_needs, same_amount
+from celadon.kube.quantity import parse_amounts, pod_needs, same_amount
 from celadon.kube.well_known_values import (
     CONTAINER_LISTS,
     MOUNTABLE_SECRETS,
@@ -298,8 +298,8 @@ IMAGE_PULLING: Final = Behaviour(
 
 
 OS_LABEL: Final = "kubernetes.io/os"
-_PARTS: Final = {"cpu": 1000, "memory": 1}
-"""How many parts of a unit are counted when resources are compared and shown."""
+_DIGITS: Final = {"cpu": 3, "memory": 0}
+"""How many digits behind the point are counted when resources are compared and shown."""
 
 
 def _pod_resizing_validate(request: Request, world: World) -> StatusError | None:
@@ -328,17 +328,12 @@ def _pod_resizing_missing(spec: Mapping[str, Any], node: JsonObject) -> list[str
     has = (node.get("status") or {}).get("allocatable") or {}
     needs = pod_needs(spec, "requests")
     found = []
-    for name, factor in _PARTS.items():
-        wanted = _units(needs[name], factor) if name in needs else 0
-        there = _units(parse_amounts(has[name]), factor) if name in has else 0
+    for name, digits in _DIGITS.items():
+        wanted = needs[name].int64_value(digits) if name in needs else 0
+        there = parse_amounts(has[name]).int64_value(digits) if name in has else 0
         if wanted > there:
             found.append(f"{name}, requested: {wanted}, allocatable: {there}")
     return found
-
-
-def _units(amount: Quantity, factor: int) -> int:
-    """Rounded up, as `MilliValue` and `Value` do."""
-    return -int(-amount.as_decimal() * factor // 1)
 
 
 POD_RESIZING: Final = Behaviour(

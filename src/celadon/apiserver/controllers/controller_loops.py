@@ -12,12 +12,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
-from celadon.kube import JsonObject, User, metadata
+from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
 from celadon.kube.rbac import service_account_user
@@ -30,6 +30,11 @@ from celadon.storage import Compacted, Entry, StoreClosed, Watch, WatchLost, Wat
 FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
 """Seconds before an item is tried again: at first, and at most."""
+
+TIMEOUT: Final = 504
+"""The code of a work that took too long: it would take as long again."""
+
+T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("celadon.controllers")
 
@@ -63,6 +68,13 @@ class Controller(Protocol):
 
     async def reconcile(self, item: str) -> float | None:
         """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
+
+
+class Aside(Protocol):
+    """Does in a worker what may take long, and gives what the function gives. Raises StatusError,
+    when it had to end, and what the function raises."""
+
+    def __call__(self, function: Callable[..., T], *args: object) -> Awaitable[T]: ...
 
 
 class ControllerLoop:
@@ -162,9 +174,16 @@ class ControllerLoop:
             raise
         except Stale:
             again = self._pause(item)
-        except Exception:  # noqa: BLE001  the outer edge: a controller goes on with other objects
-            _LOG.exception("a controller failed at %s", item)
-            again = self._pause(item)
+        except Exception as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # what was interrupted may say anything
+                raise asyncio.CancelledError from error
+            if isinstance(error, StatusError) and error.code == TIMEOUT:
+                _LOG.warning("a controller gave up at %s, which takes too long", item)
+                again = None
+            else:
+                _LOG.exception("a controller failed at %s", item)
+                again = self._pause(item)
         else:
             self._failures.pop(item, None)
         if again is not None:

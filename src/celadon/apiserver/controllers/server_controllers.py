@@ -11,6 +11,7 @@ from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers.controller_loops import (
     ROOT_CERTIFICATES,
+    Aside,
     Controller,
     ServerRequests,
     StatusWrites,
@@ -37,6 +38,7 @@ from celadon.apiserver.controllers.upkeep import (
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
+from celadon.apiserver.workers import RequestWork, Workers
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter
@@ -69,6 +71,7 @@ class ControllerSurroundings:
     new_context: Callable[[], DefaultingContext]
     names: frozenset[str]
     charges: OpenCharges
+    workers: Workers
     root_certificates: str = ""
     namespace_grace: float = GRACE_SECONDS
     collection_lag: float = LAG_SECONDS
@@ -85,6 +88,10 @@ class ControllerSurroundings:
         """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
         return StatusWrites(self.objects, built_in(gvr), writer)
+
+    def aside(self, account: str) -> Aside:
+        """Long work of a controller, which has as much time as a user."""
+        return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 
     def requests(self, account: str) -> ServerRequests:
         """Of a service account in `kube-system`."""
@@ -181,11 +188,13 @@ def _namespaces(given: ControllerSurroundings) -> Controller:
 
 def _type_checks(given: ControllerSurroundings) -> Controller:
     policies = given.writes(VALIDATING.policies)
-    return PolicyTypeChecks(policies, given.served.current, given.version, given.number)
+    aside = given.aside("validatingadmissionpolicy-status-controller")
+    return PolicyTypeChecks(policies, given.served.current, given.version, given.number, aside)
 
 
 def _aggregation(given: ControllerSurroundings) -> Controller:
-    return RoleAggregation(given.writes(CLUSTER_ROLES))
+    aside = given.aside("clusterrole-aggregation-controller")
+    return RoleAggregation(given.writes(CLUSTER_ROLES), aside)
 
 
 def _root_certificates(given: ControllerSurroundings) -> Controller:

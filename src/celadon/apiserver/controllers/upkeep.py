@@ -22,6 +22,7 @@ from celadon.apiserver.bootstrap_objects import (
 )
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
+    Aside,
     Change,
     ServerRequests,
     Stale,
@@ -31,7 +32,7 @@ from celadon.apiserver.controllers.controller_loops import (
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
 from celadon.apiserver.quota_charging import OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
-from celadon.kube.go import parse_bool
+from celadon.kube.go import json_text, parse_bool
 from celadon.kube.rbac import role_selectors
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import Schema, custom_schemas
@@ -149,11 +150,13 @@ class PolicyTypeChecks:
         served: Callable[[], Served],
         version: str,
         number: Callable[[], int],
+        aside: Aside,
     ) -> None:
         self._policies = policies
         self._served = served
         self._version = version
         self._number = number
+        self._aside = aside
         self._for: Served | None = None
         self._checker: TypeChecker | None = None
 
@@ -169,17 +172,22 @@ class PolicyTypeChecks:
         stored = self._policies.get(item)
         if stored is None or _is_current(stored.object):
             return
-        try:
-            policy = decode_policy(stored.object).value
-        except RegistrationError:
+        found = await self._aside(self._checked, stored.object, self._served())
+        if found is None:
             return
-        found = self._type_checker().status(policy, self._number())
         former = stored.object.get("status") or {}
         await self._policies.write(stored, {**former, **found})
 
-    def _type_checker(self) -> TypeChecker:
+    def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
+        """What its status should say; None for a policy that cannot be read."""
+        try:
+            policy = decode_policy(obj).value
+        except RegistrationError:
+            return None
+        return self._type_checker(served).status(policy, self._number())
+
+    def _type_checker(self, served: Served) -> TypeChecker:
         """Made anew when other kinds are served."""
-        served = self._served()
         if self._checker is None or served is not self._for:
             self._for = served
             self._checker = TypeChecker(_by_default(served), _schemas(served), self._version)
@@ -307,11 +315,24 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
     others = sorted(
         (one for one in roles if metadata.name(one) != metadata.name(role)), key=metadata.name
     )
-    found: list[JsonObject] = []
+    found: dict[str, JsonObject] = {}
+    seen = set[int]()
     for selector in selectors:
-        for other in others:
-            if selector.matches(metadata.labels(other)):
-                found += [one for one in other.get("rules") or () if one not in found]
+        for index, other in enumerate(others):
+            if index not in seen and selector.matches(metadata.labels(other)):
+                seen.add(index)
+                for rule in other.get("rules") or ():
+                    found.setdefault(json_text(rule), rule)
+    return list(found.values())
+
+
+def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[JsonObject]]]:
+    """Roles that should have other rules, with these."""
+    found = []
+    for role in roles:
+        wanted = aggregated_rules(role, roles)
+        if wanted is not None and wanted != (role.get("rules") or []):
+            found.append((role, wanted))
     return found
 
 
@@ -320,8 +341,9 @@ class RoleAggregation:
 
     urgent = False
 
-    def __init__(self, roles: StatusWrites) -> None:
+    def __init__(self, roles: StatusWrites, aside: Aside) -> None:
         self._roles = roles
+        self._aside = aside
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -331,11 +353,7 @@ class RoleAggregation:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
-        roles = self._roles.all()
-        for role in roles:
-            wanted = aggregated_rules(role, roles)
-            if wanted is None or wanted == (role.get("rules") or []):
-                continue
+        for role, wanted in await self._aside(_outdated_roles, self._roles.all()):
             stored = self._roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
                 raise Stale

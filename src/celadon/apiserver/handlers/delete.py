@@ -91,7 +91,8 @@ class Deleter:
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
         target = call.target
-        old = self._reader.shown(stored.object, target.resource)
+        call.work.is_large |= self._reader.is_large(call.endpoint)
+        old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
         dry_run = bool(options.dry_run)
         await self._admission.admit(
@@ -110,15 +111,15 @@ class Deleter:
         takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
         resource = target.resource
-        old = self._reader.shown(stored.object, resource)
-        kept = delete.marked(old, options, self._now())
+        old = await call.work.step(self._reader.shown, stored.object, resource)
+        kept = await call.work.step(delete.marked, old, options, self._now())
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
             code = 202 if options.orphan is False else 200
             if dry_run or kept == old:
                 return Written(code, kept)
-            kept = in_order(kept)
+            kept = await call.work.step(in_order, kept)
             changed = await self._objects.update(resource, space, target.name, kept, revision)
             if changed is None:
                 raise LostRace

@@ -24,7 +24,7 @@ from celadon.apiserver.object_store import (
     read_continue_token,
 )
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.apiserver.workers import MANY_OBJECTS, RequestWork
+from celadon.apiserver.workers import LARGE_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, name_rules, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.go import quote
@@ -90,8 +90,8 @@ class Reader:
         self._world = world
         self._custom = custom
 
-    async def get(self, endpoint: Endpoint, request: HttpRequest) -> JsonObject:
-        """Raises StatusError."""
+    async def get(self, endpoint: Endpoint, request: HttpRequest) -> StoredObject:
+        """The object of a GET, as it is stored. Raises StatusError."""
         if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
@@ -101,7 +101,12 @@ class Reader:
         except ValueError as error:
             raise _unreadable(error) if straight else status.plain_error(str(error)) from None
         await self.reach(revision, straight=straight)
-        return self.shown(self.existing(endpoint).object, endpoint.resource)
+        return self.existing(endpoint)
+
+    def is_large(self, endpoint: Endpoint) -> bool:
+        """Whether reading and showing the object of an endpoint may take long."""
+        size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
+        return size > LARGE_BYTES
 
     def existing(self, endpoint: Endpoint) -> StoredObject:
         """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is

@@ -37,7 +37,7 @@ from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, Watc
 from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, accepted, require_stream
-from celadon.apiserver.object_store import ObjectTexts
+from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, list_options
@@ -175,10 +175,9 @@ class Verbs:
         forms = Forms(call, wanted, served, self.now)
         match endpoint.verb:
             case "get":
-                found = await self.reader.get(endpoint, call.request)
-                if forms.is_plain:
-                    return _plain(200, self.texts.whole(found, endpoint.resource))
-                return _shown(Written(200, shown_object(found, call.target)), forms)
+                stored = await self.reader.get(endpoint, call.request)
+                call.work.is_large |= self.reader.is_large(endpoint)
+                return await call.work.step(self._got, stored, forms)
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 found_all = await self.reader.collection(endpoint, options, call.work)
@@ -219,6 +218,13 @@ class Verbs:
         is_protobuf = forms.wanted.media_type == PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
         return HttpAnswer(200, media_type, stream=self._stream(events, forms))
+
+    def _got(self, stored: StoredObject, forms: Forms) -> HttpAnswer:
+        call = forms.call
+        obj = self.reader.shown(stored.object, call.endpoint.resource)
+        if forms.is_plain:
+            return _plain(200, self.texts.whole(obj, call.endpoint.resource))
+        return _shown(Written(200, shown_object(obj, call.target)), forms)
 
     def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:
         meta, objects = found.meta(), found.objects

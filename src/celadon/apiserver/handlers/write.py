@@ -31,7 +31,7 @@ from celadon.apiserver.handlers.calls import (
 )
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.workers import LARGE_BYTES, Pace
+from celadon.apiserver.workers import Pace
 from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import (
@@ -302,9 +302,7 @@ class Writer:
         endpoint = call.endpoint
         while True:
             stored = self._reader.existing(endpoint)
-            size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
-            if size > LARGE_BYTES:
-                call.work.is_large = True
+            call.work.is_large |= self._reader.is_large(endpoint)
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
                 return await self._change_once(call, stored, read, is_patch=is_patch)
 

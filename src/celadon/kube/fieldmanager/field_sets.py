@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
@@ -268,6 +268,18 @@ class FieldSet:
 
 
 NOTHING: Final = FieldSet()
+
+
+def union(sets: Sequence[FieldSet]) -> FieldSet:
+    """All members of all sets. Each is looked at once, however many there are."""
+    if len(sets) == 1:
+        return sets[0]
+    below: dict[str, list[FieldSet]] = {}
+    for fields in sets:
+        for element, inner in fields.children.items():
+            below.setdefault(element, []).append(inner)
+    children = {element: union(inner) for element, inner in below.items()}
+    return FieldSet(set().union(*(fields.members for fields in sets)), children)
 
 
 def field_set(*paths: tuple[str, ...]) -> FieldSet:

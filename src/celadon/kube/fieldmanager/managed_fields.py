@@ -19,6 +19,7 @@ from celadon.kube.fieldmanager.field_sets import (
     field_set,
     from_fields_v1,
     to_fields_v1,
+    union,
 )
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
@@ -273,20 +274,25 @@ def limit_updaters(managers: Managers) -> None:
         return
     updaters.sort(key=lambda manager: (managers.times.get(manager, ""), manager.sort_text()))
     first_of: dict[str, ManagerId] = {}
+    merged: dict[ManagerId, list[FieldSet]] = {}
     for manager in updaters:
         if count <= MAX_UPDATERS:
-            return
-        version = managers.owned[manager].api_version
+            break
+        fields, version = managers.owned[manager]
         first = first_of.setdefault(version, manager)
         if first == manager:
             continue
         bucket = manager_id(ANCIENT, UPDATE, version)
         if bucket not in managers.owned:
             managers.owned[bucket] = managers.owned.pop(first)
-        fields = managers.owned.pop(manager).fields | managers.owned[bucket].fields
-        managers.keep(bucket, fields, version)
+        merged.setdefault(bucket, [managers.owned[bucket].fields]).append(fields)
         managers.times[bucket] = managers.times.get(manager, "")
+        del managers.owned[manager]
+        if manager == bucket:  # an older one with that name, which upstream forgets, too
+            del merged[bucket]
         count -= 1
+    for bucket, sets in merged.items():
+        managers.owned[bucket] = Owned(union(sets), bucket.api_version)
 
 
 # --- Scale managers ----------------------------------------------------------

@@ -144,12 +144,12 @@ def _feature_fault(name: str) -> str:
 
 
 def _addresses(status: JsonObject) -> Errors:
-    seen: list[dict[str, Any]] = []
+    seen: set[tuple[str, str]] = set()
     for at, address in items(status, "addresses", _STATUS):
-        shown = {field: address.get(field.lower()) or "" for field in ("Type", "Address")}
-        if shown in seen:
-            yield fieldpath.duplicate(at, shown)
-        seen.append(shown)
+        key = address.get("type") or "", address.get("address") or ""
+        if key in seen:
+            yield fieldpath.duplicate(at, dict(zip(("Type", "Address"), key, strict=True)))
+        seen.add(key)
 
 
 def _ranges(ranges: Sequence[str]) -> Errors:

@@ -195,8 +195,10 @@ def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
 
 
 def holding(errors: Iterable[FieldError], gates: frozenset[str]) -> list[FieldError]:
-    """The complaints that count with these gates on."""
-    return [error for error in errors if not error.gate or _holds(error.gate, gates)]
+    """The complaints that count with these gates on, as far as a refusal shows them."""
+    return fieldpath.as_many_as_fit(
+        error for error in errors if not error.gate or _holds(error.gate, gates)
+    )
 
 
 def _holds(gate: str, gates: frozenset[str]) -> bool:

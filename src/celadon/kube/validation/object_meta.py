@@ -183,6 +183,7 @@ def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Er
 def _owners(owners: Sequence[JsonObject]) -> Errors:
     path = METADATA.child("ownerReferences")
     first = ""
+    printed: list[JsonObject] = []
     for owner in owners:
         yield from _owner(owner, path)
         if not owner.get("controller"):
@@ -193,7 +194,8 @@ def _owners(owners: Sequence[JsonObject]) -> Errors:
                 'Only one reference can have Controller set to true. Found "true" in references '
                 f"for {first} and {named}"
             )
-            shown = GoValue(list(map(_printed_owner, owners)), "[]v1.OwnerReference")
+            printed = printed or list(map(_printed_owner, owners))  # once for all errors
+            shown = GoValue(printed, "[]v1.OwnerReference")
             yield fieldpath.invalid(path, shown, detail)
         first = first or named
 

@@ -89,16 +89,10 @@ def _valid_values(
             why = f"option is larger than capacity value: {whole}"
             yield fieldpath.invalid(at, str(one), why)
 
-    yield from distinct(path, values, MAX_OPTIONS, fits, lambda one: str(_rounded(one)))
+    yield from distinct(path, values, MAX_OPTIONS, fits, lambda one: str(one.int64_value()))
     if all(one.compare(default) for one in values):
         why = "default value is not valid according to the requestPolicy"
         yield fieldpath.invalid(path, str(default), why)
-
-
-def _rounded(amount: Quantity) -> int:
-    """As Go's `Value`: up to the next integer."""
-    exact = amount.as_decimal()
-    return int(exact.to_integral_value("ROUND_CEILING"))
 
 
 def _valid_range(path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity) -> Errors:
@@ -133,9 +127,9 @@ def _steps(
     if first.compare(whole) > 0:
         why = f"one step {first} is larger than capacity value: {whole}"
         yield fieldpath.invalid(path, str(step), why)
-    size = _rounded(step)
+    size = step.int64_value()
     for end in ends:
-        if size and (_rounded(end) - _rounded(low)) % size:
+        if size and (end.int64_value() - low.int64_value()) % size:
             why = f"value is not a multiple of a given step ({step}) from ({low})"
             yield fieldpath.invalid(path, str(end), why)
 

@@ -510,9 +510,12 @@ def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
 def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     """A driver of a node may come and go, but stays what it is."""
     yield from node(obj)
+    named: dict[object, list[JsonObject]] = {}
+    for one in (obj.get("spec") or {}).get("drivers") or ():
+        named.setdefault(one.get("name"), []).append(one)
     for before in (old.get("spec") or {}).get("drivers") or ():
-        for one in (obj.get("spec") or {}).get("drivers") or ():
-            if one.get("name") == before.get("name") and _lasting(one) != _lasting(before):
+        for one in named.get(before.get("name"), ()):
+            if _lasting(one) != _lasting(before):
                 shown = internal_value(_lasting(one), "storage.v1.CSINodeDriver")
                 yield fieldpath.invalid(SPEC.child("drivers"), shown, IMMUTABLE)
 

@@ -6,6 +6,7 @@ is not in the table has no complaints here: custom resources, and kinds that oth
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from celadon.kube.fieldpath import FieldError
@@ -33,12 +34,10 @@ def validate_create(
     validation = validation_of(kind.group_kind)
     if validation is None:
         return []
-    errors: list[FieldError] = []
-    naming = validation.naming_of(obj)
-    if naming is not None:
-        errors += _metadata(obj.get("metadata") or {}, naming)
-    errors += validation.create(obj)
     meta = obj.get("metadata") or {}
+    naming = validation.naming_of(obj)
+    of_meta = iter(()) if naming is None else _metadata(meta, naming)
+    errors = itertools.chain(of_meta, validation.create(obj))
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
 
@@ -67,15 +66,16 @@ def validate_update(
     if validation is None:
         return []
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    errors = list(validate_meta_of_update(meta, before))
+    errors = [validate_meta_of_update(meta, before)]
     naming = validation.naming_of(obj)
     if naming is not None:
         if Revisit.AS_CHANGED in validation.revisit:
-            errors += validate_object_meta_update(meta, before)
-            errors += standard_finalizers(meta, naming)
+            errors.append(validate_object_meta_update(meta, before))
+            errors.append(standard_finalizers(meta, naming))
         if Revisit.AS_NEW in validation.revisit:
-            errors += _metadata(meta, naming)
-    return holding([*errors, *validation.of_update(obj, old)], gates)
+            errors.append(_metadata(meta, naming))
+    errors.append(validation.of_update(obj, old))
+    return holding(itertools.chain.from_iterable(errors), gates)
 
 
 def validate_status_update(
@@ -91,7 +91,7 @@ def validate_status_update(
         return errors
     if Revisit.AS_CHANGED in validation.revisit:
         errors += validate_object_meta_update(meta, before)
-    return holding([*errors, *validation.status(obj, old)], gates)
+    return holding(itertools.chain(errors, validation.status(obj, old)), gates)
 
 
 def validate_subresource_update(
@@ -104,4 +104,4 @@ def validate_subresource_update(
     """What is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
     check = subresource_rule(kind.group_kind, subresource)
-    return errors if check is None else holding([*errors, *check(obj, old)], gates)
+    return errors if check is None else holding(itertools.chain(errors, check(obj, old)), gates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
@@ -58,6 +58,8 @@ _NO_SYSTEM: Final = wording("", v1_34="cannot be empty")
 NO_HOST_USERS: Final = wording(
     "when `hostUsers` is false", v1_34="when `pod.Spec.HostUsers` is false"
 )
+MOST_COMPARED: Final = 10_000
+"""Lines that are compared each with each, to say what has changed."""
 HOST_NAMESPACES: Final = (
     ("hostNetwork", "hostNetwork"),
     ("hostPID", "HostPID"),
@@ -425,7 +427,23 @@ def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]
 
 
 def _diff(old: object, new: object) -> str:
-    return "".join([*difflib.unified_diff(_lines(old), _lines(new))][_HEADERS:])
+    before, after = _lines(old), _lines(new)
+    if len(before) + len(after) > MOST_COMPARED:
+        return "".join(_coarse_diff(before, after))
+    return "".join([*difflib.unified_diff(before, after)][_HEADERS:])
+
+
+def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """One hunk with everything between the first and the last line that differ."""
+    least = min(len(before), len(after))
+    start = next((index for index in range(least) if before[index] != after[index]), least)
+    rest = least - start
+    same = next((index for index in range(rest) if before[~index] != after[~index]), rest)
+    gone, new = before[start : len(before) - same], after[start : len(after) - same]
+    if gone or new:
+        yield f"@@ -{start + 1},{len(gone)} +{start + 1},{len(new)} @@\n"
+        yield from (f"-{line}" for line in gone)
+        yield from (f"+{line}" for line in new)
 
 
 def _lines(value: object) -> list[str]:

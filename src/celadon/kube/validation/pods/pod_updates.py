@@ -96,10 +96,10 @@ def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
 def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     """Only the time of a toleration may change."""
 
-    def lasting(toleration: JsonObject) -> dict[str, Any]:
-        return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
+    def lasting(toleration: JsonObject) -> frozenset[tuple[str, str]]:
+        return frozenset(item for item in toleration.items() if item[0] != "tolerationSeconds")
 
-    kept = [lasting(one) for one in spec.get("tolerations") or ()]
+    kept = {lasting(one) for one in spec.get("tolerations") or ()}
     if any(lasting(one) not in kept for one in before.get("tolerations") or ()):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         yield fieldpath.forbidden(SPEC.child("tolerations"), detail)

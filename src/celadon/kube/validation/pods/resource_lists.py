@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
@@ -246,17 +245,36 @@ def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> E
         yield fieldpath.invalid(at, str(request), detail)
 
 
-def _requests_below(name: str, used: Collection[str], requests_of: Mapping[str, int]) -> int:
-    """How many of those begin with the name and a slash; `requests_of` counts them by what is
-    before their first slash, which is all that a name without one has to ask."""
-    if "/" not in name:
-        return requests_of.get(name, 0)
-    return sum(one.startswith(f"{name}/") for one in used)
+class _NameTree:
+    """Names that were used, by what stands between their slashes. `below` counts those that go
+    on behind a place."""
+
+    __slots__ = ("below", "parts")
+
+    def __init__(self) -> None:
+        self.below = 0
+        self.parts: dict[str, _NameTree] = {}
+
+    def add(self, name: str) -> None:
+        place = self
+        for part in name.split("/"):
+            place.below += 1
+            place = place.parts.setdefault(part, _NameTree())
+
+    def count_below(self, name: str) -> int:
+        """How many names begin with that one and a slash."""
+        place = self
+        for part in name.split("/"):
+            below = place.parts.get(part)
+            if below is None:
+                return 0
+            place = below
+        return place.below
 
 
 def _claims(path: FieldPath, given: JsonObject, claims: Collection[str]) -> Errors:
     used: set[str] = set()
-    requests_of: Counter[str] = Counter()
+    tree = _NameTree()
     listed = ""
     for at, claim in items(given, "claims", path):
         name, request = claim.get("name") or "", claim.get("request") or ""
@@ -273,10 +291,10 @@ def _claims(path: FieldPath, given: JsonObject, claims: Collection[str]) -> Erro
                 yield fieldpath.duplicate(at, key)
             elif not request:
                 # Each request of the claim that was named is one too many.
-                for _ in range(_requests_below(name, used, requests_of)):
+                for _ in range(tree.count_below(name)):
                     yield fieldpath.duplicate(at, name)
             if key not in used and "/" in key:
-                requests_of[key.partition("/")[0]] += 1
+                tree.add(key)
             used.add(key)
         if name not in claims:
             if not listed:
