@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import celadon
-from tests.fuzz.byte_readers import ByteReader
+from tests.fuzz.byte_reader import ByteReader
 
 MOST_BYTES: Final = 4096
 MOST_LINES: Final = 200_000
@@ -34,7 +34,7 @@ class Find:
     wrong: str
 
 
-class _TooMuchWork(BaseException):
+class TooMuchWork(BaseException):
     """Not an error that readers would answer for."""
 
 
@@ -57,7 +57,7 @@ class _Lines:
                 before = frame.f_lineno
                 self._left -= 1
                 if self._left < 0:
-                    raise _TooMuchWork
+                    raise TooMuchWork
             return line
 
         return line
@@ -81,7 +81,7 @@ def traced(reader: ByteReader, data: bytes) -> tuple[set[tuple[CodeType, int, in
     sys.settrace(lines.entered)
     try:
         wrong = wrong_with(reader, data)
-    except _TooMuchWork:
+    except TooMuchWork:
         wrong = f"more than {MOST_LINES_PER_BYTE} lines run for each byte"
     finally:
         sys.settrace(before)
