@@ -21,7 +21,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -107,12 +107,12 @@ class Member:
         except OSError:
             return False
 
-    def ask(self, path: str, body: object) -> None:
-        """A call of its JSON interface, which must succeed."""
+    def ask(self, path: str, body: object) -> Any:
+        """What its JSON interface answers; the call must succeed."""
         url = f"{self.client_url}/v3/{path}"
         request = urllib.request.Request(url, json.dumps(body).encode())
         with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
-            answer.read()
+            return json.load(answer)
 
     def wait(self, seconds: float = START_SECONDS) -> None:
         """Until it is healthy."""

@@ -10,10 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from celadon.admission.plugins import BadConfiguration
 from celadon.apiserver.audit import AuditPolicyError, read_audit_policy
 from celadon.apiserver.authn.authentication import TokenFileError, read_token_file
 from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError, read_kubeconfigs
 from celadon.apiserver.object_store import ContinueTokenError, read_continue_token
+from celadon.apiserver.operation.runtime_config import read_admission_file
 from celadon.cel import CelError
 from celadon.cel.values.netaddr import AddrError, parse_addr, parse_prefix
 from celadon.cel.values.timestamps import parse_duration, parse_timestamp
@@ -187,6 +189,30 @@ SMALL_READERS: Final = (
             b"- level: None\n  nonResourceURLs: [/a*]\n",
         ),
         (b"- ", b": ", b"null", b"[]", b"{}", b"1", b"&a ", b"*a", b"!!binary x", b"2026-99-99"),
+    ),
+    ByteReader(
+        "admission-file",
+        lambda data: read_admission_file(Path(_file("admission.yaml", data))),
+        (BadConfiguration, OSError, UnicodeError),
+        (
+            b"apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
+            b"- name: PodSecurity\n  configuration:\n"
+            b"    apiVersion: pod-security.admission.config.k8s.io/v1\n"
+            b"    kind: PodSecurityConfiguration\n    defaults: {enforce: baseline}\n"
+            b"    exemptions: {usernames: [a]}\n- name: ResourceQuota\n  path: admission.yaml\n",
+        ),
+        (
+            b"- ",
+            b": ",
+            b"null",
+            b"[]",
+            b"{}",
+            b"1",
+            b"&a ",
+            b"*a",
+            b"!!binary x",
+            b"EventRateLimit",
+        ),
     ),
     ByteReader(
         "token-file",
