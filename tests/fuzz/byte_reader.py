@@ -15,6 +15,8 @@ class ByteReader:
     refusals: tuple[type[Exception], ...] = ()
     seeds: tuple[bytes, ...] = ()
     words: tuple[bytes, ...] = ()
+    warms_up: bool = False
+    """Whether its first input takes long, whatever it is."""
 
 
 def text_of(data: bytes) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 
 import celadon
 from tests.fuzz.byte_reader import ByteReader
-from tests.fuzz.guided_search import TooMuchWork, mutated, traced, wrong_with
+from tests.fuzz.guided_search import mutated, traced, wrong_with
 
 MOST_SECONDS: Final = 1.0
 """Of the processor, for an input of some kilobytes."""
@@ -29,10 +29,14 @@ MOST_SECONDS: Final = 1.0
 MOST_MEMORY: Final = 64 << 20
 """Bytes that one input may add to the most that the process has had."""
 
-SAMPLED: Final = 16
+SAMPLED: Final = 4
 _PACKAGE: Final = str(Path(celadon.__file__).parent)
 _TOOL: Final = 4
 _TWO_WAYS: Final = 2
+
+
+class _TooLong(BaseException):
+    """Not an error that readers would answer for."""
 
 
 class Coverage(Protocol):
@@ -114,7 +118,7 @@ class MonitoredBranches:
 
 
 def _too_long(_: int, __: FrameType | None) -> None:
-    raise TooMuchWork
+    raise _TooLong
 
 
 def bounded(coverage: Coverage, reader: ByteReader, data: bytes) -> tuple[str, bool]:
@@ -123,7 +127,7 @@ def bounded(coverage: Coverage, reader: ByteReader, data: bytes) -> tuple[str, b
     signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
     try:
         wrong, is_new = coverage.tried(reader, data)
-    except TooMuchWork:
+    except _TooLong:
         return f"more than {MOST_SECONDS} s of processor time", False
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -147,8 +151,8 @@ class FastSearch:
     def run(self, inputs: int, seconds: float) -> None:
         """So many inputs, or so long, whichever ends first."""
         before = signal.signal(signal.SIGVTALRM, _too_long)
-        for seed in self.reader.seeds[:1]:
-            wrong_with(self.reader, seed)  # what is loaded late is nobody's work
+        if self.reader.warms_up:
+            wrong_with(self.reader, self.reader.seeds[0])  # what is loaded late is nobody's work
         until = time.monotonic() + seconds
         try:
             if sys.version_info < (3, 12):

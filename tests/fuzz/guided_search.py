@@ -34,7 +34,7 @@ class Find:
     wrong: str
 
 
-class TooMuchWork(BaseException):
+class _TooMuchWork(BaseException):
     """Not an error that readers would answer for."""
 
 
@@ -57,7 +57,7 @@ class _Lines:
                 before = frame.f_lineno
                 self._left -= 1
                 if self._left < 0:
-                    raise TooMuchWork
+                    raise _TooMuchWork
             return line
 
         return line
@@ -81,7 +81,7 @@ def traced(reader: ByteReader, data: bytes) -> tuple[set[tuple[CodeType, int, in
     sys.settrace(lines.entered)
     try:
         wrong = wrong_with(reader, data)
-    except TooMuchWork:
+    except _TooMuchWork:
         wrong = f"more than {MOST_LINES_PER_BYTE} lines run for each byte"
     finally:
         sys.settrace(before)
@@ -108,6 +108,8 @@ def search(reader: ByteReader, seed: int, count: int) -> Iterator[Find | None]:
     kept: list[bytes] = []
     said: set[str] = set()
     waiting = [*reader.seeds, b""]
+    if reader.warms_up:
+        wrong_with(reader, reader.seeds[0])  # what is loaded late is nobody's work
     for _ in range(count):
         data = waiting.pop() if waiting else mutated(dice, kept, reader.words)
         steps, wrong = traced(reader, data)
