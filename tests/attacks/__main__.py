@@ -35,7 +35,7 @@ def outcome(folder: Path, undone: Undone) -> str:
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(folder / "src")},
             capture_output=True,
-            timeout=600,
+            timeout=120,
         )
     except subprocess.TimeoutExpired:
         return ""  # it waits for what does not come

@@ -129,8 +129,8 @@ UNDONE = (
     Undone(
         "work without end",
         "apiserver/workers.py",
-        "REQUEST_SECONDS: Final = 10.0",
-        "REQUEST_SECONDS: Final = 1e9",
+        "            if work.used() > min(work.allowed, left):\n",
+        "            if False:\n",
         "tests/apiserver/workers/test_worker_threads.py::test_a_work_ends_with_its_budget",
     ),
     Undone(
@@ -216,6 +216,27 @@ UNDONE = (
         '    connection.execute("BEGIN EXCLUSIVE")',
         '    connection.execute("BEGIN")',
         "tests/storage/test_sqlite.py",
+    ),
+    Undone(
+        "a schedule whose reading takes time without end",
+        "kube/validation/cron_schedule.py",
+        r"[0-9]+(?:\.[0-9]*)?|",
+        r"[0-9]+\.?[0-9]*|",
+        "tests/kube/validation/test_controllers.py::test_a_long_duration_is_read_once",
+    ),
+    Undone(
+        "blocks of PEM whose reading takes time in proportion to their square",
+        "kube/x509.py",
+        r"[^\n:]+:[^\n]*\n)*+)",
+        r"[^\n:]+:[^\n]*\n)*)",
+        "tests/kube/test_pem_blocks.py::test_what_never_ends_is_read_once",
+    ),
+    Undone(
+        "a certificate of a version that there is not",
+        "apiserver/authn/client_certificates.py",
+        "(ValueError, x509.InvalidVersion)",
+        "ValueError",
+        "tests/apiserver/authn/test_client_certificates.py::test_refused",
     ),
     Undone(
         "an audit policy that is read otherwise than it was meant",
