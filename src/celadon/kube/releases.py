@@ -80,8 +80,10 @@ def enter_release(version: str) -> Token[str]:
 
 
 def leave_release(token: Token[str]) -> None:
-    """Ends what `enter_release` began."""
-    _here.reset(token)
+    """Ends what `enter_release` began, also where that was another context: the first step of a
+    request runs in that of its connection, and the rest of it, if it has to wait, in a task."""
+    before = token.old_value
+    _here.set(DEFAULT if before is Token.MISSING else before)
 
 
 @contextlib.contextmanager
