@@ -213,8 +213,8 @@ UNDONE = (
     Undone(
         "two servers on one file",
         "storage/sqlite_file.py",
-        '    connection.execute("BEGIN EXCLUSIVE")',
-        '    connection.execute("BEGIN")',
+        'OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"',
+        'OWNERSHIP: Final = "PRAGMA locking_mode = NORMAL"',
         "tests/storage/test_sqlite.py",
     ),
     Undone(
