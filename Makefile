@@ -12,7 +12,7 @@ SPREAD := --numprocesses auto --maxprocesses 4
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -88,9 +88,14 @@ mutants: $(VENV)/.developed
 	$(BIN)/python -m tools.mutants
 
 # A store whose bytes flip, whose calls fail and whose power is lost; a server that is killed 1,000
-# times while clients write; floods of clients without manners. An hour or so.
-soak: $(VENV)/.developed
-	$(BIN)/python -m tests.faults
+# times while clients write; members of etcd likewise; readers of bytes; floods of clients without
+# manners. Some hours (`python -m tests.faults` alone: minutes).
+soak: $(VENV)/.developed $(VENV)/.etcd
+	$(BIN)/python -m tests.faults --rounds 1000
+
+# Each repair of what was found by attacks is undone: its test has to fail.
+attacks: $(VENV)/.developed
+	$(BIN)/python -m tests.attacks
 
 # Two servers on three members of etcd that are killed, stopped and cut off 100 times each, while
 # clients write and watch; two hours (`python -m tests.etcd ROUNDS`).

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.attacks.undone_repairs import UNDONE, Undone
 from tests.paths import ROOT
 
 _PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -26,3 +27,17 @@ def test_the_tests_of_a_promise_are_there(promise: str, tests: str) -> None:
         assert found.exists(), f"{promise}: {name}"
         if function:
             assert f"def {function}(" in found.read_text(encoding="utf-8"), f"{promise}: {name}"
+
+
+@pytest.mark.parametrize("undone", UNDONE, ids=[one.attack for one in UNDONE])
+def test_each_repaired_attack_stands_with_its_test(undone: Undone) -> None:
+    assert f"| {undone.attack} | `{undone.test}` |" in _PAGE
+    path, _, function = undone.test.partition("::")
+    found = ROOT / path
+    assert found.exists()
+    assert not function or f"def {function}(" in found.read_text(encoding="utf-8")
+
+
+def test_no_row_is_of_another_attack() -> None:
+    rows = _PAGE.partition("## What was found by attacks")[2].partition("\n## ")[0]
+    assert rows.count("\n| ") == len(UNDONE) + 1

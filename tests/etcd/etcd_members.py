@@ -8,6 +8,7 @@ disk.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -20,7 +21,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -105,6 +106,13 @@ class Member:
                 return b"\netcd_server_is_leader 1" in answer.read()
         except OSError:
             return False
+
+    def ask(self, path: str, body: object) -> Any:
+        """What its JSON interface answers; the call must succeed."""
+        url = f"{self.client_url}/v3/{path}"
+        request = urllib.request.Request(url, json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
+            return json.load(answer)
 
     def wait(self, seconds: float = START_SECONDS) -> None:
         """Until it is healthy."""

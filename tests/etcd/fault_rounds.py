@@ -14,13 +14,15 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
-from celadon.storage.contract import ServiceError
+from celadon.storage.contract import ServiceError, ServiceFull
 from celadon.storage.etcd import EtcdSettings, parse_endpoints
 from celadon.storage.etcd.etcd_client import EtcdClient, EtcdConnections
 from celadon.storage.etcd.etcd_messages import EtcdTransaction
-from tests.apiserver.served_process import CONFIGMAPS
+from tests.apiserver.served_process import CONFIGMAPS, config_map
 from tests.etcd.contended_names import ANSWER_SECONDS, Acknowledged, Client, Watcher, Writer
 from tests.etcd.cut_networks import Cables, cables, can_cut
 from tests.etcd.etcd_members import Cluster, Member, memory_folder, planned_cluster
@@ -40,6 +42,11 @@ RECOVERY_SECONDS = 30.0
 """Longer, and something is wrong."""
 
 BALLAST = b"x" * 200_000
+
+ROOM = 64 << 20
+"""Bytes that etcd may have where it is to have no room for more."""
+
+NO_ROOM = "etcdserver: mvcc: database space exceeded"
 
 
 @dataclass
@@ -88,6 +95,16 @@ def _cut(stage: Stage, member: Member) -> None:
     stage.cables.pull(number)
     time.sleep(stage.chance.uniform(1.0, 3.5))
     stage.cables.plug(number)
+
+
+def _slow(stage: Stage, member: Member) -> None:
+    """It runs a tenth of the time."""
+    end = time.monotonic() + stage.chance.uniform(1.0, 3.0)
+    while time.monotonic() < end:
+        member.signal(signal.SIGSTOP)
+        time.sleep(0.09)
+        member.signal(signal.SIGCONT)
+        time.sleep(0.01)
 
 
 def _kill_replica(stage: Stage) -> None:
@@ -150,11 +167,62 @@ async def _write_until_ended(client: EtcdClient, members: Sequence[Member]) -> N
             await asyncio.wait_for(client.transact(ballast), 1.0)
 
 
+def _exhaust(stage: Stage) -> None:
+    """The quota of etcd: writes are refused, and say why; reads and deletions go on. With room it
+    takes writes again."""
+    asyncio.run(_with_client(stage.cluster.urls, _write_until_refused))
+    for replica in stage.replicas:
+        refused = _answer(replica, "POST", CONFIGMAPS, config_map("no-room"))
+        assert refused[0] >= HTTPStatus.INTERNAL_SERVER_ERROR, refused
+        assert NO_ROOM in refused[1]["message"], refused
+        assert _answer(replica, "GET", CONFIGMAPS)[0] == HTTPStatus.OK
+        gone = _answer(replica, "DELETE", f"{CONFIGMAPS}/not-there")
+        assert gone[0] == HTTPStatus.NOT_FOUND, gone
+    asyncio.run(_with_client(stage.cluster.urls, _delete_ballast))
+    _compact(stage)
+    for member in stage.cluster.members:
+        _shrink(member)
+    member = stage.cluster.members[0]
+    for alarm in member.ask("maintenance/alarm", {"action": "GET"}).get("alarms", ()):
+        member.ask("maintenance/alarm", {**alarm, "action": "DEACTIVATE"})
+
+
+def _shrink(member: Member) -> None:
+    """Once it has done what compaction asks of it, which takes a while."""
+    end = time.monotonic() + RECOVERY_SECONDS
+    while int(member.ask("maintenance/status", {})["dbSize"]) > ROOM // 4:
+        assert time.monotonic() < end, "etcd does not become smaller"
+        time.sleep(0.2)
+        member.ask("maintenance/defragment", {})
+
+
+def _answer(replica: Replica, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    client = Client([replica], random.Random(0))
+    try:
+        return client.call(method, path, body, ANSWER_SECONDS)
+    finally:
+        client.leave()
+
+
+async def _write_until_refused(client: EtcdClient) -> None:
+    end = time.monotonic() + RECOVERY_SECONDS
+    with contextlib.suppress(ServiceFull):
+        while True:
+            assert time.monotonic() < end, "etcd has room without end"
+            await client.transact(EtcdTransaction((), ((b"/ballast", BALLAST),), ()))
+
+
+async def _delete_ballast(client: EtcdClient) -> None:
+    await client.transact(EtcdTransaction((), ((b"/ballast", None),), ()))
+
+
 FAULTS: dict[str, Callable[[Stage], None]] = {
     "a member is killed": lambda stage: _kill(stage, stage.member()),
     "the leader is killed": lambda stage: _kill(stage, stage.leader()),
     "a member is stopped": lambda stage: _stop(stage, stage.member()),
     "the leader is stopped": lambda stage: _stop(stage, stage.leader()),
+    "a member is slow": lambda stage: _slow(stage, stage.member()),
+    "the leader is slow": lambda stage: _slow(stage, stage.leader()),
     "a server is killed": _kill_replica,
     "a server is stopped": _stop_replica,
     "etcd is compacted": _compact,
@@ -163,6 +231,7 @@ CUTS: dict[str, Callable[[Stage], None]] = {
     "a member is cut off": lambda stage: _cut(stage, stage.member()),
     "the leader is cut off": lambda stage: _cut(stage, stage.leader()),
 }
+EXHAUSTED: dict[str, Callable[[Stage], None]] = {"etcd has no room": _exhaust}
 FULL: dict[str, Callable[[Stage], None]] = {"a disk is full": _fill}
 
 
@@ -193,14 +262,16 @@ class Result:
 
 
 @contextlib.contextmanager
-def stage(chance: random.Random, *, cut: bool, fill: bool) -> Iterator[Stage]:
+def stage(
+    chance: random.Random, *, cut: bool, fill: bool, options: Sequence[str] = OPTIONS
+) -> Iterator[Stage]:
     """Everything is up."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(memory_folder()))
         keys = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-keys-")))
         wires = stack.enter_context(cables(MEMBERS)) if cut else None
         where = (wires.hosts, wires.before) if wires is not None else ((), ())
-        cluster = planned_cluster(MEMBERS, OPTIONS, folder, *where)
+        cluster = planned_cluster(MEMBERS, options, folder, *where)
         own = [folder / one.name for one in cluster.members] if fill else ()
         small = stack.enter_context(disks(own))
         stack.callback(cluster.end)
@@ -215,12 +286,13 @@ def run(
     """Each fault so many times, in any order, or until the time is over. Raises AssertionError for
     what should not be."""
     chance = random.Random(seed)
-    table = {**FAULTS, **CUTS, **FULL}
+    table = {**FAULTS, **CUTS, **FULL, **EXHAUSTED}
     names = list(faults)
     order = [name for _ in range(rounds) for name in chance.sample(names, len(names))]
     cut, fill = not CUTS.keys().isdisjoint(names), not FULL.keys().isdisjoint(names)
     end = time.monotonic() + seconds
-    with stage(chance, cut=cut, fill=fill) as on:
+    bounded = () if EXHAUSTED.keys().isdisjoint(names) else ("--quota-backend-bytes", str(ROOM))
+    with stage(chance, cut=cut, fill=fill, options=(*OPTIONS, *bounded)) as on:
         clients = _Clients(on, log)
         until = itertools.takewhile(lambda _: time.monotonic() < end, order)
         return clients.survive((name, table[name]) for name in until)
@@ -330,6 +402,8 @@ def main(rounds: int, seconds: float) -> None:
         faults += FULL
     else:
         say("no mounts here: no disk is full")
-    for line in run(rounds, seed, faults, seconds=seconds, log=say).lines():
-        say(line)
+    for names in (faults, list(EXHAUSTED)):  # apart: the quota is for the latter
+        left = seconds - (time.monotonic() - began)
+        for line in run(rounds, seed, names, seconds=left, log=say).lines():
+            say(line)
     say("all is well")

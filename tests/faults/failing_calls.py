@@ -46,13 +46,13 @@ MOST_CALLS = 400
 SOURCE = Path(__file__).with_suffix(".c")
 
 
-def library(folder: Path) -> Path:
+def library(folder: Path, source: Path = SOURCE) -> Path:
     """Built in a folder. Skips the test where there is no compiler."""
     compiler = shutil.which("cc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("there is no C compiler (`cc`), or no Linux, to let calls fail")
-    made = folder / "failing_calls.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(made), str(SOURCE), "-ldl"]
+    made = folder / f"{source.stem}.so"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(made), str(source), "-ldl"]
     subprocess.run(command, check=True)
     return made
 

@@ -9,8 +9,6 @@ import base64
 import json
 import re
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,6 +36,9 @@ from celadon.kube.selectors import parse_field_selector, parse_label_selector
 from celadon.kube.x509 import authority_of, key_pair_fault, pem_blocks
 from celadon.webhook.reviews import ReviewError, decode_review
 from celadon.webhook.service.review_handler import UnreadableJson, read_document
+from tests.fuzz.byte_reader import ByteReader, text_of
+from tests.fuzz.server_readers import SERVER_READERS
+from tests.fuzz.small_readers import SMALL_READERS
 from tests.paths import ROOT
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="celadon-fuzz-")
@@ -65,25 +66,9 @@ _JSON_WORDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ByteReader:
-    """`refusals` is what it may raise. `words` are pieces that its language is made of."""
-
-    name: str
-    read: Callable[[bytes], object]
-    refusals: tuple[type[Exception], ...] = ()
-    seeds: tuple[bytes, ...] = ()
-    words: tuple[bytes, ...] = ()
-
-
-def _text(data: bytes) -> str:
-    """As request bodies are read, so that each input is a text."""
-    return data.decode("utf-8", "replace")
-
-
 def _json(data: bytes) -> None:
     """What the standard library takes is taken, and is the same."""
-    text = _text(data)
+    text = text_of(data)
     try:
         expected = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -106,7 +91,7 @@ def _finite(text: str) -> bool:
 
 def _quick_yaml(data: bytes) -> None:
     """What the quick reader takes, the complete one reads as the same."""
-    text = _text(data)
+    text = text_of(data)
     quick = BlockReader().read(text)
     found = [value for _, value in read_yaml(text)]
     assert found == [quick] or (not found and quick is None), (quick, found)
@@ -122,23 +107,23 @@ def _protobuf(data: bytes) -> None:
 def _expression(data: bytes) -> None:
     """Both variants of the code come to the same."""
     environment = Environment({"object": types.DYN})
-    program = environment.program(environment.compile(_text(data)[:300]).checked())
+    program = environment.program(environment.compile(text_of(data)[:300]).checked())
     program.evaluate({"object": _POD})
 
 
 def _pattern(data: bytes) -> None:
-    pattern, _, text = _text(data).partition("\n")
+    pattern, _, text = text_of(data).partition("\n")
     compile_pattern(pattern[:200]).search(text[:10])
 
 
 def _json_patch(data: bytes) -> None:
-    operations = read_patch(_text(data)).value
+    operations = read_patch(text_of(data)).value
     if isinstance(operations, list) and all(isinstance(one, dict) for one in operations):
         apply_json_patch(json.loads(_JSON), operations)
 
 
 def _merge_patch(data: bytes) -> None:
-    apply_merge_patch(json.loads(_JSON), read_json(_text(data)).value)
+    apply_merge_patch(json.loads(_JSON), read_json(text_of(data)).value)
 
 
 def _review(data: bytes) -> None:
@@ -152,7 +137,7 @@ def _pem(data: bytes) -> None:
 
 
 def _target(data: bytes) -> None:
-    request = HttpRequest("GET", _text(data).replace("\n", ""))
+    request = HttpRequest("GET", text_of(data).replace("\n", ""))
     assert request.query is not None
     request_info(request)
 
@@ -246,19 +231,19 @@ READERS: Final = (
     ),
     ByteReader(
         "label-selector",
-        lambda data: parse_label_selector(_text(data)),
+        lambda data: parse_label_selector(text_of(data)),
         (KubeError,),
         (b"a=b,c in (d,e),!f,g notin (h),i>1",),
         (b" in ", b"notin", b"(", b")", b",", b"!=", b"==", b"!", b">", b"/"),
     ),
     ByteReader(
         "field-selector",
-        lambda data: parse_field_selector(_text(data)),
+        lambda data: parse_field_selector(text_of(data)),
         (KubeError,),
         (b"metadata.name=a,status.phase!=b\\,c",),
         (b"\\", b"\\=", b",", b"!=", b"=="),
     ),
-    ByteReader("quantity", lambda data: parse(_text(data)), (KubeError,), (b"1.5Gi", b"-1e3")),
+    ByteReader("quantity", lambda data: parse(text_of(data)), (KubeError,), (b"1.5Gi", b"-1e3")),
     ByteReader(
         "json-patch",
         _json_patch,
@@ -268,13 +253,13 @@ READERS: Final = (
     ),
     ByteReader("merge-patch", _merge_patch, (JsonSyntaxError, KubeError), (_JSON,), _JSON_WORDS),
     ByteReader("review", _review, (UnreadableJson, ReviewError, RecursionError), (_REVIEW,)),
-    ByteReader("token", lambda data: parse_token(_text(data)), (NotAToken,), (_token(),)),
+    ByteReader("token", lambda data: parse_token(text_of(data)), (NotAToken,), (_token(),)),
     ByteReader(
         "pem", _pem, (), (b"-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n",)
     ),
     ByteReader(
         "accept",
-        lambda data: media_clauses(_text(data)),
+        lambda data: media_clauses(text_of(data)),
         (),
         (b"application/json;as=Table;v=v1;g=meta.k8s.io;q=0.5, */*",),
     ),
@@ -303,5 +288,7 @@ READERS: Final = (
             b'{"celadonVersion":"0.1.0","result":{"source":{"name":"a"},"parts":[["KeysPart",[0,1]]]}}',
         ),
     ),
+    *SERVER_READERS,
+    *SMALL_READERS,
 )
 """In no order."""

@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import celadon
-from tests.fuzz.byte_readers import ByteReader
+from tests.fuzz.byte_reader import ByteReader
 
 MOST_BYTES: Final = 4096
 MOST_LINES: Final = 200_000
@@ -108,6 +108,8 @@ def search(reader: ByteReader, seed: int, count: int) -> Iterator[Find | None]:
     kept: list[bytes] = []
     said: set[str] = set()
     waiting = [*reader.seeds, b""]
+    if reader.warms_up:
+        wrong_with(reader, reader.seeds[0])  # what is loaded late is nobody's work
     for _ in range(count):
         data = waiting.pop() if waiting else mutated(dice, kept, reader.words)
         steps, wrong = traced(reader, data)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import resource
+from collections.abc import Callable
+
 import pytest
 
 from celadon.kube.selectors import SelectorError, parse_label_selector
 from tests.fuzz import guided
-from tests.fuzz.byte_readers import READERS, ByteReader
+from tests.fuzz.byte_reader import ByteReader
+from tests.fuzz.byte_readers import READERS
+from tests.fuzz.fast_search import FastSearch
 from tests.fuzz.guided_search import search, wrong_with
 
 INPUTS = 80
@@ -33,6 +39,46 @@ def test_a_planted_mistake_is_found_and_made_small() -> None:
     assert [one.wrong for one in finds] == ["LookupError at "]
     assert wrong_with(PLANTED, finds[0].data)
     assert len(finds[0].data) <= 12
+
+
+def test_a_planted_mistake_is_found_at_full_speed() -> None:
+    search = FastSearch(PLANTED, 1)
+    search.run(20_000, math.inf)
+    assert [*search.finds] == ["LookupError at "]
+    assert wrong_with(PLANTED, search.finds["LookupError at "])
+    assert search.branches > 10
+
+
+def hanging(data: bytes) -> None:
+    """For some inputs it goes on for ever."""
+    while data.startswith(b"aa"):
+        pass
+
+
+def greedy(data: bytes) -> None:
+    """For some inputs it takes more memory than the process ever had."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    assert b"x" * (data.count(b"a") * (most + (80 << 20))) is not data
+
+
+@pytest.mark.parametrize(
+    ("read", "seconds", "seed", "wrong"),
+    [
+        (hanging, 0.05, b"aa", "more than 0.05 s of processor time"),
+        (greedy, 60.0, b"a", "more than 64 MiB of memory"),
+    ],
+)
+def test_too_much_time_or_memory_is_found_at_full_speed(
+    read: Callable[[bytes], None],
+    seconds: float,
+    seed: bytes,
+    wrong: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tests.fuzz.fast_search.MOST_SECONDS", seconds)
+    search = FastSearch(ByteReader("bad", read, (), (b"b", seed)), 1)
+    search.run(2, math.inf)
+    assert [*search.finds] == [wrong]
 
 
 def endless(data: bytes) -> None:

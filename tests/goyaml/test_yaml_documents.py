@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.goyaml import UnreadableError, YamlDocument, first_document
+from celadon.goyaml.nesting import NotQuick
 from celadon.goyaml.yaml_events import EventReader
 
 VALUES = [
@@ -168,6 +169,15 @@ def test_nesting_takes_no_recursion(opened: bytes, inner: bytes, closed: bytes, 
 def test_the_deepest_that_go_reads() -> None:
     for data in (b"[" * 10_000 + b"]" * 10_000, b"- " * 10_000):
         assert first_document(data).value
+
+
+@pytest.mark.parametrize("opened", [b"[", b"{a: ", b"[{a: "])
+def test_the_parser_in_c_is_not_given_many_open_brackets(opened: bytes) -> None:
+    """Each of its steps takes longer, the more are open, and no test sees that work: what is held
+    is how many there may be."""
+    if yaml.__with_libyaml__:
+        with pytest.raises(NotQuick):
+            list(EventReader(opened * 1_000, []).documents())
 
 
 SHAPES: dict[str, Callable[[int], bytes]] = {

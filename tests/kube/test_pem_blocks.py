@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.x509 import pem_blocks
+from celadon.kube.x509 import PemBlock, pem_blocks
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,22 @@ def test_blocks(text: str, want: list[tuple[str, bytes]]) -> None:
 def test_headers_are_told() -> None:
     (block,) = pem_blocks(b"-----BEGIN A-----\nK: v\n\nYWJj\n-----END A-----\n")
     assert block.has_headers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"-----BEGIN A-----\n" + b"a:b\n" * 300_000,
+        b"-----BEGIN A:-----\n" * 100_000,
+        b"-----BEGIN A-----\n" + b"a:b\n" * 100_000 + b"YQ==\n" * 100_000,
+        b"-----BEGIN " + b"-" * 1_000_000,
+    ],
+)
+def test_what_never_ends_is_read_once(text: bytes) -> None:
+    """Read again from each of its lines, it would take hours."""
+    assert list(pem_blocks(text)) == []
+
+
+def test_headers_are_no_content() -> None:
+    text = b"-----BEGIN A-----\nProc-Type: 4\nx:\n\nYQ==\n-----END A-----\n"
+    assert list(pem_blocks(text)) == [PemBlock("A", b"a", has_headers=True)]

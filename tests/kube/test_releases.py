@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -85,3 +86,14 @@ def test_what_is_remembered_is_that_of_the_release() -> None:
         with answering_as(release):
             assert release_and("here") == f"{release} here"
     assert calls == ["here", "here"]
+
+
+def test_a_release_may_be_left_in_another_context() -> None:
+    """As by a request that begins in a callback and goes on in a task."""
+    token = enter_release("1.33")
+    try:
+        contextvars.copy_context().run(leave_release, token)
+        assert current_release() == "1.33"
+    finally:
+        leave_release(token)
+    assert current_release() == DEFAULT

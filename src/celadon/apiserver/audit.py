@@ -11,7 +11,7 @@ import enum
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -148,11 +148,11 @@ def _is_path(pattern: str, path: str) -> bool:
 
 def read_audit_policy(text: str) -> AuditPolicy:
     """YAML or JSON. Raises AuditPolicyError."""
-    import yaml  # late: few servers have such a policy
+    from celadon.goyaml import UnreadableError, first_document  # late: few servers have a policy
 
     try:
-        given = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        given = first_document(text.encode("utf-8", "surrogatepass")).value
+    except UnreadableError as error:
         raise AuditPolicyError(f"audit policy: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict) or given.get("kind") != "Policy":
         raise AuditPolicyError("audit policy: its kind must be Policy")
@@ -161,11 +161,58 @@ def read_audit_policy(text: str) -> AuditPolicy:
     rules = given.get("rules") or []
     if not rules:
         raise AuditPolicyError("audit policy: it has no rules")
+    shape = list(_shape_errors(given))
+    if shape:
+        raise AuditPolicyError(f"audit policy: {'; '.join(shape)}")
     errors = [f"rules[{at}]: {one}" for at, rule in enumerate(rules) for one in _errors(rule)]
     errors += _stage_errors(given.get("omitStages") or ())
     if errors:
         raise AuditPolicyError(f"audit policy: {'; '.join(errors)}")
     return AuditPolicy(tuple(_rule(rule, given) for rule in rules))
+
+
+_LISTS: Final = ("users", "userGroups", "verbs", "namespaces", "nonResourceURLs", "omitStages")
+_LISTS_OF_RESOURCES: Final = ("resources", "resourceNames")
+
+
+def _shape_errors(policy: Mapping[str, Any]) -> Iterator[str]:
+    """Where something else stands than the type of a policy has there. A rule that was read
+    otherwise than it was meant would leave out events and say nothing."""
+    yield from _fields(policy, "", lists=("omitStages",))
+    if not isinstance(policy["rules"], list):
+        yield "rules: it must be a list"
+        return
+    for at, rule in enumerate(policy["rules"]):
+        place = f"rules[{at}]"
+        if not isinstance(rule, dict):
+            yield f"{place}: it must be an object"
+            continue
+        yield from _fields(rule, f"{place}.", texts=("level",), lists=_LISTS)
+        groups = [] if rule.get("resources") is None else rule["resources"]
+        if not isinstance(groups, list):
+            yield f"{place}.resources: it must be a list"
+            continue
+        for number, group in enumerate(groups):
+            where = f"{place}.resources[{number}]"
+            if isinstance(group, dict):
+                yield from _fields(group, f"{where}.", texts=("group",), lists=_LISTS_OF_RESOURCES)
+            else:
+                yield f"{where}: it must be an object"
+
+
+def _fields(
+    given: Mapping[str, Any], place: str, *, texts: Sequence[str] = (), lists: Sequence[str] = ()
+) -> Iterator[str]:
+    for name in texts:
+        if not isinstance(given.get(name), str | None):
+            yield f"{place}{name}: it must be a string"
+    for name in lists:
+        value = given.get(name)
+        is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        if value is not None and not is_list:
+            yield f"{place}{name}: it must be a list of strings"
+    if not isinstance(given.get("omitManagedFields"), bool | None):
+        yield f"{place}omitManagedFields: it must be true or false"
 
 
 def _errors(rule: Mapping[str, Any]) -> Iterable[str]:

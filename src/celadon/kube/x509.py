@@ -300,7 +300,7 @@ def _edwards_sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int
 
 _BLOCK: Final = late_pattern(
     rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
-    rb"(?P<headers>(?:[^\n:]+:[^\n]*\n)*)"
+    rb"(?P<headers>(?:(?!-----)[^\n:]+:[^\n]*\n)*+)"  # which no body is tried on again
     rb"(?P<body>(?:(?!-----)[^\n]*\n)*?)"
     rb"-----END (?P=kind)-----[ \t\r]*$",
     re.MULTILINE,

@@ -232,7 +232,7 @@ def pair_in(data: Mapping[str, str]) -> Pair:
     pair = Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
     try:
         x509.load_pem_x509_certificate(pair.certificate)
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         raise BrokenSecret("`tls.crt` is no certificate") from None
     return pair
 
@@ -248,7 +248,7 @@ def kept_in(data: Mapping[str, str]) -> KeptCertificates:
     try:
         for one in authorities:
             x509.load_pem_x509_certificate(one)
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         authorities = ()
     if not authorities:
         raise BrokenSecret("`ca.crt` has no certificate")

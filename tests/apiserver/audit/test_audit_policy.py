@@ -64,6 +64,24 @@ def test_stages_of_rule_and_policy_are_omitted() -> None:
         (policy({"level": "None", "nonResourceURLs": ["x"]}), "must begin with a '/' character"),
         (policy({"level": "None", "nonResourceURLs": ["/*x"]}), "must be the final character"),
         (policy({"level": "None"}, omitStages=["x"]), "allowed stages are"),
+        ("2026-99-99", "its kind must be Policy"),
+        (policy([]), "rules[0]: it must be an object"),
+        (policy(["a"]), "rules[0]: it must be an object"),
+        (policy({"level": {}}), "rules[0].level: it must be a string"),
+        (
+            policy({"level": "None", "users": "admin"}),
+            "rules[0].users: it must be a list of strings",
+        ),
+        (policy({"level": "None", "verbs": [1]}), "rules[0].verbs: it must be a list of strings"),
+        (policy({"level": "None", "resources": "pods"}), "rules[0].resources: it must be a list"),
+        (
+            policy({"level": "None", "resources": [{"group": [], "resources": "pods"}]}),
+            "rules[0].resources[0].group: it must be a string; rules[0].resources[0].resources: it",
+        ),
+        (
+            policy({"level": "None", "omitManagedFields": "no"}, omitStages=[1]),
+            "omitStages: it must be a list of strings; rules[0].omitManagedFields: it must be",
+        ),
     ],
 )
 def test_errors(text: str, message: str) -> None:

@@ -23,6 +23,7 @@ def certificate(
     name: str = "alice",
     groups: tuple[str, ...] = (),
     usages: tuple[x509.ObjectIdentifier, ...] = (ExtendedKeyUsageOID.CLIENT_AUTH,),
+    other: x509.ExtensionType | None = None,
 ) -> bytes:
     parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
     parts += [x509.NameAttribute(NameOID.COMMON_NAME, name)] if name else []
@@ -37,7 +38,20 @@ def certificate(
     )
     if usages:
         builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+    if other is not None:
+        builder = builder.add_extension(other, critical=False)
     return builder.sign(KEY, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+
+
+def of_version(number: int) -> bytes:
+    """Which no certificate has."""
+    return certificate().replace(b"\xa0\x03\x02\x01\x02", bytes((0xA0, 3, 2, 1, number)), 1)
+
+
+def with_usages_twice() -> bytes:
+    """Two extensions, of which one becomes a second one of the other's kind."""
+    found = certificate(other=x509.UnrecognizedExtension(x509.ObjectIdentifier("2.5.29.99"), b"x"))
+    return found.replace(b"\x06\x03\x55\x1d\x63", b"\x06\x03\x55\x1d\x25", 1)
 
 
 def test_the_name_the_groups_and_the_fingerprint() -> None:
@@ -70,6 +84,8 @@ def test_nobody_without_a_name() -> None:
         (certificate(), NOW + 2 * DAY, "expired or is not yet valid"),
         (certificate(), NOW - 2 * DAY, "expired or is not yet valid"),
         (b"nonsense", NOW, "malformed certificate"),
+        (of_version(9), NOW, "malformed certificate"),
+        (with_usages_twice(), NOW, "malformed extension"),
     ],
 )
 def test_refused(der: bytes, now: datetime.datetime, text: str) -> None:

@@ -30,6 +30,10 @@ def test_a_bundle_is_all_that_is_trusted() -> None:
             "failed to parse certificate: x509: malformed certificate",
         ),
         (
+            base64.b64decode(CA_BUNDLE).decode().replace("KADAgEC", "KADAgEJ", 1),
+            "failed to parse certificate: x509: malformed certificate",
+        ),
+        (
             "-----BEGIN OTHER-----\nAAAA\n-----END OTHER-----",
             "no valid certificate authority data seen",
         ),

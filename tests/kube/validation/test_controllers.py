@@ -423,6 +423,7 @@ def test_schedules(schedule: str) -> None:
             'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax',
         ),
         ("@never", "unrecognized descriptor: @never"),
+        ("@every 1h0", 'failed to parse duration @every 1h0: time: invalid duration "1h0"'),
         ("@every x", 'failed to parse duration @every x: time: invalid duration "x"'),
     ],
 )
@@ -430,6 +431,14 @@ def test_bad_schedules(schedule: str, message: str) -> None:
     with pytest.raises(ScheduleError) as error:
         parse_schedule(schedule)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("part", ["30m", "0.50h", "00s", "1.µs"])
+def test_a_long_duration_is_read_once(part: str) -> None:
+    """Were there two ways to read each part, there would be as many as no time is enough for."""
+    parse_schedule(f"@every {part * 10_000}")
+    with pytest.raises(ScheduleError):
+        parse_schedule(f"@every {part * 10_000}x")
 
 
 @pytest.mark.parametrize(("text", "count"), [("", 0), ("1", 1), ("0,2-4", 4)])

@@ -30,7 +30,7 @@ def certificate_user(der: bytes, now: datetime.datetime) -> User | None:
     try:
         certificate = x509.load_der_x509_certificate(der)
         subject = certificate.subject
-    except ValueError as error:
+    except (ValueError, x509.InvalidVersion) as error:
         raise CertificateRefused(f"x509: malformed certificate: {error}") from None
     if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
         raise CertificateRefused("x509: certificate has expired or is not yet valid")
@@ -57,6 +57,6 @@ def _for_clients(certificate: x509.Certificate) -> bool:
         usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
         return True
-    except ValueError as error:
+    except (ValueError, x509.DuplicateExtension) as error:
         raise CertificateRefused(f"x509: malformed extension: {error}") from None
     return any(usage in _USAGES for usage in usages)

@@ -79,7 +79,7 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     try:
         found = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         return x509.load_der_x509_certificate(found)
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         return None
     finally:
         writer.transport.abort()
@@ -187,7 +187,7 @@ def _serves(certificate: x509.Certificate) -> bool:
 def _extension(certificate: x509.Certificate, kind: type[_Extension]) -> _Extension | None:
     try:
         return certificate.extensions.get_extension_for_class(kind).value
-    except (x509.ExtensionNotFound, ValueError):
+    except (x509.ExtensionNotFound, x509.DuplicateExtension, ValueError):
         return None
 
 
@@ -271,6 +271,6 @@ def _certificates(ca_bundle: str) -> tuple[x509.Certificate, ...]:
 def _certificate(body: bytes) -> x509.Certificate:
     try:
         return x509.load_der_x509_certificate(base64.b64decode(body))
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         text = f"{_UNUSABLE}failed to parse certificate: x509: malformed certificate"
         raise UnusableRoots(text) from None

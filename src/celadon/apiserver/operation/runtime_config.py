@@ -136,9 +136,9 @@ def folder_problem(path: str) -> str:
 
 
 def _document(path: Path) -> object:
-    import yaml  # late: few servers have such a file
+    from celadon.goyaml import UnreadableError, first_document  # late: few servers have such a file
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+        return first_document(path.read_text(encoding="utf-8").encode()).value
+    except UnreadableError as error:
         raise BadConfiguration(f"`{path}`: {' '.join(str(error).split())}") from None

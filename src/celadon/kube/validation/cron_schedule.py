@@ -24,7 +24,11 @@ _MONTHS: Final = (
 )  # fmt: skip
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _INTEGER: Final = late_pattern("[+-]?[0-9]+")
-_DURATION: Final = late_pattern(r"[+-]?(0|([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+")
+_DURATION: Final = late_pattern(
+    r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)"
+)
+"""No text can be read in two ways: those would be tried for each of its parts, all together."""
+
 _ZONED: Final = late_pattern("(?:CRON_)?TZ=")
 _MAX_DIGITS: Final = 18
 

@@ -1,0 +1,248 @@
+"""What was found by attacking Celadon, how it was repaired, and the test that fails without that.
+
+Each repair is undone in a copy of the tree, by a text that stands for another in one module. The
+tests that are named have to fail then, or they prove nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """`module` is below `src/celadon`; `was` stands in it once, and becomes `becomes`."""
+
+    attack: str
+    module: str
+    was: str
+    becomes: str
+    test: str
+
+
+SLOW = "tests/apiserver/test_slow_requests.py::test_others_are_answered_meanwhile"
+HEADS = "tests/apiserver/http/request_bytes/test_request_heads.py::test_refused"
+BODIES = "tests/apiserver/http/request_bytes/test_body_readers.py"
+SERVER = "tests/apiserver/http/test_http_server.py"
+PROCESS = "tests/apiserver/http/test_server_process.py"
+
+UNDONE = (
+    Undone(
+        "data, keys and logs that others may read",
+        "owner_only.py",
+        "_FILE: Final = 0o600",
+        "_FILE: Final = 0o644",
+        "tests/test_owner_only.py::test_what_is_made_is_for_its_owner",
+    ),
+    Undone(
+        "a link where a secret is going to be written",
+        "owner_only.py",
+        "        draft.replace(path)\n",
+        "        path.write_bytes(draft.read_bytes())\n",
+        "tests/test_owner_only.py::test_nothing_is_written_through_a_link",
+    ),
+    Undone(
+        "a result of an audit that runs what it holds",
+        "cli/fleets/finished_work.py",
+        "from __future__ import annotations\n",
+        "from __future__ import annotations\nimport pickle\nLOAD = pickle.loads\n",
+        "tests/architecture/test_running_what_is_read.py",
+    ),
+    Undone(
+        "more than 1,000 parameters",
+        "apiserver/http_messages.py",
+        "parse_qs(text, keep_blank_values=True)",
+        "parse_qs(text, keep_blank_values=True, max_num_fields=1000)",
+        "tests/apiserver/test_slow_requests.py::test_any_number_of_parameters",
+    ),
+    Undone(
+        "an exception inside that no audit event tells of",
+        "apiserver/assembly.py",
+        '            answer, panic = PANICKED, f"APIServer panic\'d: {error}"\n',
+        "            raise\n",
+        "tests/apiserver/test_slow_requests.py::test_what_nobody_expected_is_an_answer",
+    ),
+    Undone(
+        "tokens with a megabyte behind them that stay in memory",
+        "apiserver/authn/authentication.py",
+        "                    self._remember(token, found)\n",
+        "                    user = self.tokens.users.get(token)\n"
+        "                    self._known[credentials.authorization] = _Known(user, found)\n",
+        "tests/apiserver/authn/test_authentication.py",
+    ),
+    Undone(
+        "a certificate of an authority that is trusted no more, on an open connection",
+        "apiserver/http/http_server.py",
+        "            one.recall()\n",
+        "            pass\n",
+        f"{SERVER}::test_certificates_that_are_recalled_end_connections_and_sessions",
+    ),
+    Undone(
+        "a token without an end",
+        "apiserver/authn/service_account_tokens.py",
+        "        raise TokenRefused(NO_DATE)\n",
+        "        return None\n",
+        "tests/apiserver/authn/test_service_account_tokens.py",
+    ),
+    Undone(
+        "a token of the future",
+        "apiserver/authn/service_account_tokens.py",
+        "    if issued is not None and at + leeway < issued:\n",
+        "    if False:\n",
+        "tests/apiserver/authn/test_service_account_tokens.py",
+    ),
+    Undone(
+        "what a token calls critical",
+        "apiserver/authn/signing_keys.py",
+        'if "crit" in token.header or ',
+        "if ",
+        "tests/apiserver/authn/test_signing_keys.py::test_nothing_critical_is_known",
+    ),
+    Undone(
+        "a watch that goes on when its token was revoked",
+        "apiserver/handlers/watch.py",
+        "                if standing is not None and not standing.holds():\n",
+        "                if False:\n",
+        "tests/attacks/test_revoked_tokens.py",
+    ),
+    Undone(
+        "brackets of YAML whose reading takes time in proportion to their square",
+        "goyaml/yaml_scalars.py",
+        "MAX_QUICK_FLOWS: Final = 500",
+        "MAX_QUICK_FLOWS: Final = 10_000",
+        "tests/goyaml/test_yaml_documents.py::test_the_parser_in_c_is_not_given_many_open_brackets",
+    ),
+    Undone(
+        "a body that is read on the event loop",
+        "apiserver/workers.py",
+        "    if size * YAML_WEIGHT > LARGE_BYTES:\n",
+        "    if False:\n",
+        SLOW,
+    ),
+    Undone(
+        "a head that is read on the event loop, of a client that nobody knows",
+        "apiserver/request_layers.py",
+        "self._read_head, request, aside=request.has_long_head",
+        "self._read_head, request, aside=False",
+        SLOW,
+    ),
+    Undone(
+        "work without end",
+        "apiserver/workers.py",
+        "            if work.used() > min(work.allowed, left):\n",
+        "            if False:\n",
+        "tests/apiserver/workers/test_worker_threads.py::test_a_work_ends_with_its_budget",
+    ),
+    Undone(
+        "bodies behind a stream that nobody counts",
+        "apiserver/http/http_connection.py",
+        "        if len(self._unread) <= self._limits.ahead_bytes:\n            return\n",
+        "        return\n",
+        f"{SERVER}::test_what_comes_behind_a_request_waits_and_little_of_it_here",
+    ),
+    Undone(
+        "bodies of many connections that are too much together",
+        "apiserver/http/http_server.py",
+        "                one.give_up()\n",
+        "                pass\n",
+        f"{SERVER}::test_whoever_lets_us_wait_for_longest_makes_room_for_others",
+    ),
+    Undone(
+        "a history of a gigabyte",
+        "storage/keyspace.py",
+        "        if most is None or space.history_bytes() <= most + most // SLACK:\n",
+        "        if True:\n",
+        "tests/storage/test_retention.py::test_by_bytes_of_what_has_been_replaced",
+    ),
+    Undone(
+        "`Transfer-Encoding: x, chunked`",
+        "apiserver/http/request_bytes.py",
+        'codings[0].lower() != "chunked"',
+        'not codings[0].lower().endswith("chunked")',
+        HEADS,
+    ),
+    Undone(
+        "a request without a host",
+        "apiserver/http/request_bytes.py",
+        '    if not hosts and version >= (1, 1) and method != "CONNECT":\n',
+        "    if False:\n",
+        HEADS,
+    ),
+    Undone(
+        "a request with two hosts",
+        "apiserver/http/request_bytes.py",
+        '    if len(framing.get("host", ())) > 1:\n',
+        "    if False:\n",
+        HEADS,
+    ),
+    Undone(
+        "another version of HTTP",
+        "apiserver/http/request_bytes.py",
+        "    if version[0] != 1:\n",
+        "    if False:\n",
+        HEADS,
+    ),
+    Undone(
+        "chunks that are mostly extensions",
+        "apiserver/http/request_bytes.py",
+        "self._overhead > _MOST_OVERHEAD or ",
+        "",
+        BODIES,
+    ),
+    Undone(
+        "a length beside chunks",
+        "apiserver/http/request_bytes.py",
+        "    if chunked or not is_one",
+        "    if not is_one",
+        HEADS,
+    ),
+    Undone(
+        "a byte that has flipped in a data file",
+        "storage/sqlite_file.py",
+        "        return checksum_of_change(position, key, created, value, expires) == checksum\n",
+        "        return True\n",
+        "tests/storage/data_copies/test_row_checksums.py",
+    ),
+    Undone(
+        "a full disk on which nothing can be deleted",
+        "storage/sqlite.py",
+        "            self._reserve.release()\n            self._pages.allow(FOR_DELETIONS)\n",
+        "            pass\n",
+        PROCESS,
+    ),
+    Undone(
+        "two servers on one file",
+        "storage/sqlite_file.py",
+        'OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"',
+        'OWNERSHIP: Final = "PRAGMA locking_mode = NORMAL"',
+        "tests/storage/test_sqlite.py",
+    ),
+    Undone(
+        "a schedule whose reading takes time without end",
+        "kube/validation/cron_schedule.py",
+        r"[0-9]+(?:\.[0-9]*)?|",
+        r"[0-9]+\.?[0-9]*|",
+        "tests/kube/validation/test_controllers.py::test_a_long_duration_is_read_once",
+    ),
+    Undone(
+        "blocks of PEM whose reading takes time in proportion to their square",
+        "kube/x509.py",
+        r"[^\n:]+:[^\n]*\n)*+)",
+        r"[^\n:]+:[^\n]*\n)*)",
+        "tests/kube/test_pem_blocks.py::test_what_never_ends_is_read_once",
+    ),
+    Undone(
+        "a certificate of a version that there is not",
+        "apiserver/authn/client_certificates.py",
+        "(ValueError, x509.InvalidVersion)",
+        "ValueError",
+        "tests/apiserver/authn/test_client_certificates.py::test_refused",
+    ),
+    Undone(
+        "an audit policy that is read otherwise than it was meant",
+        "apiserver/audit.py",
+        "    shape = list(_shape_errors(given))\n",
+        "    shape = []\n",
+        "tests/apiserver/audit/test_audit_policy.py::test_errors",
+    ),
+)
