@@ -16,11 +16,12 @@ import coverage
 import pytest
 
 PYTEST_OPTIONS = (
-    *("-m", "not thorough", "-p", "no:cacheprovider"),
+    *("-m", "not thorough", "-p", "no:cacheprovider", "--assert=plain"),
     *("-W", "ignore:Module already imported"),
 )
-"""Nothing is kept, and the plugins are there before pytest looks for them. What is thorough is left
-out."""
+"""What is thorough is left out; nothing is kept; plugins are there before pytest looks for them.
+Without `plain`, pytest imports the package of an installed plugin by itself, to show more of its
+assertions, and finds the sound modules."""
 
 Place = tuple[str, int, int]
 """A module, the first line and the last."""

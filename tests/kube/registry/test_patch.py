@@ -375,4 +375,4 @@ def test_a_client_side_apply_sends_the_patch_of_the_kind() -> None:
     merged = three_way_patched(live, last, wanted, services)
     assert merged is not None
     assert sorted(port["port"] for port in merged.document["spec"]["ports"]) == [80, 81, 82]
-    assert three_way_patched(live, last, last, services) is None
+    assert three_way_patched(live, live, live, services) is None
