@@ -5,6 +5,7 @@ and how their work ends.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import ctypes
 import functools
 import queue
@@ -206,7 +207,8 @@ class Workers:
         if len(waiting) >= MOST_WAITING:
             raise TooMuchWork
         future: asyncio.Future[T] = loop.create_future()
-        work = _Work(owner, function, allowed, future)
+        context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
+        work = _Work(owner, functools.partial(context.run, function), allowed, future)
         waiting.append(work)
         self._begin_some()
         try:
