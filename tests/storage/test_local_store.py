@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from celadon.storage import (
     put,
     update,
 )
+from celadon.storage.contract import DiskFull
 from celadon.storage.keyspace import Keyspace
 from celadon.storage.local_store import Clocks, LocalStore, at_once
 from celadon.storage.watchers import MAX_BATCH, Job, ThreadedWriter
@@ -337,3 +339,66 @@ def test_a_watch_overflows_within_a_batch(store: LocalStore, journal: SlowJourna
     assert len(calls) == 1
     with pytest.raises(StoreError, match="more than 5 events"):
         watch.take()
+
+
+class OpenWriter(ThreadedWriter):
+    """A test may hand it a whole batch."""
+
+    def carry_out(self, jobs: Sequence[Job]) -> None:
+        self._write(jobs)
+
+
+class FullJournal(SlowJournal):
+    """There is room for so many events at a time."""
+
+    room = 0
+
+    def append(
+        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+    ) -> None:
+        if len(events) > self.room:
+            raise DiskFull("data", "full")
+        self.batches.append((len(events), compacted, len(obsolete)))
+
+
+FULL: list[tuple[str, int, list[str], list[int]]] = [
+    # What a batch does: d for a deletion, p for a put; what becomes of it, and what is written.
+    ("dddd", 1, ["Committed"] * 4, [1, 1, 1, 1]),
+    ("dd", 1, ["Committed"] * 2, [1, 1]),
+    ("dddd", 2, ["Committed"] * 4, [2, 2]),
+    ("ddd", 3, ["Committed"] * 3, [3]),
+    ("ddd", 0, ["DiskFull"] * 3, []),
+    ("d", 0, ["DiskFull"], []),
+    ("pdpd", 2, ["DiskFull", "Committed"] * 2, [2]),
+    ("pdpd", 1, ["DiskFull", "Committed"] * 2, [1, 1]),
+    ("pp", 1, ["DiskFull"] * 2, []),
+]
+
+
+@pytest.mark.parametrize(("does", "room", "outcomes", "written"), FULL)
+def test_what_makes_room_is_written_bit_by_bit_where_there_is_little(
+    does: str, room: int, outcomes: list[str], written: list[int]
+) -> None:
+    keyspace, journal = Keyspace(), FullJournal()
+    journal.room = len(does)
+    writers: list[OpenWriter] = []
+
+    def writer(write: Callable[[Sequence[Job]], None]) -> OpenWriter:
+        writers.append(OpenWriter(write))
+        return writers[0]
+
+    store = LocalStore(keyspace, journal, writer, Retention(), STILL, at_once)
+    for number in range(len(does)):
+        store.submit(put(f"/{number}", b"")).result(timeout=60)
+    journal.batches.clear()
+    journal.room = room
+    requests = [
+        delete(f"/{number}", number + 2) if what == "d" else put(f"/new{number}", b"")
+        for number, what in enumerate(does)
+    ]
+    jobs = [Job(request, Future()) for request in requests]
+    writers[0].carry_out(jobs)
+    found = [job.future.exception(timeout=60) or job.future.result() for job in jobs]
+    assert [type(outcome).__name__ for outcome in found] == outcomes
+    assert [events for events, _, _ in journal.batches] == written
+    store.close()

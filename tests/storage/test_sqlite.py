@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +42,13 @@ from celadon.storage.contract import (
     NewerSchema,
     NotAStore,
 )
-from celadon.storage.sqlite import COLUMNS, MAX_VARIABLES, SqliteJournal
+from celadon.storage.sqlite import (
+    COLUMNS,
+    MAX_VARIABLES,
+    DiskReserve,
+    PageBound,
+    SqliteJournal,
+)
 
 KEEP_ALL = Retention(events=None, seconds=None)
 
@@ -469,3 +478,48 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
     monkeypatch.undo()
     with open_sqlite(path) as store:
         assert len(store.range("").entries) == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "is_full"),
+    [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False), (None, False)],
+)
+@pytest.mark.parametrize("step", ["open", "posix_fallocate"])
+def test_a_disk_is_full_if_a_page_more_finds_no_room(
+    path: str, step: str, number: int | None, is_full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve = DiskReserve(path)
+    usual = getattr(os, step)
+
+    def refused(*arguments: Any) -> Any:
+        if number is not None:
+            raise OSError(number, "refused")
+        return usual(*arguments)
+
+    monkeypatch.setattr(os, step, refused)
+    assert reserve.is_disk_full() is is_full
+    monkeypatch.undo()
+    assert step == "open" or not os.path.exists(f"{path}-trial")
+
+
+def test_a_bound_of_pages_may_be_moved_up_to_the_quota() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (v)")
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+
+        def most() -> int:
+            (found,) = connection.execute("PRAGMA max_page_count").fetchone()
+            return int(found)
+
+        bound = PageBound(connection, (pages + 10) * size)
+        assert most() == pages + 10
+        bound.allow(4)
+        assert most() == pages + 4
+        bound.allow(0)
+        assert most() == pages
+        bound.allow(40)
+        assert most() == pages + 10
+        bound.allow(1)
+        bound.open()
+        assert most() == pages + 10

@@ -6,7 +6,6 @@ that runs on import belongs to every test that runs any other line of its module
 
 from __future__ import annotations
 
-import os
 import time
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -16,8 +15,13 @@ from pathlib import Path
 import coverage
 import pytest
 
-PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-W", "ignore:Module already imported")
-"""Nothing is kept, and the plugins are there before pytest looks for them."""
+PYTEST_OPTIONS = (
+    *("-m", "not thorough", "-p", "no:cacheprovider", "--assert=plain"),
+    *("-W", "ignore:Module already imported"),
+)
+"""What is thorough is left out; nothing is kept; plugins are there before pytest looks for them.
+Without `plain`, pytest imports the package of an installed plugin by itself, to show more of its
+assertions, and finds the sound modules."""
 
 Place = tuple[str, int, int]
 """A module, the first line and the last."""
@@ -38,20 +42,23 @@ class Relevance:
     def of(
         self,
         module: str,
-        places: Iterable[Place],
+        places: Sequence[Place],
         limit: float,
         files: int | None = None,
         near: Sequence[str] = (),
     ) -> list[str]:
-        """Ids of the tests that run one of the places, or else any line of the module: those of the
-        module's own test first, then of files with the quickest tests. They take about as many
+        """Ids of the tests that run one of the places; where a place runs on import, or else, any
+        line of the module: those of the module's own test first, then those beside it, then of
+        files with the quickest tests. They take about as many
         seconds as the limit and are from at most so many files. Before them all tests of the files
         that are `near`, whatever they run, the quickest first, again as long as the limit."""
         beside = [test for test in self.seconds if test.partition("::")[0] in near]
         chosen = list(self._within(limit, beside))
         found = {test for place in places for test in self._at(*place) if test}
         by_file: defaultdict[str, list[str]] = defaultdict(list)
-        for test in (found or self.modules.get(module, set())).difference(chosen):
+        if not found and files is not None:
+            found = self.modules.get(module, set())
+        for test in found.difference(chosen):
             by_file[test.partition("::")[0]].append(test)
         ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
         return chosen + list(self._within(limit, *(by_file[file] for file in ranked[:files])))
@@ -74,15 +81,22 @@ class Relevance:
         for at in range(line, end_line + 1):
             yield from known.get(at, ())
 
-    def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, float, str]:
+    def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, bool, float, str]:
         mean = sum(map(self._time, tests)) / len(tests)
-        return file != mirrored(module), mean, file
+        own = mirrored(module)
+        beside = file.startswith((f"{own.rpartition('/')[0]}/", f"{_folder(module)}/"))
+        return file != own, not beside, mean, file
 
 
 def mirrored(module: str) -> str:
     """The file that tests the module or package, if there is one."""
     _, *folders, name = module.split(".")
     return "/".join(["tests", *folders, f"test_{name}.py"])
+
+
+def _folder(module: str) -> str:
+    """The folder that tests the module, where it takes several files."""
+    return "/".join(["tests", *module.split(".")[1:]])
 
 
 class _Recorder:
@@ -108,21 +122,6 @@ class _Recorder:
             self.failed.add(report.nodeid)
 
 
-def together(parts: Iterable[Relevance]) -> Relevance:
-    """What was measured in several processes."""
-    lines: dict[str, dict[int, list[str]]] = {}
-    modules: dict[str, set[str]] = {}
-    seconds: dict[str, float] = {}
-    for part in parts:
-        for module, known in part.lines.items():
-            merged = lines.setdefault(module, {})
-            for line, tests in known.items():
-                merged[line] = sorted({*merged.get(line, ()), *tests})
-            modules.setdefault(module, set()).update(part.modules[module])
-        seconds |= part.seconds
-    return Relevance(lines, modules, seconds)
-
-
 def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> Relevance:
     """Run the tests; those that fail are left out. Nothing of the packages has been imported."""
     data_file.unlink(missing_ok=True)
@@ -131,7 +130,6 @@ def measure(packages: Sequence[str], tests: Iterable[str], data_file: Path) -> R
     )
     recorder = _Recorder(measured)
     measured.start()
-    os.environ["CI"] = "true"  # examples of properties do not depend on luck
     options = ("-q", "--continue-on-collection-errors", *PYTEST_OPTIONS)
     pytest.main([*options, *tests], plugins=[recorder])
     measured.stop()

@@ -90,3 +90,30 @@ def test_what_variables_cost_together_ends_their_computation() -> None:
     known = activation["variables"].keys()
     assert 0 < len(known) < LENGTH // 4
     assert len(computed) < 2 * LENGTH
+
+
+def test_variables_that_were_read_one_by_one_make_no_chain() -> None:
+    variables, reader = chain("object.n", "PREVIOUS + 1")
+    scope = PolicyScope("1.36", has_params=False, has_variables=True)
+    single = {f"w{i}": scope.declare(f"w{i}", "object.n") for i in range(LENGTH)}
+    activation, meter, computed = counted({**variables, **single})
+    for name in single:
+        assert activation["variables"][name] == 1
+    assert meter.run(reader, activation) is True
+    assert len(computed) < 4 * LENGTH
+
+
+def test_a_single_variable_that_is_too_deep_is_not_tried_again() -> None:
+    variables, _ = chain("object.n", "PREVIOUS + 1")
+    tries: list[str] = []
+
+    def run(expression: Expression, activation: Any) -> Any:
+        tries.append(expression.text)
+        if len(tries) == 1:
+            raise RecursionError
+        return run_plain(expression, activation)
+
+    lazy = LazyVariables(variables, {}, run)
+    with pytest.raises(RecursionError):
+        lazy["v0"]
+    assert len(tries) == 1

@@ -164,3 +164,17 @@ def test_custom_resources_are_read_by_the_schema_that_is_served_now(running: Run
     (listed,) = read(ask(running, "GET", path))["items"]
     assert listed["spec"] == {"a": "1", "c": 7}
     ask(running, "DELETE", f"{definitions}/shapes.read.io")
+
+
+@pytest.mark.parametrize(
+    ("token", "remaining", "wanted"),
+    [
+        ("", None, {}),
+        ("", 0, {}),
+        ("t", None, {"continue": "t"}),
+        ("t", 3, {"continue": "t", "remainingItemCount": 3}),
+    ],
+)
+def test_metadata_of_lists(token: str, remaining: int | None, wanted: dict[str, Any]) -> None:
+    made = ObjectList((), 7, token, remaining)
+    assert made.meta() == {"resourceVersion": "7", **wanted}

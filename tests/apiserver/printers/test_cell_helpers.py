@@ -53,3 +53,34 @@ def test_cells(resource: str, spec: dict[str, Any], own: list[str | int]) -> Non
 def test_cells_of_webhooks() -> None:
     obj = {"metadata": {"name": "n"}, "webhooks": [{"name": "a.b.c"}]}
     assert cells_of(VWC)(obj, 5) == ["n", 1, "<unknown>"]
+
+
+START, END = "1970-01-01T00:00:10Z", "1970-01-01T00:00:40Z"
+JOBS: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
+    # Spec, status; what the job is, how much of it is complete, how long it has taken.
+    ({}, {}, ["Running", "0/1", ""]),
+    ({"parallelism": 1}, {"startTime": START}, ["Running", "0/1", "90s"]),
+    ({"parallelism": 3}, {"startTime": START, "succeeded": 1}, ["Running", "1/1 of 3", "90s"]),
+    (
+        {"completions": 2},
+        {
+            "startTime": START,
+            "completionTime": END,
+            "succeeded": 2,
+            "conditions": [{"type": "Complete", "status": "True"}],
+        },
+        ["Complete", "2/2", "30s"],
+    ),
+    (
+        {"completions": 2},
+        {"conditions": [{"type": "Failed", "status": "True"}]},
+        ["Failed", "0/2", ""],
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "status", "wanted"), JOBS)
+def test_cells_of_jobs(spec: dict[str, Any], status: dict[str, Any], wanted: list[str]) -> None:
+    cells = built_in_shape(GroupVersionResource("batch", "v1", "jobs")).cells
+    job = {"metadata": {"name": "j"}, "spec": spec, "status": status}
+    assert cells(job, 100)[1:4] == wanted

@@ -11,6 +11,7 @@ from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import MIN_SECONDS, Duration, Timestamp
+from celadon.kube.library import environment
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,18 @@ def test_versions() -> None:
     assert names[1] == names[0]
     assert names[2] - names[1] == {"first", "last", "optional.unwrap", "unwrapOpt"}
     assert [len(optionals.library(version).macros) for version in range(3)] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("member", "call"),
+    [
+        ("optional.of(1).value()", "value(optional.of(1))"),
+        ("optional.of(1).hasValue()", "hasValue(optional.of(1))"),
+        ("optional.of(1).or(optional.of(2))", "or(optional.of(1), optional.of(2))"),
+        ("optional.of(1).orValue(2)", "orValue(optional.of(1), 2)"),
+    ],
+)
+def test_what_is_called_on_an_optional(member: str, call: str) -> None:
+    known = environment()
+    assert known.compile(member).ast is not None
+    assert known.compile(call).ast is None

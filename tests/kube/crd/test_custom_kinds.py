@@ -335,3 +335,11 @@ def test_what_another_schema_has_judged_is_pruned_and_defaulted_when_it_is_read(
     assert old["spec"] == {"a": 1, "gone": True}
     young = {**old, "metadata": {"name": "g", "resourceVersion": "6"}}
     assert known.shown(young) is young
+
+
+def test_objects_inside_objects_are_checked_where_a_schema_has_some() -> None:
+    inner = {"type": "object", "x-kubernetes-embedded-resource": True, **OPEN}
+    known = kind(struct(inner=inner))
+    found = known.validate(gizmo({"inner": {"apiVersion": "v1", "metadata": {"name": "A"}}}))
+    assert [error.field for error in found.errors][:1] == ["spec.inner.kind"]
+    assert known.validate(gizmo({})).errors == []

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd.definition_parts import APPROVAL, approval_errors
+from celadon.kube.crd.definition_parts import APPROVAL, Demands, approval_errors
 from celadon.kube.crd.definition_validation import definition_errors
+from celadon.kube.library.releases import environment
 
 Json = dict[str, Any]
 SCHEMA: Json = {
@@ -209,3 +210,25 @@ def test_unknown_fields_are_kept_in_schemas_only() -> None:
         "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
         "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
     ]
+
+
+def test_fields_are_only_selected_of_a_schema() -> None:
+    field = {"selectableFields": [{"jsonPath": ".spec.size"}]}
+    assert texts({"schema": None}, {**field, "schema": None}) == [
+        "spec.versions[0].schema.openAPIV3Schema: Required value",
+        "spec.versions[1].schema.openAPIV3Schema: Required value",
+        'spec.versions[1].selectableFields: Invalid value: "": may only be set when '
+        "`version.schema.openAPIV3Schema` is not included",
+    ]
+
+
+def test_what_is_stored_may_use_what_only_this_version_has() -> None:
+    demands = Demands(
+        version="1.36",
+        stored_rules=frozenset({"rule"}),
+        stored_messages=frozenset({"message"}),
+    )
+    assert demands.rule_environment("rule") is environment("1.36")
+    assert demands.rule_environment("message") is environment("1.35")
+    assert demands.message_environment("message") is environment("1.36")
+    assert demands.message_environment("rule") is environment("1.35")

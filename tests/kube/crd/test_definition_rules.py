@@ -211,3 +211,28 @@ def test_a_schema_without_a_type() -> None:
         "type information for x-kubernetes-validations rules: unable to convert structural schema "
         "to CEL declarations"
     )
+
+
+MAP_TYPES: list[tuple[Any, list[str]]] = [
+    ("atomic", []),
+    ("granular", []),
+    (
+        "x",
+        [
+            f'{SPEC}.x-kubernetes-map-type: Unsupported value: "x": supported values: '
+            '"atomic", "granular"'
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("map_type", "errors"), MAP_TYPES)
+def test_types_of_maps(map_type: str, errors: list[str]) -> None:
+    spec = {"type": "object", "x-kubernetes-map-type": map_type}
+    found = errors_of(definition({"type": "object", "properties": {"spec": spec}}))
+    assert [str(one) for one in found] == errors
+
+
+@pytest.mark.parametrize("name", ["Duplicate", "Forbidden", "Invalid", "Required"])
+def test_reasons_of_rules(name: str) -> None:
+    assert errors_of(with_rule(SIZED, rule="true", reason=f"FieldValue{name}")) == []

@@ -172,3 +172,17 @@ def test_fields_of_other_versions_are_taken_in_their_terms() -> None:
 def test_managers_of_a_version_that_is_gone_own_nothing() -> None:
     before = Managers({TWO: Owned(keys("a"), "gone")})
     assert owned(SWAPPING.updated(data(a="1"), data(a="1"), before, ONE, "now")) == {}
+
+
+def test_an_applier_need_not_know_the_versions_of_all_managers() -> None:
+    before = Managers({APPLIER: Owned(keys("a", "b"), "v1"), TWO: Owned(keys("z"), "gone")})
+    found, left = V1.applied(data(a="1", b="1"), data(a="1"), before, APPLIER, force=False)
+    assert found["data"] == {"a": "1"}
+    assert owned(left) == {"m": (keys("a"), "v1")}
+
+
+def test_what_was_applied_in_a_version_that_is_gone_stays() -> None:
+    before = Managers({APPLIER: Owned(keys("a", "b"), "gone")})
+    found, left = V1.applied(data(a="1", b="1"), data(a="1"), before, APPLIER, force=False)
+    assert found["data"] == {"a": "1", "b": "1"}
+    assert owned(left) == {"m": (keys("a"), "v1")}

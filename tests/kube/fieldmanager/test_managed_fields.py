@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.fieldmanager.field_sets import FieldSet
+from celadon.kube.crd.custom_kinds import custom_kinds
+from celadon.kube.fieldmanager.field_sets import FieldSet, field_set
 from celadon.kube.fieldmanager.managed_fields import (
     EntryError,
     Managers,
@@ -20,9 +21,14 @@ from celadon.kube.fieldmanager.managed_fields import (
     manager_id,
     managers_of_update,
     with_old_times,
+    writable,
 )
+from celadon.kube.fieldmanager.structured_merge import Comparison
+from celadon.kube.registry.target import Target
+from celadon.kube.resources.api_resources import custom_resources
 from tests.growth.counted_steps import LINEAR, growth
 from tests.kube.fieldmanager.field_set_values import SETS
+from tests.kube.registry.targets import target
 
 NOW = "2025-01-01T00:00:00Z"
 
@@ -170,3 +176,84 @@ def test_a_bucket_behind_other_updaters_is_forgotten() -> None:
     limit_updaters(managers)
     names = [manager.name for manager in managers.owned]
     assert names == ["a0", *(f"b{number}" for number in range(9))]
+
+
+STATUS = ("f:status",)
+WRITABLE: list[tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = [
+    # Resource, subresource, fields that a writer gets, fields that he does not.
+    ("apps/v1/deployments", "", [("f:spec",), ("f:metadata", "f:labels")], [STATUS]),
+    ("apps/v1/deployments", "status", [STATUS], [("f:spec",), ("f:spec", "f:replicas")]),
+    (
+        *("v1/pods", "resize"),
+        [
+            ("f:spec", "f:resources", "f:limits"),
+            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:resources"),
+            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:resources", "f:limits"),
+            ("f:spec", "f:initContainers", 'k:{"name":"c"}', "f:resizePolicy"),
+        ],
+        [
+            STATUS,
+            ("f:spec", "f:containers"),
+            ("f:spec", "f:containers", 'k:{"name":"c"}'),
+            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"),
+            ("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:resources"),
+        ],
+    ),
+    (
+        *("v1/pods", "ephemeralcontainers"),
+        [("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:image")],
+        [("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"), ("f:metadata", "f:labels")],
+    ),
+    ("v1/namespaces", "finalize", [("f:spec", "f:finalizers")], [STATUS]),
+    (
+        *("certificates.k8s.io/v1/certificatesigningrequests", "approval"),
+        [("f:status", "f:conditions")],
+        [("f:spec", "f:signerName"), ("f:status", "f:certificate")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("resource", "subresource", "given", "withheld"), WRITABLE)
+def test_what_an_endpoint_can_give(
+    resource: str,
+    subresource: str,
+    given: list[tuple[str, ...]],
+    withheld: list[tuple[str, ...]],
+) -> None:
+    endpoint = writable(target(resource, "a", subresource))
+    assert endpoint.of(field_set(*given, *withheld)) == field_set(*given)
+    every, some = field_set(*given, *withheld), field_set(*given)
+    comparison = Comparison()
+    comparison.added = comparison.modified = comparison.removed = every
+    found = endpoint.of_comparison(comparison)
+    assert (found.added, found.modified, found.removed) == (some, some, some)
+
+
+@pytest.mark.parametrize(
+    ("has_status", "subresource", "given", "withheld"),
+    [
+        (True, "", [("f:spec",)], [STATUS, ("f:status", "f:a")]),
+        (False, "", [("f:spec",), STATUS], []),
+        (True, "status", [STATUS, ("f:status", "f:a")], [("f:spec",), ("f:metadata", "f:labels")]),
+        (True, "scale", [("f:spec",), STATUS], []),
+    ],
+)
+def test_what_an_endpoint_of_a_custom_resource_can_give(
+    has_status: bool,
+    subresource: str,
+    given: list[tuple[str, ...]],
+    withheld: list[tuple[str, ...]],
+) -> None:
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+        "subresources": {"status": {}} if has_status else {},
+    }
+    names = {"kind": "Box", "plural": "boxes"}
+    spec = {"group": "x.io", "names": names, "scope": "Namespaced", "versions": [version]}
+    definition = {"kind": "CustomResourceDefinition", "spec": spec}
+    (custom,) = custom_kinds(definition).values()
+    endpoint = Target(custom_resources(definition)[0], "ns", "a", subresource, custom=custom)
+    assert writable(endpoint).of(field_set(*given, *withheld)) == field_set(*given)

@@ -184,3 +184,11 @@ def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
     }
     made = KINDS.patched(document, WIDGET, WIDGET).made
     assert made["metadata"] == {"name": "w"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_plans"),
+    [(POD, True), (WIDGET, False), (GroupVersionKind("x.io", "v9", "Unheard"), False)],
+)
+def test_plans_are_made_for_built_in_kinds(kind: GroupVersionKind, has_plans: bool) -> None:
+    assert (KINDS.planner(kind) is not None) is has_plans

@@ -9,7 +9,13 @@ from hypothesis import given
 
 from celadon.kube.fieldmanager.field_ownership import without
 from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, path_text
-from celadon.kube.fieldmanager.merge_types import ItemError, MergeType, built_in_type, made_type
+from celadon.kube.fieldmanager.merge_types import (
+    ItemError,
+    MergeType,
+    built_in_type,
+    made_type,
+    type_of,
+)
 from celadon.kube.fieldmanager.structured_merge import (
     applied_set,
     compared,
@@ -233,3 +239,18 @@ def test_items_that_nothing_identifies(kind: str, item: Any, why: str) -> None:
     with pytest.raises(ItemError) as caught:
         rule.element(item)
     assert str(caught.value) == why
+
+
+def test_a_raw_extension_is_owned_as_a_whole() -> None:
+    kind = GroupVersionKind("apps", "v1", "ControllerRevision")
+    value = {"data": {"a": {"b": 1}}, "revision": 1}
+    assert _texts(applied_set(type_of(kind, None), value)) == [".data", ".revision"]
+
+
+def test_what_is_below_a_value_goes_and_comes_with_it() -> None:
+    fluid = made_type(decode_schema({"x-kubernetes-preserve-unknown-fields": True}))
+    whole, leaf = {"a": {"b": {"c": 1}}}, {"a": 5}
+    found = compared(fluid, whole, leaf)
+    assert _texts(found.removed) == [".a.b", ".a.b.c"]
+    found = compared(fluid, leaf, whole)
+    assert _texts(found.added) == [".a.b", ".a.b.c"]

@@ -267,3 +267,8 @@ def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused
 
 def test_generated_names_are_cut() -> None:
     assert generated_name("a" * 100, "bcdef") == "a" * 58 + "bcdef"
+
+
+def test_a_name_that_is_given_is_not_generated() -> None:
+    both = {"metadata": {"name": "m", "generateName": "n-"}}
+    assert made(both, MAPS)["metadata"]["name"] == "m"

@@ -12,8 +12,11 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import (
     Incoming,
+    OtherKind,
+    read_mutated,
     read_object,
     require_version,
+    structure_of,
 )
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
@@ -189,3 +192,95 @@ def test_refused_custom_resources(body: str, code: int, message: str) -> None:
     with pytest.raises(StatusError) as caught:
         read_object(body.encode(), BOXES, CONTEXT)
     assert (caught.value.code, str(caught.value)) == (code, message)
+
+
+FORMER = [
+    ("policy", "v1beta1", "Eviction"),
+    (GROUP, "v1beta1", "ValidatingAdmissionPolicy"),
+    (GROUP, "v1alpha1", "ValidatingAdmissionPolicy"),
+    (GROUP, "v1beta1", "ValidatingAdmissionPolicyBinding"),
+    (GROUP, "v1alpha1", "ValidatingAdmissionPolicyBinding"),
+    (GROUP, "v1beta1", "ValidatingWebhookConfiguration"),
+    (GROUP, "v1beta1", "MutatingWebhookConfiguration"),
+]
+
+
+@pytest.mark.parametrize(("group", "version", "kind"), FORMER)
+def test_versions_that_are_no_longer_served_are_read_like_v1(
+    group: str, version: str, kind: str
+) -> None:
+    found = GroupVersionKind(group, version, kind)
+    assert structure_of(found) == found._replace(version="v1")
+    assert structure_of(found._replace(version="v9")) == found._replace(version="v9")
+
+
+MAP = GroupVersionKind("", "v1", "ConfigMap")
+BOX_KIND = custom_kinds(DEFINITION)[BOX]
+AS_MUTATED: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"data": {"k": "v"}, "zap": 1}, {"data": {"k": "v"}}),
+    ({"kind": "ConfigMap", "data": {"k": "v"}}, {"kind": "ConfigMap", "data": {"k": "v"}}),
+]
+
+
+@pytest.mark.parametrize(("document", "wanted"), AS_MUTATED)
+def test_what_mutators_have_made_is_decoded(
+    document: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    decoded, draft = read_mutated(document, MAP, None, CONTEXT)
+    assert {key: decoded[key] for key in decoded if key != "metadata"} == wanted
+    assert draft.made["data"] == {"k": "v"}
+
+
+def test_custom_resources_of_mutators_stay_as_they_are_and_get_their_defaults() -> None:
+    document = {"apiVersion": "x.io/v1", "kind": "Box", "spec": {"zap": 1}}
+    decoded, draft = read_mutated(document, BOX, BOX_KIND, CONTEXT)
+    assert decoded == document
+    assert draft.made["spec"] == {"size": 1}
+
+
+def test_options_of_connections_have_no_structure() -> None:
+    document = {"kind": "PodExecOptions", "apiVersion": "v1", "zap": 1}
+    options = GroupVersionKind("", "v1", "PodExecOptions")
+    assert read_mutated(document, options, None, CONTEXT)[0] == document
+
+
+MUTATED_REFUSALS: list[tuple[Any, Any, str]] = [
+    ([], None, "json: cannot unmarshal array into Go value of type v1.ConfigMap"),
+    (
+        {"data": {"k": 1}},
+        None,
+        "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+    ),
+    (
+        {"apiVersion": "v1", "kind": "Secret"},
+        None,
+        "converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+    ),
+    (
+        {"kind": "Gone"},
+        None,
+        'Internal error occurred: no kind "Gone" is registered for version "v1" in scheme '
+        '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    (
+        {"b": [{"d": 1, "c": 2}], "a": 1},
+        BOX_KIND,
+        """Object 'Kind' is missing in '{"a":1,"b":[{"c":2,"d":1}]}'""",
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "custom", "message"), MUTATED_REFUSALS)
+def test_refused_results_of_mutators(document: Any, custom: Any, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_mutated(document, BOX if custom else MAP, custom, CONTEXT)
+    assert caught.value.code == 500
+    assert str(caught.value).endswith(message)
+
+
+def test_another_kind_can_be_told_from_what_is_wrong() -> None:
+    with pytest.raises(OtherKind):
+        read_mutated({"apiVersion": "v1", "kind": "Secret"}, MAP, None, CONTEXT)
+    with pytest.raises(StatusError) as caught:
+        read_mutated({"apiVersion": "v1", "kind": "Secret", "data": []}, MAP, None, CONTEXT)
+    assert not isinstance(caught.value, OtherKind)

@@ -100,7 +100,10 @@ def test_the_last_finalizer_releases() -> None:
 
 def test_answers() -> None:
     status = gone_answer(obj(), target("v1/configmaps", "a"))
-    assert status["details"] == {"name": "a", "kind": "configmaps", "uid": "u"}
+    head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    assert status == {**head, "details": {"name": "a", "kind": "configmaps", "uid": "u"}}
+    nameless = gone_answer({"metadata": {"name": "a"}}, target("v1/configmaps", "a"))
+    assert nameless["details"] == {"name": "a", "kind": "configmaps"}
     policies = target("apps/v1/deployments", "a")
     details = {"name": "a", "group": "apps", "kind": "deployments", "uid": "u"}
     assert gone_answer(obj(), policies)["details"] == details

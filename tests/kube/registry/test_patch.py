@@ -13,6 +13,7 @@ from celadon.kube.registry.patch import (
     patch_type,
     patched,
     read_patched,
+    three_way_patched,
 )
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
@@ -211,6 +212,13 @@ BAD_RESULTS = [
     ),
     ({"kind": 5}, STRATEGIC_PATCH, '"map[kind:5]": cannot convert int64 to string'),
     ({"data": {"k": True}}, STRATEGIC_PATCH, '"map[data:map[k:true]]": unrecognized type: string'),
+    ({"data": {"k": []}}, STRATEGIC_PATCH, '"map[data:map[k:[]]]": unrecognized type: string'),
+    ({"data": {"k": 1.5}}, STRATEGIC_PATCH, '"map[data:map[k:1.5]]": unrecognized type: string'),
+    (
+        {"metadata": {"generation": True}},
+        STRATEGIC_PATCH,
+        '"map[metadata:map[generation:true]]": unrecognized type: int64',
+    ),
     ({"immutable": "x"}, STRATEGIC_PATCH, '"map[immutable:x]": unrecognized type: bool'),
     (
         {"metadata": {"generation": 1.5}},
@@ -328,3 +336,43 @@ def test_lists_of_lists_are_refused() -> None:
         422,
         "the server rejected our request due to an error in our request",
     )
+
+
+MISFITS: list[tuple[str, dict[str, Any], str]] = [
+    ("apps/v1/deployments", {"spec": {"replicas": "x"}}, "unrecognized type: int32"),
+    ("apps/v1/deployments", {"spec": {"replicas": 1.5}}, "cannot convert float64 to int32"),
+    ("apps/v1/deployments", {"spec": {"paused": 1}}, "unrecognized type: bool"),
+    ("v1/configmaps", {"binaryData": {"b": [True]}}, "unrecognized type: uint8"),
+    (
+        "apiextensions.k8s.io/v1/customresourcedefinitions",
+        {"spec": {"versions": [{"schema": {"openAPIV3Schema": {"maximum": "x"}}}]}},
+        "unrecognized type: float64",
+    ),
+]
+
+
+@pytest.mark.parametrize(("resource", "patch", "why"), MISFITS)
+def test_types_are_named_as_in_go(resource: str, patch: dict[str, Any], why: str) -> None:
+    where = target(resource, "a")
+    old = {"apiVersion": where.kind.api_version, "kind": where.kind.kind, "metadata": {"name": "a"}}
+    body = json.dumps(patch).encode()
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(old, body, STRATEGIC_PATCH, where), where, CONTEXT)
+    assert why in str(caught.value)
+
+
+def test_a_client_side_apply_sends_the_patch_of_the_kind() -> None:
+    ports = [{"port": 80, "name": "a"}, {"port": 81, "name": "b"}]
+    live = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a"},
+        "spec": {"ports": ports},
+    }
+    wanted = {**live, "spec": {"ports": [ports[0], {"port": 82, "name": "c"}]}}
+    last = {**live, "spec": {"ports": ports[:1]}}
+    services = target("v1/services", "a")
+    merged = three_way_patched(live, last, wanted, services)
+    assert merged is not None
+    assert sorted(port["port"] for port in merged.document["spec"]["ports"]) == [80, 81, 82]
+    assert three_way_patched(live, live, live, services) is None

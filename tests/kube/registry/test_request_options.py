@@ -113,6 +113,15 @@ CONNECTIONS: list[tuple[str, dict[str, list[str]], str, dict[str, object]]] = [
     ("PodPortForwardOptions", {"ports": ["80,443", "81"]}, "", {"ports": [80, 443, 81]}),
     ("ServiceProxyOptions", {"path": ["ignored"]}, "/a/b/", {"path": "/a/b/"}),
     ("PodProxyOptions", {}, "", {}),
+    ("PodProxyOptions", {}, "/a", {"path": "/a"}),
+    ("NodeProxyOptions", {}, "/a", {"path": "/a"}),
+    (
+        "PodAttachOptions",
+        {"stdin": ["1"], "stdout": ["1"], "stderr": ["1"], "tty": ["1"], "container": ["c"]},
+        "",
+        {"stdin": True, "stdout": True, "stderr": True, "tty": True, "container": "c"},
+    ),
+    ("NoSuchOptions", {"command": ["ls"], "ports": ["1"]}, "/a", {}),
 ]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.strategy import (
     ADMIN_ACCESS_LABEL,
     CLAIM,
     TEMPLATE,
+    Surroundings,
     access_asked_for,
     access_given,
+    built_in_strategy,
 )
 from celadon.kube.resources.api_resources import ObjectIndex
 
@@ -54,3 +57,13 @@ def test_what_was_given_may_stay() -> None:
     (error,) = access_given(CLAIM, given(True), {"metadata": META}, world())
     assert error.field == "status.allocation.devices.results[0].adminAccess"
     assert access_given(CLAIM, given(True), given(True), world()) == []
+
+
+def test_metadata_is_checked_of_updates_whose_kind_has_no_rules() -> None:
+    old = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "1"}}
+    new = {"metadata": {**old["metadata"], "uid": "v"}}
+    stored = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    (error,) = built_in_strategy(stored).update(new, old, Surroundings())
+    assert str(error) == 'metadata.uid: Invalid value: "v": field is immutable'
+    only_asked = GroupVersionKind("authentication.k8s.io", "v1", "TokenReview")
+    assert built_in_strategy(only_asked).update(new, old, Surroundings()) == []

@@ -11,7 +11,12 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.create import admit_form
 from celadon.kube.registry.draft import drafted, stored_form
 from celadon.kube.registry.strategy import strategy_of
-from celadon.kube.registry.update import prepare_for_update, require_state, require_uid, storage_key
+from celadon.kube.registry.update import (
+    prepare_for_update,
+    require_state,
+    require_uid,
+    storage_key,
+)
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
@@ -68,15 +73,26 @@ def test_an_object_that_the_client_takes_for_another(
     )
 
 
-def test_keys() -> None:
-    assert storage_key(MAPS) == "/registry/configmaps/ns/a"
-    assert storage_key(target("v1/nodes", "n")) == "/registry/minions/n"
-    assert storage_key(target("v1/services", "a")) == "/registry/services/specs/ns/a"
-    ingress = target("networking.k8s.io/v1/ingresses", "a")
-    assert storage_key(ingress, dry_run=True) == "/ingress/ns/a"
-    definition = target("apiextensions.k8s.io/v1/customresourcedefinitions", "a.b")
-    prefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
-    assert storage_key(definition) == f"{prefix}a.b"
+@pytest.mark.parametrize(
+    ("resource", "key"),
+    [
+        ("v1/configmaps", "configmaps/ns/a"),
+        ("v1/nodes", "minions/a"),
+        ("v1/services", "services/specs/ns/a"),
+        ("v1/endpoints", "services/endpoints/ns/a"),
+        ("v1/replicationcontrollers", "controllers/ns/a"),
+        ("networking.k8s.io/v1/ingresses", "ingress/ns/a"),
+        ("networking.k8s.io/v1/networkpolicies", "networkpolicies/ns/a"),
+        (
+            "apiextensions.k8s.io/v1/customresourcedefinitions",
+            "apiextensions.k8s.io/customresourcedefinitions/a",
+        ),
+        ("apiregistration.k8s.io/v1/apiservices", "apiregistration.k8s.io/apiservices/a"),
+    ],
+)
+def test_keys(resource: str, key: str) -> None:
+    assert storage_key(target(resource, "a")) == f"/registry/{key}"
+    assert storage_key(target(resource, "a"), dry_run=True) == f"/{key}"
 
 
 def test_a_version_has_to_be_a_number() -> None:
@@ -148,3 +164,118 @@ def test_status_that_keeps_all_metadata() -> None:
 def test_candidates_for_leases_are_changed_in_a_named_version() -> None:
     candidates = target("coordination.k8s.io/v1beta1/leasecandidates", "a")
     assert strategy_of(candidates).needs_version
+
+
+POD = GroupVersionKind("", "v1", "Pod")
+CPU = {"requests": {"cpu": "1"}}
+CONTAINER = {"name": "c", "image": "i"}
+STORED_POD = {
+    "metadata": {"name": "p", "namespace": "ns", "uid": "u", "labels": {"a": "b"}},
+    "spec": {"nodeName": "n", "initContainers": [CONTAINER], "containers": [CONTAINER]},
+}
+SENT_POD: dict[str, Any] = {
+    "metadata": {
+        "name": "q",
+        "namespace": "other",
+        "uid": "v",
+        "resourceVersion": "9",
+        "managedFields": [{"manager": "m"}],
+        "labels": {"c": "d"},
+    },
+    "spec": {
+        "nodeName": "m",
+        "resources": CPU,
+        "initContainers": [{"name": "x", "image": "j", "resources": CPU}],
+        "containers": [
+            {
+                "name": "x",
+                "resources": CPU,
+                "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+            },
+            {"name": "more"},
+        ],
+        "ephemeralContainers": [{"name": "e"}],
+    },
+}
+
+
+def without_empty(value: Any) -> Any:
+    """The object without its empty members, which say nothing."""
+    if isinstance(value, list):
+        return [without_empty(item) for item in value]
+    if isinstance(value, dict):
+        return {key: without_empty(item) for key, item in value.items() if item != {}}
+    return value
+
+
+@pytest.mark.parametrize("subresource", ["resize", "ephemeralcontainers"])
+def test_the_identity_counts_as_sent_where_little_else_does(subresource: str) -> None:
+    made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource=subresource)
+    identity = ("name", "namespace", "uid", "resourceVersion", "managedFields")
+    sent = {key: SENT_POD["metadata"][key] for key in identity}
+    assert made["metadata"].items() >= {**sent, "labels": {"a": "b"}}.items()
+
+
+def test_the_resources_of_a_pod_are_resized_by_position() -> None:
+    made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource="resize")
+    assert without_empty(made["spec"]) == {
+        "nodeName": "n",
+        "resources": CPU,
+        "initContainers": [{**CONTAINER, "resources": CPU}],
+        "containers": [
+            {
+                **CONTAINER,
+                "resources": CPU,
+                "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+            }
+        ],
+    }
+    without = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    again = prepare_for_update(drafted(without, POD), made, subresource="resize")
+    assert without_empty(again["spec"])["containers"] == [CONTAINER]
+    assert "resources" not in again["spec"]
+
+
+def test_other_endpoints_of_pods_add_containers_alone() -> None:
+    made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource="ephemeralcontainers")
+    ephemeral = made["spec"].pop("ephemeralContainers")
+    assert [container["name"] for container in ephemeral] == ["e"]
+    assert without_empty(made["spec"]) == STORED_POD["spec"]
+
+
+KEPT: list[tuple[str, str, str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (
+        *("", "Namespace", "finalize"),
+        {"spec": {"finalizers": ["a"]}, "status": {"phase": "Active"}},
+        {"spec": {"finalizers": ["b"]}, "status": {"phase": "Terminating"}},
+        {"spec": {"finalizers": ["b"]}, "status": {"phase": "Active"}},
+    ),
+    (
+        *("certificates.k8s.io", "CertificateSigningRequest", "approval"),
+        {"spec": {"signerName": "a", "request": None}, "status": {"certificate": "AA=="}},
+        {"spec": {"signerName": "b"}, "status": {"certificate": "BB=="}},
+        {"spec": {"signerName": "a", "request": None}, "status": {"certificate": "AA=="}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("group", "kind", "subresource", "old", "sent", "wanted"), KEPT)
+def test_what_an_endpoint_keeps(
+    group: str,
+    kind: str,
+    subresource: str,
+    old: dict[str, Any],
+    sent: dict[str, Any],
+    wanted: dict[str, Any],
+) -> None:
+    gvk = GroupVersionKind(group, "v1", kind)
+    draft = drafted({"metadata": {"name": "a"}, **sent}, gvk)
+    made = prepare_for_update(draft, {"metadata": {"name": "a"}, **old}, subresource=subresource)
+    assert {key: made[key] for key in wanted} == wanted
+
+
+def test_a_service_without_a_spec_gets_that_of_before() -> None:
+    gvk = GroupVersionKind("", "v1", "Service")
+    old = {"metadata": {"name": "s"}, "spec": {"type": "ClusterIP", "clusterIP": "10.0.0.1"}}
+    made = prepare_for_update(drafted({"metadata": {"name": "s"}}, gvk), old)
+    assert made["spec"]["clusterIP"] == "10.0.0.1"

@@ -319,6 +319,7 @@ def binding_errors(**spec: Any) -> list[str]:
 
 
 EXCLUSIVE = "name and selector are mutually exclusive"
+FITTING_ACTIONS = (("Warn",), ("Audit",), ("Deny", "Audit"), ("Warn", "Audit"))
 BINDINGS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
     (
@@ -331,6 +332,21 @@ BINDINGS: list[tuple[dict[str, Any], list[str]]] = [
     (
         {"validationActions": ["Deny", "Deny"]},
         ['spec.validationActions[1]: Duplicate value: "Deny"'],
+    ),
+    *(({"validationActions": list(actions)}, []) for actions in FITTING_ACTIONS),
+    *(
+        (
+            {"validationActions": actions},
+            [
+                f"spec.validationActions: Invalid value: {shown}: must not contain both "
+                "Deny and Warn (repeating the same validation failure "
+                "information in the API response and headers serves no purpose)"
+            ],
+        )
+        for actions, shown in (
+            (["Deny", "Warn"], '["Deny","Warn"]'),
+            (["Warn", "Audit", "Deny"], '["Warn","Audit","Deny"]'),
+        )
     ),
     (
         {"validationActions": ["deny"]},

@@ -175,3 +175,22 @@ def test_typed_lists_decide_what_they_equal() -> None:
     assert MapList([{"k": 1, "v": 2}], ("k",)) == [{"k": 1, "v": 2}]
     assert MapList([{"k": 1}], ("k",)) != [{"k": 2}]
     assert MapList([{"k": 1}], ("k",)) != []
+
+
+def test_a_part_that_does_not_fit_is_an_error_where_somebody_looks_at_it() -> None:
+    schema = decode_schema(
+        {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
+    )
+    value = typed({"a": 1, "b": "x"}, schema)
+    assert (value["a"], value.get("a"), value.get("c", 5), "a" in value) == (1, 1, 5, True)
+    looks: list[Callable[[], Any]] = [
+        lambda: value["b"],
+        lambda: value.get("b"),
+        lambda: "b" in value,
+        value.values,
+        value.items,
+        lambda: value == {"a": 1},
+    ]
+    for look in looks:
+        with pytest.raises(EvaluationError, match="invalid data, expected int"):
+            look()

@@ -15,6 +15,7 @@ from celadon.kube.registry.patching.patches import (
     JsonPatchTestFailed,
     apply_json_patch,
     apply_merge_patch,
+    read_patch,
 )
 
 DOCUMENT: dict[str, Any] = {"a": {"b": 1}, "l": [1, 2, 3], "n": None, "x/y": {"~": "t"}}
@@ -269,3 +270,44 @@ def test_members_keep_their_places_for_everybody_else() -> None:
     operations = [{"op": "test", "path": "", "value": UNSORTED}]
     assert json_text(apply_json_patch(UNSORTED, operations)) == json_text(UNSORTED)
     assert json_text(apply_merge_patch(UNSORTED, {"b": {"c": 1}})) == json_text(UNSORTED)
+
+
+@pytest.mark.parametrize(("member", "holds"), [({"value": None}, False), ({}, True)])
+def test_no_test_for_a_null_holds_in_operations_that_were_made(
+    member: dict[str, Any], holds: bool
+) -> None:
+    operation = {"op": "test", "path": "/n", **member}
+    apply_json_patch(DOCUMENT, [operation])
+    if holds:
+        apply_json_patch(DOCUMENT, [operation], raw_nulls=True)
+    else:
+        with pytest.raises(JsonPatchTestFailed):
+            apply_json_patch(DOCUMENT, [operation], raw_nulls=True)
+    other = {"op": "test", "path": "/a/b", "value": 1}
+    apply_json_patch(DOCUMENT, [other], raw_nulls=True)
+
+
+WRITTEN: list[tuple[str, str, bool]] = [
+    ('"a"', '"a"', True),
+    ('"a"', r'"\u0061"', False),
+    ('["a"]', r'["\u0061"]', False),
+    ('{"k":"a"}', r'{"k":"\u0061"}', False),
+]
+
+
+@pytest.mark.parametrize(("kept", "tested", "holds"), WRITTEN)
+def test_texts_are_compared_as_they_are_written(kept: str, tested: str, holds: bool) -> None:
+    document = {"v": json.loads(kept)}
+    operations = read_patch(f'[{{"op":"test","path":"/v","value":{tested}}}]').value
+    if holds:
+        apply_json_patch(document, operations)
+    else:
+        with pytest.raises(JsonPatchTestFailed):
+            apply_json_patch(document, operations)
+
+
+@pytest.mark.parametrize(
+    "text", ['"op"', "[5]", "[null]", '[{"op":"add","path":"/a","value":"b"}]']
+)
+def test_other_patches_are_read_as_json(text: str) -> None:
+    assert read_patch(text).value == json.loads(text)
