@@ -12,6 +12,7 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     rules       simple rules for their fields: see kube/validation/field_rules.py
     internals   some of them as they are inside of a server: see
                 kube/validation/pods/internal_pod_types.py
+    releases    how the packs of older releases differ: see kube/schemas/schema_packs.py
 
 The same sources give the same JSON. A pack that already says it is left as it is, for not every
 zlib compresses to the same bytes.
@@ -22,13 +23,15 @@ from __future__ import annotations
 import json
 import sys
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from field_rule_sources import rule_pack
 from internal_sources import internal_pack
 from message_sources import message_pack
-from pack_sources import ROOT, SOURCES, read, structure
+from pack_sources import ROOT, SOURCES, Sources, every_source, structure
+from release_sources import pack_change, release_changes, release_sources
 
 from celadon.kube.schemas.schema_packs import completed
 
@@ -40,27 +43,43 @@ _COLUMNS: Final = ("columns", "extraCells")
 
 def texts(sources: Path) -> dict[str, str]:
     """The JSON of each pack."""
+    every = every_source(sources)
+    packs = packs_of(every)
+    packs["releases"] = release_pack(packs, every, sources)
+    return {
+        name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
+        for name, pack in packs.items()
+    }
+
+
+def packs_of(sources: Sources) -> dict[str, Json]:
+    """The packs of one release."""
     resources = _resources(sources)
-    made = {
+    return {
         "resources": {
-            **_file(sources / "groups.json"),
+            **sources["groups"],
             "resources": [_without(one, _COLUMNS) for one in resources],
         },
-        "columns": {**_file(sources / "columns.json"), "resources": _columns(resources)},
-        "defaults": {**_file(sources / "defaulting.json"), "kinds": _defaults(sources)},
+        "columns": {**sources["columns"], "resources": _columns(resources)},
+        "defaults": {**sources["defaulting"], "kinds": _defaults(sources)},
         "schemas": _schemas(sources),
         "messages": message_pack(sources),
         "internals": internal_pack(sources),
         "rules": rule_pack(sources),
     }
-    return {
-        name: json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
-        for name, pack in made.items()
-    }
 
 
-def _file(path: Path) -> Json:
-    return json.loads(path.read_text(encoding="utf-8"))
+def release_pack(packs: Mapping[str, Json], sources: Sources, folder: Path) -> Json:
+    """By release, from the newest to the oldest, how its packs differ from those of the release
+    after it."""
+    differences = {}
+    for release, change in release_changes(folder):
+        sources = release_sources(sources, change)
+        newer, packs = packs, packs_of(sources)
+        made = {name: pack_change(name, newer[name], pack) for name, pack in packs.items()}
+        kept = {name: one for name, one in made.items() if one}
+        differences[release] = {"gitVersion": change["gitVersion"], "packs": kept}
+    return differences
 
 
 def _without(entry: Json, keys: tuple[str, ...]) -> Json:
@@ -79,35 +98,35 @@ def _name(resource: Json) -> str:
     return "/".join((resource["group"], resource["version"], resource["resource"]))
 
 
-def _resources(sources: Path) -> list[Json]:
+def _resources(sources: Sources) -> list[Json]:
     """In the order of discovery: groups and versions as `groups.json` has them."""
-    files = dict(read(sources / "resources"))
-    groups = _file(sources / "groups.json")
+    files = dict(sources["resources"])
+    groups = sources["groups"]
     found = []
     for group in (groups["legacy"], *groups["groups"]):
         for version in group["versions"]:
             name = group.get("group", group.get("name"))
-            for resource, entry in files.pop(f"{name or 'core'}.{version}", {}).items():
+            for resource, entry in sorted(files.pop(f"{name or 'core'}.{version}", {}).items()):
                 found.append({"group": name, "version": version, "resource": resource, **entry})
-    assert not files, f"not in groups.json: {', '.join(files)}"
+    assert not any(files.values()), f"not in groups.json: {', '.join(files)}"
     return found
 
 
-def _defaults(sources: Path) -> dict[str, Json]:
+def _defaults(sources: Sources) -> dict[str, Json]:
     found = {}
-    for name, kinds in read(sources / "defaults"):
+    for name, kinds in sources["defaults"].items():
         group, _, version = name.rpartition(".")
         prefix = version if group == "core" else f"{group}/{version}"
         found.update({f"{prefix}/{kind}": rules for kind, rules in kinds.items()})
     return found
 
 
-def _schemas(sources: Path) -> dict[str, Json]:
+def _schemas(sources: Sources) -> dict[str, Json]:
     return completed(
         {
             f"{package}.{name}": structure(entry)
             for folder in ("schemas", "unpublished")
-            for package, types in read(sources / folder)
+            for package, types in sources[folder].items()
             for name, entry in types.items()
         }
     )

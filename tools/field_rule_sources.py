@@ -6,11 +6,10 @@ with the value that counts for an absent field: an empty text where Go has no po
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 from message_sources import message_name
-from pack_sources import read
+from pack_sources import Sources
 
 Json = Any
 
@@ -18,10 +17,10 @@ _INNER: Final = ("in", "each")
 """Rules that ask for those of another type."""
 
 
-def rule_pack(sources: Path) -> dict[str, Json]:
+def rule_pack(sources: Sources) -> dict[str, Json]:
     """By type, `rules` and `immutable` of those that have any."""
     pack = {}
-    for package, entries in read(sources / "schemas"):
+    for package, entries in sources["schemas"].items():
         for name, entry in entries.items():
             rules: dict[str, Json] = {}
             if "rules" in entry:

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from message_sources import message_name
-from pack_sources import read
+from pack_sources import Sources
 
 Json = Any
 
@@ -31,11 +30,11 @@ _REFERENCES: Final = {"resource.Quantity": "q", "meta.v1.LabelSelector": "l"}
 _FIRST_WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z]|[0-9]|\b)|[A-Z]")
 
 
-def internal_pack(sources: Path) -> dict[str, str]:
+def internal_pack(sources: Sources) -> dict[str, str]:
     """By type, `Name nameInJSON type` for each field, with semicolons between them."""
     types = {
         message_name(f"{package}.{name}"): entry
-        for package, entries in read(sources / "schemas")
+        for package, entries in sources["schemas"].items()
         for name, entry in entries.items()
         if "internal" in entry
     }

@@ -11,10 +11,9 @@ That follows from `ptr` and `always`, but for a few fields, which say `byValue`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import read
+from pack_sources import Sources
 
 Json = Any
 
@@ -45,13 +44,13 @@ def message_name(openapi_name: str) -> str:
     raise ValueError(f"no package of protobuf is known for {openapi_name}")
 
 
-def message_pack(sources: Path) -> Json:
+def message_pack(sources: Sources) -> Json:
     """The pack: `kinds` from `GROUP/VERSION/KIND` to messages, and the lines of each message, one
     for each field in the order of the Go struct: number, name in JSON, type."""
     types = {
         f"{package}.{name}": entry
         for folder in ("schemas", "messages")
-        for package, entries in read(sources / folder)
+        for package, entries in sources[folder].items()
         for name, entry in entries.items()
         if folder == "messages" or _is_message(entry)
     }

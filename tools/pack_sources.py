@@ -41,6 +41,12 @@ COLUMNS: Final = frozenset(
 _FIRST: Final = frozenset({"number"})
 """Columns that stand before the type of a field."""
 
+FILES: Final = ("groups", "columns", "defaulting")
+FOLDERS: Final = ("resources", "defaults", "schemas", "unpublished", "messages")
+
+Sources = dict[str, Json]
+"""What the sources say of one release: by file, or by folder and file."""
+
 Order = Callable[[Iterable[str]], list[str]]
 
 
@@ -50,20 +56,29 @@ def read(folder: Path) -> Iterator[tuple[str, Json]]:
         yield path.stem, json.loads(path.read_text(encoding="utf-8"))
 
 
-def text_of(value: Json) -> str:
+def every_source(folder: Path = SOURCES) -> Sources:
+    """All that the sources say, by the names of files and folders; those of other releases are not
+    among them."""
+    made: Sources = {name: {} for name in FOLDERS}
+    made.update((name, value) for name, value in read(folder) if name in FILES)
+    made.update((name, dict(read(folder / name))) for name in FOLDERS)
+    return made
+
+
+def text_of(value: Json, levels: int = _OPEN_LEVELS) -> str:
     """The one form in which a source is written."""
-    return "\n".join(_lines(value, 0)) + "\n"
+    return "\n".join(_lines(value, levels)) + "\n"
 
 
-def _lines(value: Json, depth: int) -> Iterator[str]:
-    if not value or depth == _OPEN_LEVELS or not _is_open(value):
+def _lines(value: Json, levels: int) -> Iterator[str]:
+    if not value or levels == 0 or not _is_open(value):
         yield json.dumps(value, ensure_ascii=False)
         return
     is_object = isinstance(value, dict)
     members = value.items() if is_object else enumerate(value)
     yield "{" if is_object else "["
     for i, (key, member) in enumerate(members):
-        first, *more = _lines(member, depth + 1)
+        first, *more = _lines(member, levels - 1)
         named = f"{json.dumps(key, ensure_ascii=False)}: {first}" if is_object else first
         shown = ["  " + line for line in (named, *more)]
         shown[-1] += "," if i + 1 < len(value) else ""

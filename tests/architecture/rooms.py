@@ -47,6 +47,7 @@ DOORS = {
     "celadon.kube.warnings",
     "celadon.kube.registry",
     "celadon.kube.registry.patching",
+    "celadon.kube.releases",
     "celadon.admission",
     "celadon.admission.chain",
     "celadon.admission.explain",

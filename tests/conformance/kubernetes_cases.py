@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from celadon import cel
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 from tests.conformance.grading import Grades
 from tests.conformance.tagged import Tagged, encode, same
 

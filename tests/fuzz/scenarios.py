@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from celadon.cel import types
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 from tests.fuzz.pieces import Piece
 from tests.fuzz.typed_expressions import Expressions, objects
 

@@ -25,7 +25,7 @@ from celadon.cel import (
 from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.extend import Impl
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 from tests.fuzz.pieces import Piece, shrunk
 from tests.fuzz.typed_expressions import SIMPLEST, Expressions, damaged, objects
 from tests.properties.interpreter import Interpreter, failed, show

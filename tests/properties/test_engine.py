@@ -18,7 +18,7 @@ from celadon.cel import (
 )
 from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 from tests.properties.expressions import MARKER, OBJECT, expressions
 from tests.properties.interpreter import Interpreter, failed, show
 

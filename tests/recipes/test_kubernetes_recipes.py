@@ -10,7 +10,7 @@ from tests.recipes.copied import Copy
 
 pytestmark = pytest.mark.thorough
 
-RELEASES = "src/celadon/kube/library/releases.py"
+RELEASES = "src/celadon/kube/library/environments.py"
 LAST_BLOCK = "    Block((1, 34), libraries=(lists.library(3),)),\n"
 
 TALLIES = '''\

@@ -14,7 +14,8 @@ from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
-from celadon.apiserver.operation.runtime_config import ALL, RuntimeConfig
+from celadon.apiserver.operation.runtime_config import ALL, RuntimeConfig, known_gates
+from celadon.kube.releases import parse_version
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog
 from celadon.records import dataclass
 
@@ -73,6 +74,11 @@ class Settings:
         if self.all_versions and not config.switches:
             config = RuntimeConfig({ALL: True})
         return config.catalog(self.gates)
+
+    def has_gate(self, name: str) -> bool:
+        """Whether a feature gate is on; one that the release does not know is off."""
+        gate = known_gates(parse_version(self.version)).get(name)
+        return gate is not None and self.gates.get(name, gate.on)
 
     def as_flags(self, issuer: str) -> dict[str, str]:
         """What kube-apiserver would have been told, of what there is to tell."""

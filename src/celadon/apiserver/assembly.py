@@ -10,8 +10,7 @@ import contextlib
 import functools
 import ipaddress
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -93,6 +92,13 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.library import parse_version
 from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
+from celadon.kube.releases import (
+    DEFAULT,
+    answering_as,
+    enter_release,
+    leave_release,
+    per_release,
+)
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import SERVICES
 from celadon.storage import Store
@@ -187,7 +193,7 @@ def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    if MUTATING.policy in plugins.names:
+    if MUTATING.policy in plugins.names and core.settings.has_gate(MUTATING.policy):
         mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
     if VALIDATING.policy in plugins.names:
         static = _static(core, VALIDATING.policy)
@@ -301,7 +307,7 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 # Objects that are there already stay as they are: after a restart nothing is done.
 
 
-@cache
+@per_release()
 def initial_objects() -> Sequence[JsonObject]:
     """Those that are the same everywhere, in an order in which each finds what it needs."""
     namespaces = list(initial_namespaces())
@@ -387,6 +393,12 @@ class ApiServer:
     ) -> None:
         settings = Settings() if settings is None else settings
         sources = Sources() if sources is None else sources
+        with answering_as(settings.version):
+            self._assemble(store, access, settings, sources)
+
+    def _assemble(
+        self, store: Store, access: AccessSettings, settings: Settings, sources: Sources
+    ) -> None:
         self.core = core = core_on(store, settings, sources)
         self.is_ending = False
         self._caller = CallerOnDemand(
@@ -418,13 +430,14 @@ class ApiServer:
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done. Raises ManifestError
         for files of static policies and webhooks that cannot be used."""
-        self.core.static.load()
-        catalog = self.served.current().catalog
-        settings, now = self.core.settings, self.core.sources.timestamp()
-        own = objects_of_server(settings.address, settings.client_ca, now)
-        await create_initial_objects(self.objects, catalog, self.core.new_context, own)
-        if self.core.settings.controllers:
-            self.controllers.start()
+        with answering_as(self.core.settings.version):
+            self.core.static.load()
+            catalog = self.served.current().catalog
+            settings, now = self.core.settings, self.core.sources.timestamp()
+            own = objects_of_server(settings.address, settings.client_ca, now)
+            await create_initial_objects(self.objects, catalog, self.core.new_context, own)
+            if self.core.settings.controllers:
+                self.controllers.start()
 
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
@@ -436,6 +449,13 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
+        token = enter_release(self.core.settings.version)
+        try:
+            return await self._handled(request)
+        finally:
+            leave_release(token)
+
+    async def _handled(self, request: HttpRequest) -> HttpAnswer:
         notes, began = Notes(), perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
         panic = ""
@@ -461,7 +481,7 @@ class ApiServer:
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
             headers,
-            answer.stream,
+            self._in_release(answer.stream),
             notes.audit,
             notes.request_audit,
             notes.user,
@@ -475,6 +495,13 @@ class ApiServer:
             self.core.metrics.answered(request, notes.info, resource, given, seconds)
         return given
 
+    def _in_release(
+        self, stream: AsyncGenerator[bytes, None] | None
+    ) -> AsyncGenerator[bytes, None] | None:
+        """What is sent later is of the same release, whoever reads it then."""
+        version = self.core.settings.version
+        return stream if stream is None or version == DEFAULT else _read_as(version, stream)
+
     async def _warned(self, notes: Notes) -> tuple[Header, ...]:
         owner = "" if notes.user is None else notes.user.name
         work = RequestWork(self.core.workers, owner, len(notes.warnings) > MANY_OBJECTS)
@@ -486,6 +513,23 @@ class ApiServer:
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
         return await self._layers.perform(request, user)
+
+
+async def _read_as(
+    version: str, stream: AsyncGenerator[bytes, None]
+) -> AsyncGenerator[bytes, None]:
+    try:
+        while True:
+            token = enter_release(version)
+            try:
+                part = await anext(stream)
+            except StopAsyncIteration:
+                return
+            finally:
+                leave_release(token)
+            yield part
+    finally:
+        await stream.aclose()
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:

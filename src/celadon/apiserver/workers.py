@@ -5,6 +5,7 @@ and how their work ends.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import ctypes
 import functools
 import queue
@@ -272,7 +273,9 @@ class Workers:
         ):
             raise TooMuchWork
         future: asyncio.Future[T] = loop.create_future()
-        work = _Work(owner, function, allowed, future, size)
+        context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
+        run_here = functools.partial(context.run, function)
+        work = _Work(owner, run_here, allowed, future, size)
         waiting.append(work)
         self._begin_some()
         try:

@@ -6,6 +6,7 @@ A command's module is imported only when it is asked for, so that `celadon --hel
 from __future__ import annotations
 
 import argparse
+import contextvars
 import importlib
 import sys
 from collections.abc import Callable, Sequence
@@ -158,7 +159,8 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The whole program; returns the exit code."""
     with own_process():
-        return _guided(arguments)
+        # A release that is entered for a command (`celadon.kube.releases`) ends with it.
+        return contextvars.copy_context().run(_guided, arguments)
 
 
 def _guided(arguments: Sequence[str] | None) -> int:
@@ -168,6 +170,16 @@ def _guided(arguments: Sequence[str] | None) -> int:
     return _guarded(lambda: _run(words))
 
 
+def _enter_release(options: argparse.Namespace) -> None:
+    """The release that a command is told is the current one from now on."""
+    version = getattr(options, "kubernetes_version", None)
+    if isinstance(version, str):
+        # late: commands that know no release load nothing of Kubernetes
+        from celadon.kube.releases import enter_release
+
+        enter_release(version)
+
+
 def _run(words: Sequence[str]) -> int:
     if not words:
         output.write(_overview().format_help())
@@ -175,7 +187,9 @@ def _run(words: Sequence[str]) -> int:
     command = command_of(words)
     try:
         if command is not None:
-            return load(command).run(_options(command, list(words[len(command.name.split()) :])))
+            options = _options(command, list(words[len(command.name.split()) :]))
+            _enter_release(options)
+            return load(command).run(options)
         if words[0].startswith("-"):
             _overview().parse_args(list(words))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help

@@ -20,6 +20,7 @@ from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.project_config import NO_PROJECT, Project, find_project
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import STDIN_NAME, Text, encoded_like
+from celadon.kube.releases import enter_release
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -210,8 +211,10 @@ def project_of(
 
 def use_project(options: argparse.Namespace, complain: Callable[[str], None]) -> tuple[str, ...]:
     """Complete the options: a release that is given counts, patterns come behind those of the file.
-    What comes back are the files that go before what `-f` gives. Raises ConfigError."""
+    It is the current release from now on. What comes back are the files that go before what `-f`
+    gives. Raises ConfigError."""
     project = project_of(options, complain)
     options.exclude = [*project.exclude, *options.exclude]
     options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
+    enter_release(options.kubernetes_version)
     return project.files

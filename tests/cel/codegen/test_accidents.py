@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cel import CostLimitExceeded, EvaluationError, Program, ProgramError, types
 from celadon.cel.values.runtime_types import Optional
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 
 ENVIRONMENT = environment("1.36").extend({"o": types.DYN, "x": types.DYN})
 ACTIVATION: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 
 from celadon.cel import types
 from celadon.cel.parsing.tokens import RESERVED
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 
 OURS = ("self", "names", "node", "lazy", "cls", "activation", "variables", "meter", "e", "t1")
 LOOKALIKES = [name for name in (*OURS, *keyword.kwlist, *dir(builtins)) if name not in RESERVED]

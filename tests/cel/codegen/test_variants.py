@@ -17,7 +17,7 @@ from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.values.maps import make_map
 from celadon.cel.values.text import Uint
-from celadon.kube.library.releases import environment as release
+from celadon.kube.library.environments import environment as release
 from tests.properties.interpreter import Interpreter, failed, show
 
 INPUTS: dict[str, Any] = {

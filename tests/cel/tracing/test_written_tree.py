@@ -10,7 +10,7 @@ from celadon.cel import Environment, syntax, types
 from celadon.cel.libraries import bindings, math
 from celadon.cel.syntax import Literal
 from celadon.cel.tracing import Written, written_tree
-from celadon.kube.library.releases import environment as release
+from celadon.kube.library.environments import environment as release
 from tests.cel.codegen.test_variants import ENVIRONMENT, ROWS
 from tests.fuzz.typed_expressions import Expressions
 from tests.fuzz.variants import ENVIRONMENT as FUZZED

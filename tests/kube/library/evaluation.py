@@ -11,7 +11,7 @@ from celadon.cel import types
 from celadon.cel.environment import Environment
 from celadon.cel.errors import EvaluationError
 from celadon.cel.program import Program
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 
 

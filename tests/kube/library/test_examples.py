@@ -18,7 +18,7 @@ from celadon.kube.library import (
     semver_functions,
     urls,
 )
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 
 LIBRARIES = [
     authz.LIBRARY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 
 TYPES = [
     ("Object{}", "Object"),

@@ -44,11 +44,14 @@ def test_packs_are_what_the_sources_give(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_sources_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
     text_of = tool("pack_sources", monkeypatch).text_of
+    release_levels = tool("release_sources", monkeypatch).LEVELS
     for path in sorted(SOURCES.rglob("*.json")):
         text = path.read_text(encoding="utf-8")
         value = json.loads(text)
-        assert text == text_of(value), f"{path}: not in the form of tools/pack_sources.py"
-        if path.parent != SOURCES:
+        is_release = path.parent.name == "releases"
+        levels = release_levels if is_release else 3
+        assert text == text_of(value, levels), f"{path}: not in the form of tools/pack_sources.py"
+        if path.parent != SOURCES and not is_release:
             assert list(value) == sorted(value), f"{path}: not sorted by name"
 
 
@@ -70,3 +73,15 @@ def test_types_are_those_of_the_openapi_documents(
     tool("import_upstream", monkeypatch).main(folder, tmp_path)
     for path in sorted(SOURCES.glob("schemas/*.json")):
         assert path.read_text() == (tmp_path / "schemas" / path.name).read_text(), path.name
+
+
+@pytest.mark.thorough
+def test_the_packs_of_older_releases_are_what_their_sources_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    releases = tool("release_sources", monkeypatch)
+    sources = tool("pack_sources", monkeypatch).every_source()
+    for release, change in releases.release_changes(SOURCES):
+        sources = releases.release_sources(sources, change)
+        for name, pack in tool("build_packs", monkeypatch).packs_of(sources).items():
+            assert schema_packs.pack_of(name, release) == pack, f"{name} of {release}"

@@ -27,7 +27,7 @@ from celadon.admission.static import NOTHING, StaticObjects
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
 from celadon.kube import GroupVersionResource
-from celadon.kube.resources import Catalog, known_resources
+from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
 
@@ -76,9 +76,8 @@ class PolicyView(Generic[E]):
         static: Callable[[], StaticObjects] = no_static,
         compiled: Callable[[float], None] = lambda _: None,
     ) -> None:
-        catalog = known_resources()
-        self._policies = Mirror(objects, _prefix(catalog, kinds.policies))
-        self._bindings = Mirror(objects, _prefix(catalog, kinds.bindings))
+        self._policies = Mirror(objects, _prefix(kinds.policies))
+        self._bindings = Mirror(objects, _prefix(kinds.bindings))
         self._decoded_policies = RememberedDecoding(
             lambda obj: decode_object(obj, kinds.policy).value
         )
@@ -139,7 +138,8 @@ def mutating_view(
     return PolicyView(objects, MutatingEngine(version=version), MUTATING, static, compiled)
 
 
-def _prefix(catalog: Catalog, gvr: GroupVersionResource) -> str:
-    resource = catalog.by_gvr(gvr)
-    assert resource is not None, f"no {gvr}"
+def _prefix(gvr: GroupVersionResource) -> str:
+    """In the store, whatever version of it the release stores."""
+    every = known_resources(all_versions=True)
+    resource = next(one for one in every if one.gvr.group_resource == gvr.group_resource)
     return collection_prefix(resource)

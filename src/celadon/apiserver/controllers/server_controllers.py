@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -105,7 +105,7 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
         _definitions(given),
         _definition_cleanup(given),
         _definition_api_services(given),
-        _addresses(given),
+        *_addresses(given),
         _own_service(given),
         _flow_control(given),
         *_named(given, urgent=True),
@@ -141,9 +141,11 @@ def _definition_api_services(given: ControllerSurroundings) -> Controller:
     return DefinitionApiServices(given.objects, definitions, services, given.new_context)
 
 
-def _addresses(given: ControllerSurroundings) -> Controller:
-    services, records = built_in(SERVICES), built_in(ADDRESSES)
-    return AddressRecords(given.objects, services, records, given.new_context)
+def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
+    """Since 1.33, which brought version 1 of the kind, each address of a Service is an object."""
+    records = known_resources(all_versions=True).by_gvr(ADDRESSES)
+    if records is not None:
+        yield AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
 
 
 def _own_service(given: ControllerSurroundings) -> Controller:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -11,6 +10,7 @@ from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
 from celadon.records import dataclass
@@ -52,7 +52,7 @@ def reference(name: str) -> dict[str, str]:
     return {"$ref": REFERENCE_PREFIX + name}
 
 
-@functools.cache
+@per_release()
 def built_in_schema(name: str) -> Mapping[str, Any]:
     """A type under its OpenAPI name, without the kinds it stands for."""
     if name in _SPECIAL:
@@ -73,7 +73,7 @@ def built_in_schema(name: str) -> Mapping[str, Any]:
     }
 
 
-@functools.cache
+@per_release()
 def _encodings() -> Mapping[str, Any]:
     return built_in().encodings()
 

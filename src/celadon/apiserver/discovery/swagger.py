@@ -8,7 +8,6 @@ k8s.io/kube-openapi `pkg/handler3` and `pkg/handler`.
 from __future__ import annotations
 
 import datetime
-import functools
 import hashlib
 import json
 import struct
@@ -25,6 +24,7 @@ from celadon.apiserver.negotiation import MediaClause, media_clauses
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import sized, tag, varint
+from celadon.kube.releases import per_release
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import META_PREFIX, REFERENCE_PREFIX, component, component_name
 from celadon.patterns import late_pattern
@@ -494,7 +494,7 @@ def _reached(
     return dict(sorted(found.items()))
 
 
-@functools.cache
+@per_release()
 def _mentioned_by(name: str) -> frozenset[str]:
     return frozenset(_mentioned(built_in_schema(name)))
 

@@ -7,7 +7,6 @@ changes nothing in them. As k8s.io/apiserver `pkg/endpoints/handlers/response.go
 from __future__ import annotations
 
 import enum
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, scale_columns
 from celadon.kube.status import Status
 from celadon.records import dataclass
@@ -52,7 +52,7 @@ class TableShape:
     null_rows: bool = False
 
 
-@functools.lru_cache(maxsize=1024)
+@per_release(maxsize=1024)
 def built_in_shape(gvr: GroupVersionResource) -> TableShape:
     """Of a resource that is built in, or of any other: then name and time of creation."""
     columns = columns_of(gvr)
@@ -66,7 +66,7 @@ def built_in_shape(gvr: GroupVersionResource) -> TableShape:
     )
 
 
-@functools.cache
+@per_release()
 def scale_shape() -> TableShape:
     """Of the subresource `scale`, whatever it scales."""
     columns = scale_columns()

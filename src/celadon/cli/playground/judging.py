@@ -59,6 +59,7 @@ from celadon.cli.report.plain_text import diff_lines
 from celadon.kube import GroupVersionKind, Json, User, metadata
 from celadon.kube.crd import AskedRule
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import Schema, custom_schemas
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -182,6 +183,10 @@ class Desk:
     def verdict(self, state: State) -> dict[str, Any]:
         """What a server would say: `report` is that of `celadon check -o json`. In the mode of
         expressions, the value."""
+        with answering_as(state.release):
+            return self._verdict(state)
+
+    def _verdict(self, state: State) -> dict[str, Any]:
         if state.mode is Mode.EXPRESSION:
             # late: as what explains requests, below
             from celadon.cli.playground.panes import expression_verdict
@@ -195,6 +200,10 @@ class Desk:
 
     def details(self, state: State) -> dict[str, Any]:
         """Why, what lint says, and what another release would say."""
+        with answering_as(state.release):
+            return self._details(state)
+
+    def _details(self, state: State) -> dict[str, Any]:
         if state.mode is Mode.EXPRESSION:
             # late: as what explains requests, below
             from celadon.cli.playground.panes import expression_details

@@ -38,8 +38,9 @@ from celadon.kube.fieldpath import (
 from celadon.kube.go.go_json import as_written
 from celadon.kube.go.go_text import json_text, plain_text, type_text
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT, environment
+from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import DEFAULT
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema

@@ -24,7 +24,8 @@ from celadon.kube.crd.structural_schemas import (
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT, environment, previous_minor
+from celadon.kube.library.environments import environment
+from celadon.kube.releases import DEFAULT, previous_minor
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
 from celadon.records import dataclass

@@ -46,7 +46,7 @@ from celadon.kube.crd.structural_schemas import (
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT
+from celadon.kube.releases import DEFAULT
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.field_checks import IMMUTABLE
 from celadon.kube.validation.object_meta import (

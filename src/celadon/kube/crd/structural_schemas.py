@@ -21,7 +21,8 @@ from celadon.kube.crd.pruning import pruned_part
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT, environment
+from celadon.kube.library.environments import environment
+from celadon.kube.releases import DEFAULT
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_model import Absent, Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS

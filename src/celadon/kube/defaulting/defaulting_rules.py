@@ -12,7 +12,6 @@ Gates and plugins are looked at while compiling, so a compiled rule only touches
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
@@ -34,6 +33,7 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
 from celadon.kube.schemas import schema_model, schema_packs
 from celadon.kube.schemas.schema_packs import component_name
@@ -194,7 +194,7 @@ def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     return frozenset(name for name, on in gates.items() if on)
 
 
-@functools.lru_cache(maxsize=512)
+@per_release(maxsize=512)
 def compiled(
     gvk: GroupVersionKind, phase: str, gates: frozenset[str], plugins: frozenset[str]
 ) -> tuple[Apply, ...]:
@@ -228,7 +228,7 @@ def _is_same(path: tuple[str, ...], made: Any, live: Any) -> bool:
     return bool(made == live)
 
 
-@functools.lru_cache(maxsize=256)
+@per_release(maxsize=256)
 def sharing_rules(gvk: GroupVersionKind, gates: frozenset[str]) -> SharingRules | None:
     """Of the phases `default` and `convert`. None for a kind with rules whose functions reach
     deeper than to the members of what they are given."""
@@ -280,7 +280,7 @@ def placed_rules(
             yield path, rule
 
 
-@functools.lru_cache(maxsize=512)
+@per_release(maxsize=512)
 def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...]:
     return compile_rules(schema_packs.load("defaults")["sets"][name], gates, sharing=sharing)
 
@@ -540,7 +540,7 @@ NO_TRIGGERS: Final = Triggers()
 """Of components that no rule knows."""
 
 
-@functools.lru_cache(maxsize=256)
+@per_release(maxsize=256)
 def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Triggers]:
     """By component, for a built-in kind, of the phases `default` and `convert`."""
     root = component_name(gvk)

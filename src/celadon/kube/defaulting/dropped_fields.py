@@ -7,7 +7,6 @@ came empty are no longer in the object; a `Run` remembers them, and loses them h
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +23,7 @@ from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
 from celadon.kube.well_known_values import HOST_NAME
 
@@ -37,7 +37,7 @@ class Drop(NamedTuple):
     rules: tuple[Apply, ...]
 
 
-@functools.lru_cache(maxsize=512)
+@per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
     """By gate; `status` are those of fields that are changed through the status subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
@@ -80,7 +80,7 @@ def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
         _forget(run, _deleted(gvk, run.gates))
 
 
-@functools.lru_cache(maxsize=512)
+@per_release(maxsize=512)
 def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, ...], ...]:
     return tuple(
         parse_path(path)
@@ -140,7 +140,7 @@ _REPEATED: Final = ("default", "convert")
 """The phases that a stored object goes through again."""
 
 
-@functools.lru_cache(maxsize=256)
+@per_release(maxsize=256)
 def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
     """Whether defaulting a new object of the kind again finds nothing to do."""
     repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))

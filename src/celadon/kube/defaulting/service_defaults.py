@@ -65,7 +65,7 @@ def _prefers_the_same(spec: JsonObject, old: Mapping[str, Any]) -> bool:
 
 def _wrong_addresses(spec: JsonObject, old: Mapping[str, Any], run: Run) -> list[FieldError]:
     # late: only Services need rules of validation this early.
-    from celadon.kube.library.releases import DEFAULT
+    from celadon.kube.releases import DEFAULT
     from celadon.kube.validation.field_checks import gates_on, holding
     from celadon.kube.validation.services import service_addresses
 

@@ -13,7 +13,6 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -52,6 +51,7 @@ from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decode import Incoming, draft_of
 from celadon.kube.registry.draft import Draft
 from celadon.kube.registry.target import Target, shown_object
+from celadon.kube.releases import per_release
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
@@ -500,7 +500,7 @@ def _strict_managers(live: JsonObject) -> Managers:
         raise status.plain_error(f"failed to decode managed fields: {error}") from error
 
 
-@functools.lru_cache(maxsize=512)
+@per_release(maxsize=512)
 def _zero(kind: GroupVersionKind) -> JsonObject:
     """An empty object: of a Go type, with the structs that are always there."""
     made: dict[str, Any] = {}

@@ -5,7 +5,6 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
@@ -28,6 +27,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
+from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import SCALE
 from celadon.records import dataclass
 
@@ -419,7 +419,7 @@ def writable(target: Target) -> Writable:
     return _built_in(target.resource.gvk, target.subresource)
 
 
-@functools.lru_cache(maxsize=1024)
+@per_release(maxsize=1024)
 def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
     rules = update_rules(gvk)
     if not subresource:

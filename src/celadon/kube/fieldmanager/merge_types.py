@@ -7,7 +7,6 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -24,6 +23,7 @@ from celadon.kube.fieldmanager.field_sets import (
 from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.schema_model import ABSENT, Schema
@@ -269,7 +269,7 @@ _STRING: Final = MergeType(STRING)
 _UNTYPED: Final = MergeType(UNTYPED)
 
 
-@functools.cache
+@per_release()
 def _component_type(name: str, map_type: str) -> MergeType:
     """Of a built-in component; a mention may say something else about it than it says itself."""
     if name == schema_model.QUANTITY:
@@ -337,7 +337,7 @@ class _Same:
         return isinstance(other, _Same) and other.kind is self.kind
 
 
-@functools.lru_cache(maxsize=1024)
+@per_release(maxsize=1024)
 def _custom_type(kind: _Same) -> MergeType:
     return made_type(published_schema(kind.kind.schema, kind.kind.gvk))
 

@@ -10,7 +10,6 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
@@ -45,6 +44,7 @@ from celadon.kube.registry.decode import (
 )
 from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
 from celadon.kube.registry.request_bodies import SCHEME, strict_decoding_error
+from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.strict_fields import strict_field_errors
 from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
@@ -297,7 +297,7 @@ class MergePlanner:
         return merge_plan(self._type, config, self._defaulting, every)
 
 
-@functools.lru_cache(maxsize=256)
+@per_release(maxsize=256)
 def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> MergePlanner | None:
     """For a built-in kind. The rules by which parts are defaulted look at no more than gates."""
     defaulting = changed_defaulting(kind, DefaultingContext(gates=dict(gates)))

@@ -15,11 +15,12 @@ from celadon.kube.expression_limits import (
     RUNTIME_COST_BUDGET,
 )
 from celadon.kube.library.authz import Authorizer
+from celadon.kube.library.environments import environment, first_releases
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.networks import CIDR, IP
-from celadon.kube.library.releases import DEFAULT as DEFAULT_VERSION
-from celadon.kube.library.releases import environment, first_releases, parse_version, previous_minor
 from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
+from celadon.kube.releases import DEFAULT as DEFAULT_VERSION
+from celadon.kube.releases import parse_version, previous_minor
 
 __all__ = [
     "AUTHORIZER",

@@ -18,6 +18,7 @@ from celadon.kube.protobuf.message_table import (
     message_of,
 )
 from celadon.kube.protobuf.wire import PAYLOADS, SCALARS
+from celadon.kube.releases import per_release
 
 Order = Callable[[Any], Any]
 _Way = tuple[tuple[str, Order | None], ...]
@@ -37,7 +38,7 @@ def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
     return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
 
 
-@functools.cache
+@per_release()
 def _order_for(name: str) -> Order:
     """Puts the members of a message in order. Objects of a kind mostly have the same few members,
     so the way from one order to the other is remembered: looking for all the fields that a message
@@ -69,7 +70,7 @@ def _way(given: tuple[str, ...], orders: Mapping[str, Order | None]) -> _Way | N
     return None if is_settled else way
 
 
-@functools.cache
+@per_release()
 def _orders(name: str) -> dict[str, Order | None]:
     """How the members of a message are ordered themselves, in the order of its fields; None for
     those that have no order. Where no field is called so, `kind` and `apiVersion` come first."""

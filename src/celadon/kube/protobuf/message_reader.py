@@ -8,7 +8,6 @@ that presence says something. `typed_objects` adds what JSON always shows.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from celadon.kube.protobuf.wire import (
     signed,
     wrong_wire_type,
 )
+from celadon.kube.releases import per_release
 from celadon.patterns import late_pattern
 
 # --- Go field names ----------------------------------------------------------
@@ -126,7 +126,7 @@ class MessageReader:
         return self._fields
 
 
-@functools.cache
+@per_release()
 def message_reader(name: str) -> MessageReader:
     return MessageReader(name)
 

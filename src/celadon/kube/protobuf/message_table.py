@@ -11,12 +11,12 @@ The lines of a message are parsed when the message is first asked for.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.wire import misfit
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -53,13 +53,13 @@ class MessageField:
         return self.name == INLINE
 
 
-@functools.cache
+@per_release()
 def _lines() -> Mapping[str, str]:
     lines: Mapping[str, str] = schema_packs.load("messages")["messages"]
     return lines
 
 
-@functools.cache
+@per_release()
 def kinds() -> Mapping[GroupVersionKind, str]:
     """The kinds of the table, and the names of their messages."""
     named = {
@@ -79,7 +79,7 @@ def message_of(gvk: GroupVersionKind) -> str | None:
     return kinds().get(gvk)
 
 
-@functools.cache
+@per_release()
 def message_fields(name: str) -> tuple[MessageField, ...]:
     """In the order of Go's structs, in which JSON has them. KeyError for a name that is not in the
     table."""

@@ -8,12 +8,12 @@ written.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube.protobuf.message_table import JSON_SHAPES, MessageField, message_fields
 from celadon.kube.protobuf.wire import LENGTH, PAYLOADS, SCALARS, misfit, sized, tag, text_bytes
+from celadon.kube.releases import per_release
 
 Write = Callable[[Any], bytes]
 """A JSON value that is not null to the bytes of a field, its tag included."""
@@ -57,7 +57,7 @@ class MessageWriter:
         return "" if field.inline else field.name, unset, write
 
 
-@functools.cache
+@per_release()
 def message_writer(name: str) -> MessageWriter:
     return MessageWriter(name)
 

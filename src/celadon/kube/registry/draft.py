@@ -10,7 +10,6 @@ The rules themselves stand in `celadon.kube.defaulting`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +25,7 @@ from celadon.kube.defaulting.defaulting_rules import (
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import (
@@ -151,12 +151,12 @@ def gates_of(context: DefaultingContext) -> frozenset[str]:
     return _gates(tuple(sorted(context.gates.items())))
 
 
-@functools.lru_cache(maxsize=64)
+@per_release(maxsize=64)
 def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
     return enabled_gates(dict(overrides))
 
 
-@functools.lru_cache(maxsize=1024)
+@per_release(maxsize=1024)
 def has_identity(gvk: GroupVersionKind) -> bool:
     """Whether created objects get a uid and a time: those that are stored, and token requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)

@@ -19,10 +19,10 @@ from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
+from celadon.kube.releases import DEFAULT, per_release
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -139,7 +139,7 @@ def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> lis
     return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
 
 
-@functools.lru_cache(maxsize=1024)
+@per_release(maxsize=1024)
 def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     """Of a kind that has no strategy of its own."""
     group_kind = kind.group_kind

@@ -7,7 +7,6 @@ is what `matchPolicy: Equivalent` goes by.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final, Protocol
@@ -20,6 +19,7 @@ from celadon.kube.names import (
     GroupVersionResource,
     parse_api_version,
 )
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -195,14 +195,14 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
     )
 
 
-@functools.cache
+@per_release()
 def known_resources(*, all_versions: bool = False) -> Catalog:
     """The built-in resources: those served by default, or those of every version."""
     every = map(_resource, schema_packs.load("resources")["resources"])
     return Catalog(tuple(one for one in every if all_versions or one.by_default))
 
 
-@functools.cache
+@per_release()
 def api_groups() -> tuple[ApiGroup, ...]:
     """The named groups in the order of discovery; the core group is not among them."""
     return tuple(

@@ -7,12 +7,12 @@ shows no tables never loads it.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionResource
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -47,7 +47,7 @@ def every_description(name: str) -> str:
     return description
 
 
-@functools.cache
+@per_release()
 def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
     """In the order of the table; those of name and time of creation for resources without any."""
     pack = schema_packs.load("columns")
@@ -58,7 +58,7 @@ def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
     return *map(_column, entry["columns"]), *hidden
 
 
-@functools.cache
+@per_release()
 def scale_columns() -> tuple[Column, ...]:
     """Of the subresource `scale`."""
     return tuple(map(_column, schema_packs.load("columns")["scale"]))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import DEFAULT, current_release, per_release
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     ANY_COMPONENTS,
@@ -37,14 +38,103 @@ from celadon.kube.schemas.schema_model import (
 # change it.
 
 
-@functools.cache
 def load(name: str) -> Any:
     """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
-    `rules`. Raises FileNotFoundError for others."""
+    `rules`, of the current release. Raises FileNotFoundError for others."""
+    return pack_of(name, current_release())
+
+
+@functools.cache
+def _read(name: str) -> Any:
     packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")
     if packed is None:
         raise ImportError(f"the data pack {name} of celadon.kube cannot be read")
     return json.loads(zlib.decompress(packed))
+
+
+# --- Older releases ----------------------------------------------------------
+#
+# The pack `releases` says how the packs of each older release differ from those of the next newer
+# one: patches as RFC 7386 has them, except that the value of a member whose name ends with `!`
+# stands in the place of what was there, whole and with the nulls that it has. What a patch does
+# not touch is shared.
+
+
+WHOLE: Final = "!"
+"""Ends the names of members that are not merged."""
+
+
+@functools.cache
+def pack_of(name: str, release: str) -> Any:
+    """The pack of that name as a release (`1.34`) has it. Releases that are newer or older than all
+    that the packs know are taken for the nearest."""
+    pack, minor = _read(name), _minor(release)
+    if minor >= _minor(DEFAULT):
+        return pack
+    for older, differences in _read("releases").items():
+        if minor <= _minor(older):
+            pack = as_of(name, pack, differences["packs"].get(name))
+    return pack
+
+
+def _minor(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def patched(value: Any, patch: Any) -> Any:
+    """A value with a patch applied; the value itself stays as it is."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(value) if isinstance(value, dict) else {}
+    for name, change in patch.items():
+        if name.endswith(WHOLE):
+            made[name[:-1]] = change
+        elif change is None:
+            made.pop(name, None)
+        else:
+            made[name] = patched(made.get(name), change)
+    return made
+
+
+def as_of(name: str, newer: Any, patch: Any) -> Any:
+    """The pack of that name as a release has it, made of that of the next newer one."""
+    if not patch:
+        return newer
+    if name == "schemas":
+        return _types_of_release(newer, patch)
+    if name != "resources":
+        return patched(newer, patch)
+    made = patched(resources_by_key(newer), {**patch, "groups": None})
+    groups = patch.get("groups", newer["groups"])
+    versions = [("", version) for version in made["legacy"]["versions"]]
+    versions += [(group["name"], version) for group in groups for version in group["versions"]]
+    places = {found: place for place, found in enumerate(versions)}
+    resources = sorted(
+        made["resources"].values(),
+        key=lambda entry: (places[entry["group"], entry["version"]], entry["resource"]),
+    )
+    return {"legacy": made["legacy"], "groups": groups, "resources": resources}
+
+
+def _types_of_release(newer: Any, patch: Any) -> dict[str, Any]:
+    """Types and their fields stand sorted by their names in every release."""
+    made = patched(newer, patch)
+    for name in (key.removesuffix(WHOLE) for key in patch):
+        if "fields" in made.get(name, ()):
+            made[name] = {**made[name], "fields": dict(sorted(made[name]["fields"].items()))}
+    return dict(sorted(made.items()))
+
+
+def resources_by_key(pack: Any) -> dict[str, Any]:
+    """The pack `resources` in the form that patches are made for: each resource under
+    `group/version/resource`, and no groups, which are replaced as a whole."""
+    return {
+        "legacy": pack["legacy"],
+        "resources": {
+            f"{entry['group']}/{entry['version']}/{entry['resource']}": entry
+            for entry in pack["resources"]
+        },
+    }
 
 
 # --- Schema packing ----------------------------------------------------------
@@ -303,9 +393,9 @@ def _component(name: str, entries: Mapping[str, Any]) -> Schema:
     )
 
 
-@functools.cache
+@per_release()
 def built_in() -> SchemaPack:
-    """The types of Kubernetes 1.36."""
+    """The types of the current release."""
     return SchemaPack(load("schemas"))
 
 

@@ -26,6 +26,7 @@ from celadon.kube.fieldpath import MapKey
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_model, schema_packs, typed_values
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_values import (
@@ -406,7 +407,7 @@ def _complete_each(inner: _Complete, container: Any, settled: Container[int]) ->
         inner(value, settled)
 
 
-@functools.cache
+@per_release()
 def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
     """The codec of a component, by its OpenAPI name; KeyError when there is none."""
     return StructCodec(name, schema_packs.load("schemas")[name], reading)

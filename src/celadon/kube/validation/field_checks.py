@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT, parse_version
+from celadon.kube.releases import DEFAULT, parse_version
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]

@@ -21,13 +21,13 @@ validator of the kind, which asks for these rules where upstream has them.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.field_checks import IMMUTABLE, Messages
 
@@ -83,7 +83,7 @@ def changed_fields(
     ]
 
 
-@functools.cache
+@per_release()
 def rules_of(type_: str) -> tuple[FieldRule, ...]:
     """The rules of a type, in order. KeyError for a type without any."""
     return tuple(map(_rule, schema_packs.load("rules")[type_]["rules"]))

@@ -15,8 +15,9 @@ from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.library.releases import DEFAULT, environment, previous_minor
+from celadon.kube.library.environments import environment
 from celadon.kube.library.signatures import QUANTITY
+from celadon.kube.releases import DEFAULT, per_release, previous_minor
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
@@ -99,7 +100,7 @@ def _most(path: tuple[str, ...]) -> int | None:
     return 0 if last in ("@items", "@values") else None
 
 
-@functools.cache
+@per_release()
 def device_environment(*, is_stored: bool, has_shared: bool = True) -> Environment:
     """What selectors are written in: a new one may only use what the release before knew."""
     fields = {**_FIELDS, SHARED: types.BOOL} if has_shared else _FIELDS
@@ -128,7 +129,7 @@ def _error(path: FieldPath, text: str, why: str) -> fieldpath.FieldError:
     return fieldpath.invalid(path, text, why)
 
 
-@functools.lru_cache(maxsize=256)
+@per_release(maxsize=256)
 def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
     """Empty for what is fine."""
     used = device_environment(is_stored=is_stored, has_shared=has_shared)

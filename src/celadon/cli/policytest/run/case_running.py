@@ -31,6 +31,7 @@ from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
 from celadon.cli.reading.problems import Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -195,7 +196,8 @@ def run_case(bench: Bench, case: Case, tally: CoverageTally | None = None) -> Ca
     if case.skip:
         return CaseResult(case, bench.version, Status.SKIPPED)
     try:
-        return _run(bench, case, tally)
+        with answering_as(bench.version):
+            return _run(bench, case, tally)
     except Exception as error:  # noqa: BLE001 - one case's trouble is not the others'
         problem = crash(case.place.file, case.place.line, f"running case `{case.name}`", error)
         return CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))

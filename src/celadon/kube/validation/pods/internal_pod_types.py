@@ -10,11 +10,11 @@ null when empty.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
 
@@ -32,7 +32,7 @@ class Field(NamedTuple):
     type: str
 
 
-@functools.cache
+@per_release()
 def fields_of(type_: str) -> tuple[Field, ...]:
     """The members of a type, in order."""
     return tuple(Field(*text.split()) for text in schema_packs.load("internals")[type_].split(";"))

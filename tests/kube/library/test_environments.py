@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import types
-from celadon.kube.library.releases import (
-    BLOCKS,
-    DEFAULT,
-    LATEST,
-    VersionError,
-    environment,
-    parse_version,
-    previous_minor,
-)
+from celadon.kube.library.environments import BLOCKS, environment
+from celadon.kube.releases import DEFAULT, LATEST, VersionError, parse_version, previous_minor
 
 
 def compiles(expression: str, version: str, *, has_patch_types: bool = False) -> bool:

@@ -27,7 +27,6 @@ from celadon.cel.libraries import (
     standard_library,
     strings,
 )
-from celadon.kube.errors import MalformedText
 from celadon.kube.library import (
     authz,
     json_patches,
@@ -40,21 +39,8 @@ from celadon.kube.library import (
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged
-from celadon.patterns import late_pattern
+from celadon.kube.releases import DEFAULT, Minor, parse_version
 from celadon.records import dataclass
-
-Minor = tuple[int, int]
-
-LATEST_RELEASE: Final[Minor] = (1, 37)
-LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
-DEFAULT: Final = "1.36"
-"""The release that is meant where nobody says which."""
-
-_VERSION: Final = late_pattern(r"([0-9]{1,4})\.([0-9]{1,4})")
-
-
-class VersionError(MalformedText):
-    """Not a release this table knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +113,6 @@ def first_releases() -> Mapping[str, str]:
                 found.setdefault(name, release)
     every = {macro.name for macro in _STANDARD.macros}
     return {name: release for name, release in found.items() if release and name not in every}
-
-
-def parse_version(text: str) -> Minor:
-    """Raises VersionError for what is not `major.minor`, or later than `LATEST`."""
-    found = _VERSION.fullmatch(text)
-    if found is None:
-        raise VersionError(f"not a Kubernetes version: `{text}`, expected for instance `{DEFAULT}`")
-    release = int(found[1]), int(found[2])
-    if release > LATEST_RELEASE:
-        raise VersionError(f"unknown Kubernetes version `{text}`, the latest known is `{LATEST}`")
-    return release
-
-
-def previous_minor(version: str) -> str:
-    """The release before: what new expressions are compiled for."""
-    major, minor = parse_version(version)
-    return f"{major}.{max(minor - 1, 0)}"
 
 
 @cache

@@ -1,0 +1,116 @@
+"""The release of Kubernetes whose answers are given here: 1.36, unless somebody says otherwise.
+
+Which kinds and fields there are, what is on by default, what is refused and in which words: all of
+it depends on the release, in nearly every module of this room. So the release is not handed from
+function to function. It is ambient, as the context of `decimal` is: a part of the work has one of
+its own (`answering_as`), which holds in that thread or task and in tasks that it begins.
+`docs/decisions/0045-releases.md` says why.
+
+What is worked out from facts of a release is remembered for each (`per_release`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar, Token
+from typing import Final, ParamSpec, TypeVar, cast
+
+from celadon.kube.errors import MalformedText
+from celadon.patterns import late_pattern
+
+Minor = tuple[int, int]
+"""A release by its numbers: 1.36 is `(1, 36)`."""
+
+DEFAULT: Final = "1.36"
+"""The release that is meant where nobody says which."""
+
+LATEST_RELEASE: Final[Minor] = (1, 37)
+LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
+
+_VERSION: Final = late_pattern(r"([0-9]{1,4})\.([0-9]{1,4})")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class VersionError(MalformedText):
+    """Not a release this table knows."""
+
+
+@functools.cache
+def parse_version(text: str) -> Minor:
+    """Raises VersionError for what is not `major.minor`, or later than `LATEST`."""
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise VersionError(f"not a Kubernetes version: `{text}`, expected for instance `{DEFAULT}`")
+    release = int(match[1]), int(match[2])
+    if release > LATEST_RELEASE:
+        raise VersionError(f"unknown Kubernetes version `{text}`, the latest known is `{LATEST}`")
+    return release
+
+
+def previous_minor(version: str) -> str:
+    """The release before: what new expressions are compiled for."""
+    major, minor = parse_version(version)
+    return f"{major}.{max(minor - 1, 0)}"
+
+
+# --- The current release -----------------------------------------------------
+
+_here: Final[ContextVar[str]] = ContextVar("celadon_kubernetes_release", default=DEFAULT)
+
+
+def current_release() -> str:
+    """The release whose answers are given here, as `1.36`."""
+    return _here.get()
+
+
+def is_since(minor: str) -> bool:
+    """Whether the current release is that one, or a later one."""
+    return parse_version(current_release()) >= parse_version(minor)
+
+
+def enter_release(version: str) -> Token[str]:
+    """From now on it is the release of this thread or task, and of tasks that it begins, until it
+    leaves with what this gives. Raises VersionError."""
+    parse_version(version)
+    return _here.set(version)
+
+
+def leave_release(token: Token[str]) -> None:
+    """Ends what `enter_release` began."""
+    _here.reset(token)
+
+
+@contextlib.contextmanager
+def answering_as(version: str) -> Iterator[None]:
+    """Inside, it is the current release. Raises VersionError."""
+    token = enter_release(version)
+    try:
+        yield
+    finally:
+        leave_release(token)
+
+
+def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Remembers what a function gives, for each release: `functools.lru_cache` for functions that
+    look at facts of the current one."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        caches: dict[str, Callable[P, R]] = {}
+
+        @functools.wraps(function)
+        def remembered(*args: P.args, **kwargs: P.kwargs) -> R:
+            release = _here.get()
+            cache = caches.get(release)
+            if cache is None:
+                cache = caches[release] = cast(
+                    Callable[P, R], functools.lru_cache(maxsize)(function)
+                )
+            return cache(*args, **kwargs)
+
+        return remembered
+
+    return decorate
