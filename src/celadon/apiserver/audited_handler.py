@@ -297,7 +297,7 @@ class AuditedHandler:
             self._keep(_line(exchange, stage, at, recording))
             return
         owner = "" if answer.user is None else answer.user.name
-        work = RequestWork(self.workers, owner)
+        work = RequestWork(self.workers, owner, size=request.size)
         try:
             line = await work.step(_line, exchange, stage, at, recording, aside=True)
         except (StatusError, TooMuchWork):  # its bodies and long headers cannot be shown
@@ -318,7 +318,7 @@ class AuditedHandler:
     async def _info(self, request: HttpRequest) -> RequestInfo:
         if not request.has_long_head:
             return _info(request)
-        work = RequestWork(self.workers, f"from {request.remote_address}")
+        work = RequestWork(self.workers, f"from {request.remote_address}", size=request.size)
         try:
             return await work.step(_info, request, aside=True)
         except (StatusError, TooMuchWork):  # nobody has time for it

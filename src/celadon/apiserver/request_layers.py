@@ -212,7 +212,7 @@ class RequestLayers:
             raise status.unauthorized()
         notes.user = found.user
         if request.has_long_head:
-            work = RequestWork(self._core.workers, found.user.name)
+            work = RequestWork(self._core.workers, found.user.name, size=request.size)
             shown = await work.step(self._shown_user, request, info, found.user, aside=True)
         else:
             shown = self._shown_user(request, info, found.user)
@@ -262,11 +262,12 @@ class RequestLayers:
         return compressed(answer, request)
 
     def _work(self, request: HttpRequest, user: User) -> RequestWork:
-        return RequestWork(self._core.workers, user.name, is_large(request))
+        return RequestWork(self._core.workers, user.name, is_large(request), size=request.size)
 
     def _stranger(self, request: HttpRequest) -> RequestWork:
         """Work for somebody who may be nobody: in turn by where it comes from."""
-        return RequestWork(self._core.workers, f"from {request.remote_address}")
+        owner = f"from {request.remote_address}"
+        return RequestWork(self._core.workers, owner, size=request.size)
 
     async def _form_of_errors(self, request: HttpRequest) -> Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""

@@ -9,6 +9,7 @@ import contextvars
 import ctypes
 import functools
 import queue
+import sys
 import threading
 import time
 from collections import deque
@@ -16,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import field
 from typing import Any, Final, ParamSpec, TypeVar
+
+import msgspec
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError, status
@@ -38,6 +41,8 @@ class _Here(threading.local):
     """Of each thread: the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
+    gate: threading.Event | None = None
+    """Closed while works of this loop pause."""
 
 
 _here = _Here()
@@ -76,8 +81,11 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
 #
 # Threads of Python share one lock, so a thread more makes nothing faster; but the event loop
 # gets its turn after a fraction of a millisecond (`SWITCH_SECONDS`), whatever a worker is
-# doing. A user has one worker at a time; who waits is served user by user, so that a thousand
-# works of one user hold up no work of another.
+# doing. Each worker takes a share of the lock that is as large as the loop's, so there is one
+# (`THREADS`) as a rule. A user has one worker at a time; who waits is served user by user, so that
+# a thousand works of one user hold up no work of another. Beside a work that goes on and on, there
+# is a place for users who have used little lately (`LIGHT_SECONDS`), at once, and for one more of
+# the others each `ALONE_SECONDS`.
 #
 # Each work has a thread of its own, which is cheap beside what it does. Its processor time is
 # looked at while it runs. When the budget of the request or of the user is used up, or nobody
@@ -88,12 +96,22 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
 
 T = TypeVar("T")
 
-SWITCH_SECONDS: Final = 0.0005
+SWITCH_SECONDS: Final = 0.0001
 """After which a thread that has worked gives others a turn; Python's own 5 ms would be what each
 step of the event loop waits."""
 
-THREADS: Final = 2
-"""That work at once."""
+THREADS: Final = 1
+"""That work at once, whoever asks."""
+
+MOST_THREADS: Final = 3
+"""That work at once, with those who need not wait for others."""
+
+LIGHT_SECONDS: Final = 1.0
+"""Processor time: a user who has less to pay back has used little."""
+
+ALONE_SECONDS: Final = 1.0
+"""For so long nothing begins beside what works already, except works of users who have used
+little."""
 
 REQUEST_SECONDS: Final = 10.0
 """Processor time of one request."""
@@ -107,10 +125,25 @@ USER_SHARE: Final = 0.5
 MOST_WAITING: Final = 100
 """Works of one user that wait."""
 
+MOST_WAITING_BYTES: Final = 32 << 20
+"""Of the requests of one user that wait with them."""
+
 MOST_ACCOUNTS: Final = 10_000
 """Users whose processor time is remembered."""
 
 _LOOK_SECONDS: Final = 0.05
+
+
+PULSE_SECONDS: Final = 0.001
+"""Between two looks whether the loop is busy, while something works."""
+
+BUSY_PART: Final = 0.2
+"""Of the time between two looks: a loop that has worked for so much of it is busy."""
+
+MOST_PAUSE_SECONDS: Final = 0.02
+"""A work rests for so long at most, and then goes on for `LEAST_RUN_SECONDS`."""
+
+LEAST_RUN_SECONDS: Final = 0.003
 
 
 class WorkEnded(BaseException):
@@ -132,10 +165,27 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = ("allowed", "began", "function", "future", "is_over", "owner", "spent", "thread")
+    __slots__ = (
+        "allowed",
+        "began",
+        "function",
+        "future",
+        "gate",
+        "is_over",
+        "owner",
+        "size",
+        "spent",
+        "state",
+        "thread",
+    )
 
     def __init__(
-        self, owner: str, function: Callable[[], Any], allowed: float, future: asyncio.Future[Any]
+        self,
+        owner: str,
+        function: Callable[[], Any],
+        allowed: float,
+        future: asyncio.Future[Any],
+        size: int,
     ) -> None:
         # An error that is set knows the frames that it came through, and they know the work: what
         # they all held would stay until garbage is collected, which is seldom. So the future goes
@@ -143,8 +193,12 @@ class _Work:
         self.owner = owner
         self.function = function
         self.allowed = allowed
+        self.size = size
         self.future: asyncio.Future[Any] | None = future
         self.thread: threading.Thread | None = None
+        self.state: int | None = None
+        """Of its thread, as CPython has it, while it works."""
+        self.gate: threading.Event | None = None
         self.began = False
         self.is_over = False
         self.spent = 0.0
@@ -154,9 +208,7 @@ class _Work:
         thread = self.thread
         if thread is None or thread.ident is None or self.is_over or not self.began:
             return
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
-        )
+        _raise_in(thread.ident)
 
     def used(self) -> float:
         """Processor time until now."""
@@ -178,9 +230,11 @@ class _Account:
         self.seconds = USER_SECONDS
         self.at = now
 
-    def refill(self, now: float) -> None:
+    def refill(self, now: float) -> float:
+        """What is in hand now."""
         self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * USER_SHARE)
         self.at = now
+        return self.seconds
 
 
 class Workers:
@@ -193,22 +247,35 @@ class Workers:
         self._working: dict[str, _Work] = {}
         """By user."""
         self._accounts: dict[str, _Account] = {}
+        self._begun_at = 0.0
+        """When the last work began."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._gate = threading.Event()
+        self._gate.set()
+        self._priority: Priority | None = None
         self._beginner = _Beginner()
 
     async def run(
-        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS
+        self,
+        owner: str,
+        function: Callable[[], T],
+        allowed: float = REQUEST_SECONDS,
+        size: int = 0,
     ) -> tuple[T, float]:
-        """What the function gives, and the processor time it took. Raises what it raises,
-        StatusError 504 when it was ended, TooMuchWork."""
+        """What the function gives, and the processor time it took; `size` is what its request holds
+        in memory. Raises what it raises, StatusError 504 when it was ended, TooMuchWork."""
         loop = self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(owner, deque())
-        if len(waiting) >= MOST_WAITING:
+        if waiting and (
+            len(waiting) >= MOST_WAITING
+            or size + sum(one.size for one in waiting) > MOST_WAITING_BYTES
+        ):
             raise TooMuchWork
         future: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
-        work = _Work(owner, functools.partial(context.run, function), allowed, future)
+        run_here = functools.partial(context.run, function)
+        work = _Work(owner, run_here, allowed, future, size)
         waiting.append(work)
         self._begin_some()
         try:
@@ -230,29 +297,37 @@ class Workers:
                 del self._waiting[work.owner]
 
     def _begin_some(self) -> None:
-        """As many as there are threads for: of each user one, in turn."""
+        """As many as there are places for: of each user one, in turn."""
         assert self._loop is not None
         now = self._loop.time()
         for owner in list(self._waiting):
-            if len(self._working) >= self._threads:
-                break
-            if owner in self._working or not self._has_time(owner, now):
+            if owner in self._working or not self._may_begin(owner, now):
                 continue
             waiting = self._waiting.pop(owner)
             work = waiting.popleft()
+            work.gate = self._gate
             if waiting:
                 self._waiting[owner] = waiting  # behind all others
             self._working[owner] = work
+            self._begun_at = now
             self._beginner.begin(work, self._loop, self._over)
+            if self._priority is None and CAN_PAUSE:
+                self._priority = Priority(now, time.thread_time())
+                self._loop.call_later(PULSE_SECONDS, self._pulse)
         if self._timer is None and (self._working or self._waiting):
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
 
-    def _has_time(self, owner: str, now: float) -> bool:
+    def _may_begin(self, owner: str, now: float) -> bool:
+        """Whether there is a place for a work of this user, and the user has time left."""
         account = self._accounts.get(owner)
-        if account is None:
-            return True
-        account.refill(now)
-        return account.seconds > 0
+        left = USER_SECONDS if account is None else account.refill(now)
+        working = len(self._working)
+        if working < self._threads:
+            return left > 0
+        if left > USER_SECONDS - LIGHT_SECONDS:
+            return working < self._threads + MOST_THREADS - THREADS
+        is_alone = working == self._threads and now - self._begun_at >= ALONE_SECONDS
+        return is_alone and left > 0
 
     def _look(self) -> None:
         """What has used up its time ends; what waits may have time again."""
@@ -268,6 +343,24 @@ class Workers:
             if work.used() > min(work.allowed, left):
                 work.end()
         self._begin_some()
+
+    def _pulse(self) -> None:
+        """As long as something works."""
+        assert self._loop is not None
+        assert self._priority is not None
+        was = self._priority.pauses
+        pauses = self._priority.look(self._loop.time(), time.thread_time())
+        if not self._working:
+            self._priority = None
+            self._gate.set()
+            return
+        if pauses and not was:
+            self._gate.clear()
+            for work in self._working.values():
+                _pause(work)
+        elif was and not pauses:
+            self._gate.set()
+        self._loop.call_later(PULSE_SECONDS, self._pulse)
 
     def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """In the loop, when a thread is done."""
@@ -315,14 +408,18 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
     try:
         try:
             belong_to(loop)
+            _here.gate = work.gate
+            work.state = _thread_state()
             work.began = True
             made = work.function()
         except BaseException as error:  # noqa: BLE001  it is for who waits
+            work.state = None
             _let_go(error)
             _tell(work, loop, done, None, error)
         else:
             _tell(work, loop, done, made, None)
     except WorkEnded as error:
+        work.state = None
         _let_go(error)
         _tell(work, loop, done, None, error)
 
@@ -345,6 +442,7 @@ def _tell(
     made: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
+    work.state = None
     work.spent = time.thread_time()
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, work, made, error)
@@ -386,6 +484,80 @@ class _Beginner:
                 work.thread = thread
 
 
+# --- Priority ----------------------------------------------------------------
+#
+# The loop goes first: works pause while it is busy.
+#
+# Python's lock is given to its threads in turn, so that a loop that is busy beside one work has
+# half of the time. A work that pauses waits for something else than this lock, and leaves it to the
+# loop. It may be anywhere in its function, and pauses where it calls the next one: the loop gives
+# its thread a function for profiling (`_PyEval_SetProfile` of CPython 3.11, which is made for
+# threads of others), which takes itself away and waits. Where there is none, works do not pause.
+# A work that pauses may hold a lock that the loop wants, so each pause has an end of its own.
+
+
+_PROFILE: Final = getattr(ctypes.pythonapi, "_PyEval_SetProfile", None)
+CAN_PAUSE: Final = _PROFILE is not None and sys.version_info < (3, 12)
+
+
+def _pause_here(*_: object) -> int:
+    """Called in the thread of a work, wherever it is."""
+    try:
+        sys.setprofile(None)
+        if _here.gate is not None:
+            _here.gate.wait(MOST_PAUSE_SECONDS)
+    except WorkEnded:  # no exception goes through here: it is raised behind
+        _raise_in(threading.get_ident())
+    return 0
+
+
+_PROFILER: Final = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.py_object, ctypes.py_object, ctypes.c_int, ctypes.c_void_p
+)(_pause_here)
+_PROFILER_ADDRESS: Final = ctypes.cast(_PROFILER, ctypes.c_void_p)
+_thread_state: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_Get", ctypes.pythonapi))
+if _PROFILE is not None:
+    _PROFILE.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object)
+    _PROFILE.restype = ctypes.c_int
+
+
+def _pause(work: _Work) -> None:
+    """INVARIANT (living thread): a work forgets the state of its thread before the thread ends, and
+    between this look at it and the call the lock of Python is not given away."""
+    if CAN_PAUSE and _PROFILE is not None and (state := work.state) is not None:
+        _PROFILE(state, _PROFILER_ADDRESS, None)
+
+
+def _raise_in(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(WorkEnded))
+
+
+class Priority:
+    """Of the loop over its works: whether they pause now. Told every `PULSE_SECONDS` what time it
+    is, and how much processor time the loop has used. A loop that is late, or has worked, is
+    busy."""
+
+    __slots__ = ("_seen", "_since", "_used", "pauses")
+
+    def __init__(self, now: float, used: float) -> None:
+        self._seen, self._used = now, used
+        self._since = now
+        self.pauses = False
+
+    def look(self, now: float, used: float) -> bool:
+        """Whether works pause from now on."""
+        passed, worked = now - self._seen, used - self._used
+        self._seen, self._used = now, used
+        is_busy = worked > passed * BUSY_PART or passed > 3 * PULSE_SECONDS
+        if self.pauses:
+            changes = not is_busy or now - self._since >= MOST_PAUSE_SECONDS
+        else:
+            changes = is_busy and now - self._since >= LEAST_RUN_SECONDS
+        if changes:
+            self.pauses, self._since = not self.pauses, now
+        return self.pauses
+
+
 # --- Request work ------------------------------------------------------------
 #
 # Which steps of a request leave the event loop.
@@ -396,6 +568,9 @@ class _Beginner:
 
 LARGE_BYTES: Final = 32 << 10
 """Of JSON: what reading, checking and writing it takes is a few milliseconds."""
+
+SMALL_BYTES: Final = 512
+"""Of whatever it is."""
 
 YAML_WEIGHT: Final = 6
 """So many times as long takes a byte of YAML, or of protobuf at its worst."""
@@ -417,18 +592,31 @@ _KINDS: Final = 1_000
 
 
 _WEIGHTY: Final = ("yaml", "protobuf")
+_SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def is_large(request: HttpRequest) -> bool:
     """Whether what is to be read of the request may take long."""
     size = len(request.body)
-    if size * YAML_WEIGHT > LARGE_BYTES:
+    if size > SMALL_BYTES:
         if size > LARGE_BYTES:
             return True
         content_type = request.header("content-type")
         if any(one in content_type for one in _WEIGHTY):
+            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head
+        if not _is_json(request.body):
             return True
     return request.has_long_head
+
+
+def _is_json(body: bytes) -> bool:
+    """Whether it is JSON, and not nested deeply. To say what is wrong with it takes a thousand
+    times as long as this."""
+    try:
+        _SYNTAX.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def is_large_refusal(error: StatusError) -> bool:
@@ -441,12 +629,13 @@ def is_large_refusal(error: StatusError) -> bool:
 @dataclass(slots=True)
 class RequestWork:
     """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
-    whether what it has sent, or changes, is."""
+    whether what it has sent, or changes, is; `size` is what it holds in memory."""
 
     workers: Workers = field(default_factory=Workers)
     owner: str = ""
     is_large: bool = False
     spent: float = 0.0
+    size: int = 0
 
     async def aside(self, function: Callable[..., T], *args: object) -> T:
         """One work by itself, in a worker, with the whole budget. Raises as `step`."""
@@ -461,7 +650,8 @@ class RequestWork:
         left = REQUEST_SECONDS - self.spent
         if left <= 0:
             raise out_of_time()
-        made, spent = await self.workers.run(self.owner, functools.partial(function, *args), left)
+        called = functools.partial(function, *args)
+        made, spent = await self.workers.run(self.owner, called, left, self.size)
         self.spent += spent
         return made
 

@@ -4,7 +4,7 @@ Which kinds and fields there are, what is on by default, what is refused and in 
 it depends on the release, in nearly every module of this room. So the release is not handed from
 function to function. It is ambient, as the context of `decimal` is: a part of the work has one of
 its own (`answering_as`), which holds in that thread or task and in tasks that it begins.
-`docs/decisions/0045-releases.md` says why.
+`docs/decisions/0046-releases.md` says why.
 
 What is worked out from facts of a release is remembered for each (`per_release`).
 """

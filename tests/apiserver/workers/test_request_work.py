@@ -20,7 +20,9 @@ YAML = [("content-type", "application/yaml")]
 @pytest.mark.parametrize(
     ("request_", "large"),
     [
-        (HttpRequest("POST", "/", JSON, b" " * 10_000), False),
+        (HttpRequest("POST", "/", JSON, b"{}" + b" " * 10_000), False),
+        (HttpRequest("POST", "/", JSON, b"[" * 9_000), True),
+        (HttpRequest("POST", "/", JSON, b"[1" + b",1" * 5_000), True),
         (HttpRequest("POST", "/", YAML, b" " * 1_000), False),
         (HttpRequest("POST", "/", JSON, b" " * 100_000), True),
         (HttpRequest("POST", "/", YAML, b" " * 10_000), True),

@@ -18,8 +18,12 @@ from celadon.apiserver.http.http_connection import Connection, ConnectionLimits
 from celadon.apiserver.http_messages import Handler, PromptHandler
 
 BACKLOG: Final = 2048
-READING_AT_ONCE: Final = 4
-"""Connections that read much in one turn of the loop, a quarter of a megabyte each."""
+READING_AT_ONCE: Final = 1
+"""Connections that read much in one turn of the loop, a quarter of a megabyte each: whoever sends
+little waits for no more than that."""
+
+LOOKED_AT: Final = 8
+"""Connections that are looked at, on average, when one holds more and all hold too much."""
 
 _LOOK_SECONDS: Final = 0.01
 """Between two looks whether the last request has been answered."""
@@ -44,6 +48,9 @@ class HttpServer:
         self.is_ending = False
         self.held_bytes = 0
         self.has_recalled = False
+        self._unlooked = 0
+        """So many more times it is not looked who could give up something, since nobody could the
+        last time: what is held waits for us."""
         self._resting: deque[Connection] = deque()
         self._ready = ready
         self._tls = tls
@@ -85,12 +92,16 @@ class HttpServer:
     def make_room(self) -> None:
         """Those go whose clients have kept us waiting for longest: honest ones are quick."""
         held, most = self.held_bytes, self.limits.held_bytes
-        if held > most:
+        if held > most and self._unlooked > 0:
+            self._unlooked -= 1
+        elif held > most:
             waiting = [one for one in self.connections if one.keeps_waiting]
             for one in sorted(waiting, key=lambda one: one.waits_since):
                 if self.held_bytes <= most - most // 16:
                     break
                 one.give_up()
+            if self.held_bytes > most:
+                self._unlooked = len(self.connections) // LOOKED_AT
         if len(self.connections) > self.limits.connections:
             idle = [one for one in self.connections if not one.is_busy]
             idle.sort(key=lambda one: one.last_used)

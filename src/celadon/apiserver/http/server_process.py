@@ -64,8 +64,9 @@ if TYPE_CHECKING:
 # What a server process sets up once: its socket, its open files, its memory, its threads.
 
 
-GARBAGE: Final = 20_000
-"""New containers before a collection looks at them: those of some dozens of requests."""
+GARBAGE: Final = 2_000
+"""New containers before a collection looks at them: those of some requests. Nothing else happens
+while it looks; it looks at ten times as many each tenth time."""
 
 
 def open_listener(address: Address) -> socket.socket:
@@ -100,7 +101,7 @@ def settle_memory() -> None:
     """What has been loaded stays: it is not looked at again for what could be freed. A request
     leaves hundreds of objects behind, so that the usual 700 would mean a collection each."""
     gc.freeze()
-    gc.set_threshold(GARBAGE, 20, 50)
+    gc.set_threshold(GARBAGE, 10, 1_000)
     gc.enable()
 
 
