@@ -276,12 +276,6 @@ ALLOWED = {
         "celadon.apiserver.clientconfig.client_credentials",
         "asyncio.create_subprocess_exec",
     ): "the command of a kubeconfig that the user has named, as kubectl runs it",
-    ("celadon.apiserver.workers", "ctypes.PYFUNCTYPE"): "pauses a thread of ours",
-    ("celadon.apiserver.workers", "ctypes.c_int"): "pauses a thread of ours",
-    ("celadon.apiserver.workers", "ctypes.c_void_p"): "pauses a thread of ours",
-    ("celadon.apiserver.workers", "ctypes.cast"): "pauses a thread of ours",
-    ("celadon.apiserver.workers", "ctypes.pythonapi"): "pauses a thread of ours: "
-    "`_PyEval_SetProfile`, `PyThreadState_Get`",
     ("celadon.apiserver.workers", "ctypes.c_ulong"): "ends the work of a thread of ours",
     ("celadon.apiserver.workers", "ctypes.py_object"): "ends the work of a thread of ours",
     (

@@ -42,7 +42,10 @@ class _TooLong(BaseException):
 class Coverage(Protocol):
     """Tells which inputs lead somewhere."""
 
-    branches: int
+    @property
+    def branches(self) -> int:
+        """How many ways are known."""
+        ...
 
     def tried(self, reader: ByteReader, data: bytes) -> tuple[str, bool]:
         """What is wrong, and whether the input took a branch as none did before."""
@@ -157,10 +160,10 @@ class FastSearch:
         try:
             if sys.version_info < (3, 12):
                 self._search(SampledLines(), inputs, until)
-                return
-            branches = MonitoredBranches()
-            with branches.watching():
-                self._search(branches, inputs, until)
+            else:
+                branches = MonitoredBranches()
+                with branches.watching():
+                    self._search(branches, inputs, until)
         finally:
             signal.signal(signal.SIGVTALRM, before)
 

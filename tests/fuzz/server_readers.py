@@ -52,7 +52,7 @@ def _requests_of(unread: bytearray, pieces: int) -> list[tuple[object, ...]]:
     heads, found = HeadReader(), list[tuple[object, ...]]()
     coming, unread = unread, bytearray()
     step = max(1, -(-len(coming) // pieces))
-    head, body, content = None, None, bytearray()
+    head, body, content, target = None, None, bytearray(), None
     for start in range(0, len(coming), step):
         unread += coming[start : start + step]
         try:

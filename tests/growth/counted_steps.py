@@ -37,7 +37,7 @@ class Steps:
             yield
         finally:
             sys.settrace(before)
-            threading.settrace(before)  # type: ignore[arg-type]  # None is none, as it says
+            threading.settrace(before)
 
 
 def steps_of(work: Callable[[], object]) -> int:

@@ -9,7 +9,6 @@ import contextvars
 import ctypes
 import functools
 import queue
-import sys
 import threading
 import time
 from collections import deque
@@ -41,8 +40,6 @@ class _Here(threading.local):
     """Of each thread: the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
-    gate: threading.Event | None = None
-    """Closed while works of this loop pause."""
 
 
 _here = _Here()
@@ -134,18 +131,6 @@ MOST_ACCOUNTS: Final = 10_000
 _LOOK_SECONDS: Final = 0.05
 
 
-PULSE_SECONDS: Final = 0.001
-"""Between two looks whether the loop is busy, while something works."""
-
-BUSY_PART: Final = 0.2
-"""Of the time between two looks: a loop that has worked for so much of it is busy."""
-
-MOST_PAUSE_SECONDS: Final = 0.02
-"""A work rests for so long at most, and then goes on for `LEAST_RUN_SECONDS`."""
-
-LEAST_RUN_SECONDS: Final = 0.003
-
-
 class WorkEnded(BaseException):
     """Raised inside a work that has to end. No `except Exception` keeps it."""
 
@@ -170,12 +155,10 @@ class _Work:
         "began",
         "function",
         "future",
-        "gate",
         "is_over",
         "owner",
         "size",
         "spent",
-        "state",
         "thread",
     )
 
@@ -196,9 +179,6 @@ class _Work:
         self.size = size
         self.future: asyncio.Future[Any] | None = future
         self.thread: threading.Thread | None = None
-        self.state: int | None = None
-        """Of its thread, as CPython has it, while it works."""
-        self.gate: threading.Event | None = None
         self.began = False
         self.is_over = False
         self.spent = 0.0
@@ -208,7 +188,9 @@ class _Work:
         thread = self.thread
         if thread is None or thread.ident is None or self.is_over or not self.began:
             return
-        _raise_in(thread.ident)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
+        )
 
     def used(self) -> float:
         """Processor time until now."""
@@ -251,9 +233,6 @@ class Workers:
         """When the last work began."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._gate = threading.Event()
-        self._gate.set()
-        self._priority: Priority | None = None
         self._beginner = _Beginner()
 
     async def run(
@@ -305,15 +284,11 @@ class Workers:
                 continue
             waiting = self._waiting.pop(owner)
             work = waiting.popleft()
-            work.gate = self._gate
             if waiting:
                 self._waiting[owner] = waiting  # behind all others
             self._working[owner] = work
             self._begun_at = now
             self._beginner.begin(work, self._loop, self._over)
-            if self._priority is None and CAN_PAUSE:
-                self._priority = Priority(now, time.thread_time())
-                self._loop.call_later(PULSE_SECONDS, self._pulse)
         if self._timer is None and (self._working or self._waiting):
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
 
@@ -343,24 +318,6 @@ class Workers:
             if work.used() > min(work.allowed, left):
                 work.end()
         self._begin_some()
-
-    def _pulse(self) -> None:
-        """As long as something works."""
-        assert self._loop is not None
-        assert self._priority is not None
-        was = self._priority.pauses
-        pauses = self._priority.look(self._loop.time(), time.thread_time())
-        if not self._working:
-            self._priority = None
-            self._gate.set()
-            return
-        if pauses and not was:
-            self._gate.clear()
-            for work in self._working.values():
-                _pause(work)
-        elif was and not pauses:
-            self._gate.set()
-        self._loop.call_later(PULSE_SECONDS, self._pulse)
 
     def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """In the loop, when a thread is done."""
@@ -408,18 +365,14 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
     try:
         try:
             belong_to(loop)
-            _here.gate = work.gate
-            work.state = _thread_state()
             work.began = True
             made = work.function()
         except BaseException as error:  # noqa: BLE001  it is for who waits
-            work.state = None
             _let_go(error)
             _tell(work, loop, done, None, error)
         else:
             _tell(work, loop, done, made, None)
     except WorkEnded as error:
-        work.state = None
         _let_go(error)
         _tell(work, loop, done, None, error)
 
@@ -442,7 +395,6 @@ def _tell(
     made: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
-    work.state = None
     work.spent = time.thread_time()
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, work, made, error)
@@ -482,80 +434,6 @@ class _Beginner:
                 _tell(work, loop, done, None, error)
             else:
                 work.thread = thread
-
-
-# --- Priority ----------------------------------------------------------------
-#
-# The loop goes first: works pause while it is busy.
-#
-# Python's lock is given to its threads in turn, so that a loop that is busy beside one work has
-# half of the time. A work that pauses waits for something else than this lock, and leaves it to the
-# loop. It may be anywhere in its function, and pauses where it calls the next one: the loop gives
-# its thread a function for profiling (`_PyEval_SetProfile` of CPython 3.11, which is made for
-# threads of others), which takes itself away and waits. Where there is none, works do not pause.
-# A work that pauses may hold a lock that the loop wants, so each pause has an end of its own.
-
-
-_PROFILE: Final = getattr(ctypes.pythonapi, "_PyEval_SetProfile", None)
-CAN_PAUSE: Final = _PROFILE is not None and sys.version_info < (3, 12)
-
-
-def _pause_here(*_: object) -> int:
-    """Called in the thread of a work, wherever it is."""
-    try:
-        sys.setprofile(None)
-        if _here.gate is not None:
-            _here.gate.wait(MOST_PAUSE_SECONDS)
-    except WorkEnded:  # no exception goes through here: it is raised behind
-        _raise_in(threading.get_ident())
-    return 0
-
-
-_PROFILER: Final = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.py_object, ctypes.py_object, ctypes.c_int, ctypes.c_void_p
-)(_pause_here)
-_PROFILER_ADDRESS: Final = ctypes.cast(_PROFILER, ctypes.c_void_p)
-_thread_state: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_Get", ctypes.pythonapi))
-if _PROFILE is not None:
-    _PROFILE.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object)
-    _PROFILE.restype = ctypes.c_int
-
-
-def _pause(work: _Work) -> None:
-    """INVARIANT (living thread): a work forgets the state of its thread before the thread ends, and
-    between this look at it and the call the lock of Python is not given away."""
-    if CAN_PAUSE and _PROFILE is not None and (state := work.state) is not None:
-        _PROFILE(state, _PROFILER_ADDRESS, None)
-
-
-def _raise_in(thread: int) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(WorkEnded))
-
-
-class Priority:
-    """Of the loop over its works: whether they pause now. Told every `PULSE_SECONDS` what time it
-    is, and how much processor time the loop has used. A loop that is late, or has worked, is
-    busy."""
-
-    __slots__ = ("_seen", "_since", "_used", "pauses")
-
-    def __init__(self, now: float, used: float) -> None:
-        self._seen, self._used = now, used
-        self._since = now
-        self.pauses = False
-
-    def look(self, now: float, used: float) -> bool:
-        """Whether works pause from now on."""
-        passed, worked = now - self._seen, used - self._used
-        self._seen, self._used = now, used
-        is_busy = worked > passed * BUSY_PART or passed > 3 * PULSE_SECONDS
-        if self.pauses:
-            changes = not is_busy or now - self._since >= MOST_PAUSE_SECONDS
-        else:
-            changes = is_busy and now - self._since >= LEAST_RUN_SECONDS
-        if changes:
-            self.pauses, self._since = not self.pauses, now
-        return self.pauses
 
 
 # --- Request work ------------------------------------------------------------

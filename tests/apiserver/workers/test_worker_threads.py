@@ -139,64 +139,6 @@ def test_what_waits_of_a_user_has_a_bound_in_bytes(monkeypatch: pytest.MonkeyPat
     asyncio.run(run())
 
 
-class Gate(threading.Event):
-    """Tells when somebody waits."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reached = threading.Event()
-
-    def wait(self, _: float | None = None) -> bool:
-        self.reached.set()
-        return super().wait(60)
-
-
-@pytest.mark.skipif(not worker_threads.CAN_PAUSE, reason="CPython 3.11 can")
-def test_a_work_pauses_wherever_it_is() -> None:
-    counts, ends = [0], threading.Event()
-
-    def count() -> None:
-        counts[0] += 1
-
-    def work() -> None:
-        while not ends.is_set():
-            count()
-
-    async def run() -> None:
-        workers, gate = Workers(), Gate()
-        workers._gate = gate
-        workers._priority = worker_threads.Priority(0.0, 0.0)  # nobody else closes the gate
-        task = asyncio.create_task(workers.run("alice", work))
-        while not counts[0]:
-            await asyncio.sleep(0)
-        worker_threads._pause(workers._working["alice"])
-        assert gate.reached.wait(60)
-        before = counts[0]
-        await asyncio.sleep(0)
-        assert counts[0] == before
-        gate.set()
-        ends.set()
-        await task
-        assert counts[0] >= before
-
-    asyncio.run(run())
-
-
-def test_works_pause_while_the_loop_is_busy_but_not_for_ever() -> None:
-    pulse, most = worker_threads.PULSE_SECONDS, worker_threads.MOST_PAUSE_SECONDS
-    priority, now, used = worker_threads.Priority(0.0, 0.0), 0.0, 0.0
-    pauses = []
-    for _ in range(int((most + worker_threads.LEAST_RUN_SECONDS) / pulse) + 3):
-        now, used = now + pulse, used + pulse
-        pauses.append(priority.look(now, used))
-    assert not pauses[0]
-    assert True in pauses
-    assert False in pauses[pauses.index(True) :]
-    priority = worker_threads.Priority(0.0, 0.0)
-    assert priority.look(100 * pulse, 0.0)  # the loop comes late
-    assert not priority.look(101 * pulse, 0.0)  # and has nothing to do
-
-
 def test_a_user_has_one_worker() -> None:
     together: list[int] = []
 

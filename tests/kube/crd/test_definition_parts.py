@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.crd.definition_parts import APPROVAL, Demands, approval_errors
 from celadon.kube.crd.definition_validation import definition_errors
-from celadon.kube.library.releases import environment
+from celadon.kube.library.environments import environment
 
 Json = dict[str, Any]
 SCHEMA: Json = {

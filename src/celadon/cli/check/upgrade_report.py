@@ -22,7 +22,7 @@ from celadon.cli.check.policy_set import policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
 from celadon.kube import JsonObject
-from celadon.kube.registry.patching.patch_making import patch_between
+from celadon.kube.registry import patch_between
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
