@@ -395,14 +395,13 @@ def decode_object(
     return Decoded(entry.typed(clean), clean, tuple(strict_field_errors(Document(document), gvk)))
 
 
-_VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
-"""Of the kinds of this group, what is best first."""
-
-
 def struct_of(kind: str, version: str) -> GroupVersionKind:
     """The kind whose Go struct reads it: for a version that the release does not serve, its best
     one; all have the same fields."""
-    every = (GroupVersionKind(ADMISSION_REGISTRATION, one, kind) for one in (version, *_VERSIONS))
+    every = (
+        GroupVersionKind(ADMISSION_REGISTRATION, one, kind)
+        for one in (version, *registration.VERSIONS)
+    )
     return next(
         (gvk for gvk in every if codec_for(gvk) is not None),
         GroupVersionKind(ADMISSION_REGISTRATION, version, kind),
