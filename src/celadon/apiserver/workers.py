@@ -246,10 +246,8 @@ class Workers:
         in memory. Raises what it raises, StatusError 504 when it was ended, TooMuchWork."""
         loop = self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(owner, deque())
-        if waiting and (
-            len(waiting) >= MOST_WAITING
-            or size + sum(one.size for one in waiting) > MOST_WAITING_BYTES
-        ):
+        held = size + sum(one.size for one in waiting)
+        if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
             raise TooMuchWork
         future: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)

@@ -5,6 +5,7 @@
         OtherKind                 writes               a mutation has made another kind of it
       MalformedText             here                 a text that is not what it should be
         ApiVersionError           names                `apps/v1`
+        BadFeatureGates           resources            `--feature-gates`
         Base64Error               go.go_base64
         DerError                  warnings             ASN.1 of keys and certificates
         DurationError             go.go_duration       `1h30m`

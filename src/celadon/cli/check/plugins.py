@@ -45,6 +45,7 @@ from celadon.kube.resources import (
     DEFAULT_PLUGINS,
     PLUGINS,
     UnusablePlugins,
+    default_plugins,
     enabled_plugins,
     known_resources,
 )
@@ -96,7 +97,8 @@ class PluginChoice:
 
     def over(self, own: PluginChoice) -> PluginChoice:
         """Another choice, with what this one changes of the defaults changed there too."""
-        more, fewer = self.names - DEFAULT_PLUGINS, DEFAULT_PLUGINS - self.names
+        usual = default_plugins()
+        more, fewer = self.names - usual, usual - self.names
         return replace(own, names=(own.names | more) - fewer)
 
     @property
@@ -132,7 +134,7 @@ def plugin_choice(
     )
     configured = frozenset[str]() if settings is None else settings.configured
     names = enabled_plugins(more, fewer, configured)
-    missing = EXTENSIONS - names
+    missing = (EXTENSIONS & default_plugins()) - names
     if missing:
         name = min(missing)
         raise UnusablePlugins(f"`{name}` cannot be disabled: leave out its policies or webhooks")

@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.cli.check.check_options import CheckInputs, chosen_policies
 from celadon.cli.check.check_report import ObjectResult, Place, PolicyError, Report
 from celadon.cli.check.check_run import check
-from celadon.cli.check.object_judging import Judged
+from celadon.cli.check.object_judging import Judged, Settings
 from celadon.cli.check.policy_set import policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem
@@ -142,16 +142,22 @@ def compared(
     given: CheckInputs,
     releases: Sequence[str],
     names: Sequence[str],
+    settings_of: Callable[[str], Settings],
     step: Callable[[int], None],
 ) -> UpgradeReport:
-    """Judges everything under each release, by the policies of these names, or by all. `step` is
-    told how many objects are done."""
+    """Judges everything under each release, by the policies of these names, or by all.
+    `settings_of` gives the settings under a release, `step` is told how many objects are done."""
     subjects: dict[_Key, _Subject] = {}
     problems: list[Counter[Problem]] = []
     reports = []
     for release in releases:
         with answering_as(release):
-            report = _judged(given, release, names, subjects, step)
+            inputs = CheckInputs(
+                given.manifests,
+                chosen_policies(policy_sets(given.manifests, release), names),
+                settings_of(release),
+            )
+            report = _judged(inputs, release, subjects, step)
         reports.append(report)
         problems.append(Counter(report.problems))
     common = Counter(problems[0])
@@ -171,9 +177,8 @@ def compared(
 
 
 def _judged(
-    given: CheckInputs,
+    inputs: CheckInputs,
     release: str,
-    names: Sequence[str],
     subjects: dict[_Key, _Subject],
     step: Callable[[int], None],
 ) -> Report:
@@ -182,11 +187,6 @@ def _judged(
     def look(judged: Judged) -> None:
         stored.append((judged.result, judged.asked.request.object))
 
-    inputs = CheckInputs(
-        given.manifests,
-        chosen_policies(policy_sets(given.manifests, release), names),
-        replace(given.settings, version=release),
-    )
     report = check(inputs, step, look)
     objects = {id(result): obj for result, obj in stored}
     seen: Counter[tuple[str, int, str]] = Counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
@@ -15,6 +16,7 @@ from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:
     from celadon.cli.check.check_options import CheckInputs
+    from celadon.cli.check.object_judging import Settings
 
 DESCRIPTION: Final = """\
 Judge manifests by ValidatingAdmissionPolicies, as kube-apiserver would, after
@@ -140,9 +142,15 @@ def _compare(
     progress: output.Progress,
 ) -> Exit:
     """What releases do not agree on."""
+    from celadon.cli.check.check_options import judging_settings
     from celadon.cli.check.upgrade_report import compared
 
-    report = compared(given, releases, options.policy, progress.started("objects checked:"))
+    def settings_of(release: str) -> Settings:
+        options.kubernetes_version = release
+        return replace(judging_settings(options), now=given.settings.now)
+
+    step = progress.started("objects checked:")
+    report = compared(given, releases, options.policy, settings_of, step)
     progress.done()
     output.show(
         report,
