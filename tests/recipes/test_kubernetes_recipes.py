@@ -11,6 +11,7 @@ from tests.recipes.copied import Copy
 pytestmark = pytest.mark.thorough
 
 RELEASES = "src/celadon/kube/library/environments.py"
+LATEST = "src/celadon/kube/releases.py"
 LAST_BLOCK = "    Block((1, 34), libraries=(lists.library(3),)),\n"
 
 TALLIES = '''\
@@ -60,7 +61,7 @@ def test_a_function(copy: Copy) -> None:
 
 def test_a_release(copy: Copy) -> None:
     copy.replace(
-        RELEASES, "LATEST_RELEASE: Final[Minor] = (1, 37)", "LATEST_RELEASE: Final[Minor] = (1, 38)"
+        LATEST, "LATEST_RELEASE: Final[Minor] = (1, 37)", "LATEST_RELEASE: Final[Minor] = (1, 38)"
     )
     copy.replace(RELEASES, "    comprehensions,\n", "    comprehensions,\n    encoders,\n")
     copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 38), libraries=(encoders.LIBRARY,)),\n")
