@@ -7,7 +7,7 @@ first test of a group takes the time of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 
 import pytest
@@ -30,6 +30,13 @@ def as_parameter(scenario: Scenario) -> object:
     return pytest.param(scenario, id=scenario.name, marks=marks)
 
 
+def replayed(group: Sequence[Scenario], ca_bundle: str | None) -> dict[str, list[str]]:
+    """By the name of each scenario of a group, what differs on a new server."""
+    paths, jobs = [one.path for one in group], group[0].group.jobs
+    found = replayed_together(paths, jobs, ca_bundle)
+    return {one.name: wrong for one, (_, wrong) in zip(group, found, strict=True)}
+
+
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
     """By the name of a group, what differs in each of its selected scenarios."""
@@ -43,9 +50,13 @@ def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
             group = [one for one in selected if one.group.name == name]
             with hook_server() if group[0].group.has_hooks else nullcontext() as authority:
                 ca_bundle = None if authority is None else bundle(authority)
-                paths, jobs = [one.path for one in group], group[0].group.jobs
-                found = list(replayed_together(paths, jobs, ca_bundle))
-            done[name] = {one.name: wrong for one, (_, wrong) in zip(group, found, strict=True)}
+                found = replayed(group, ca_bundle)
+                # Entries of managedFields stand in another order, here and upstream, where two
+                # writes fall into different seconds. Nobody knows when, so it is tried once more.
+                odd = [one for one in group if found[one.name] and one.name not in KNOWN]
+                if odd:
+                    found |= replayed(odd, ca_bundle)
+            done[name] = found
         return done[name]
 
     return of_group

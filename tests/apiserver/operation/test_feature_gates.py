@@ -9,7 +9,11 @@ from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.operation.runtime_config import feature_gates
 from celadon.kube.resources.feature_gates import ALPHA, BETA, FeatureGate, gates_of
 from celadon.kube.schemas import schema_packs
-from celadon.kube.validation import ON_SINCE
+from celadon.kube.validation.field_checks import (
+    CONSUMABLE_CAPACITY,
+    RELAXED_SERVICE_NAMES,
+    STRICT_ADDRESSES,
+)
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running
 
@@ -105,9 +109,9 @@ def test_defaulting_and_validation_take_the_same_gates_to_be_on() -> None:
     pack = schema_packs.load("defaults")
     assert pack["gates"] == {name: KNOWN[name].on for name in pack["gates"]}
     assert set(pack["allBeta"]) <= _off(BETA)
-    for name, (major, minor) in ON_SINCE.items():
-        assert gates_of(f"{major}.{minor}")[name].on
-        assert not gates_of(f"{major}.{minor - 1}")[name].on
+    for name in (CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, STRICT_ADDRESSES):
+        assert gates_of("1.36")[name].on
+        assert not gates_of("1.35")[name].on
 
 
 def test_a_gate_changes_what_is_filled_in() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from celadon.cli.check import object_judging
 from celadon.cli.check.upgrade_report import FieldChange, field_changes
 from celadon.cli.main import main
+from celadon.kube.releases import current_release
 
 POD = """\
 apiVersion: v1
@@ -88,6 +91,8 @@ def test_a_range_that_goes_back(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     [
         ({"a": 1}, {"a": 1}, []),
         ({"a": [{"b": 1}]}, {"a": [{}]}, [FieldChange("a[0].b", 1, None)]),
+        ({"a": [1, 2]}, {"a": [2]}, [FieldChange("a", [1, 2], [2])]),
+        ({"a": None}, {}, []),
         ({}, {"x.y/z": 1}, [FieldChange("[x.y/z]", None, 1)]),
         ({"metadata": {"creationTimestamp": None}}, {"metadata": {}}, []),
         (
@@ -106,3 +111,18 @@ def test_changes_of_fields(
 def test_what_is_lost() -> None:
     assert FieldChange("a", 1, None).is_lost
     assert not FieldChange("a", None, 1).is_lost
+
+
+def test_a_defect_of_ours_is_no_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real: Callable[..., object] = vars(object_judging)["ask"]
+
+    def ask(*given: object) -> object:
+        if current_release() == "1.35":
+            raise RuntimeError("broken")
+        return real(*given)
+
+    monkeypatch.setattr(object_judging, "ask", ask)
+    assert main(asked(tmp_path, POD, "1.34..1.36")) == 70
+    assert "broken" in capsys.readouterr().err

@@ -98,16 +98,12 @@ def _known_keys() -> frozenset[str]:
 
 
 def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, bool]:
-    """The gates that are not as by default in a release, or not as in `DEFAULT_VERSION`, whose
-    defaults hold wherever releases make no difference. Raises ValueError, in upstream's words;
+    """The gates that are not as by default in a release. Raises ValueError, in upstream's words;
     VersionError."""
     parse_version(version)
-    known, usual = gates_of(version), gates_of(DEFAULT_VERSION)
-    return {
-        name: value
-        for name, value in sorted(said_gates(text, version).items())
-        if any(value != gates[name].on for gates in (known, usual) if name in gates)
-    }
+    known = gates_of(version)
+    said = said_gates(text, version)
+    return {name: value for name, value in sorted(said.items()) if value != known[name].on}
 
 
 # --- Admission file ----------------------------------------------------------

@@ -14,7 +14,7 @@ from celadon.cli.check.notices import Coverage
 from celadon.cli.check.plugin_setting import unasked_plugins
 from celadon.cli.check.plugins import PluginChoice, Unasked
 from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.records import dataclass
 
 # --- Audit findings ----------------------------------------------------------
@@ -249,10 +249,8 @@ class AuditReport:
     def exit(self) -> Exit:
         """The worst of what happened: a defect of ours, then unreadable input, then policies that
         are broken or could not be evaluated, then violations."""
-        if any(problem.is_internal for problem in self.problems):
-            return Exit.INTERNAL
         if self.problems:
-            return Exit.USAGE
+            return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):
             return Exit.POLICY
         if self.fail_on is FailOn.NEVER:

@@ -26,7 +26,7 @@ from celadon.cli.check.policy_set import Placed, PolicySets, policy_sets
 from celadon.cli.check.webhook_documents import WebhookDocuments
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.kube import metadata
 from celadon.records import dataclass
 
@@ -344,10 +344,8 @@ class BootstrapReport:
     @property
     def exit(self) -> Exit:
         """The worst of what happened, as for an audit."""
-        if any(problem.is_internal for problem in self.problems):
-            return Exit.INTERNAL
         if self.problems:
-            return Exit.USAGE
+            return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):
             return Exit.POLICY
         return Exit.DENIED if self.level >= self.fail_on else Exit.OK

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.records import dataclass
 
 
@@ -328,10 +328,8 @@ class Report:
     def exit(self) -> Exit:
         """The worst of what happened: a defect of ours, then unreadable input, then broken
         policies, then denials."""
-        if any(problem.is_internal for problem in self.problems):
-            return Exit.INTERNAL
         if self.problems:
-            return Exit.USAGE
+            return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):
             return Exit.POLICY
         if any(result.has_error for result in self.objects):

@@ -8,7 +8,9 @@ fields a later one does not keep.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -20,9 +22,8 @@ from celadon.cli.check.check_run import check
 from celadon.cli.check.object_judging import Judged, Settings
 from celadon.cli.check.policy_set import policy_sets
 from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.kube import JsonObject
-from celadon.kube.registry import patch_between
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
@@ -92,7 +93,7 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class UpgradeReport:
     """`releases` are those that were asked, the oldest first; `objects` counts what each judged.
-    `problems` are inputs that no release could read."""
+    `problems` are inputs that no release could read, and defects of ours."""
 
     releases: tuple[str, ...]
     objects: int = 0
@@ -110,10 +111,8 @@ class UpgradeReport:
     @property
     def exit(self) -> Exit:
         """A defect of ours, then unreadable input, then what stands in the way."""
-        if any(problem.is_internal for problem in self.problems):
-            return Exit.INTERNAL
         if self.problems:
-            return Exit.USAGE
+            return exit_of(self.problems)
         if self.unsafe or (self.strict and self.differences):
             return Exit.DENIED
         if self.fail_on_warning and any(one.has_new_warnings for one in self.differences):
@@ -160,17 +159,18 @@ def compared(
             report = _judged(inputs, release, subjects, step)
         reports.append(report)
         problems.append(Counter(report.problems))
-    common = Counter(problems[0])
-    for one in problems[1:]:
-        common &= one
-    _add_unserved(subjects, releases, problems, common)
+    common = functools.reduce(operator.and_, problems)
+    defects = Counter[Problem]()
+    for release, found in zip(releases, problems, strict=True):
+        defects |= Counter(one for one in found if one.is_internal)
+        _add_unserved(subjects, release, found - common - defects)
     settings = given.settings
     return UpgradeReport(
         tuple(releases),
         max(len(one.objects) for one in reports),
         max(one.policies for one in reports),
         tuple(_differences(subjects.values(), releases)),
-        tuple(common),
+        tuple(common | defects),
         settings.strict,
         settings.fail_on_warning,
     )
@@ -233,73 +233,51 @@ def _without_name(result: ObjectResult, text: str) -> str:
     return text.replace(result.name, f"{result.created_by.title.rpartition('/')[2]}-…")
 
 
-def field_changes(before: JsonObject, after: JsonObject) -> Iterator[FieldChange]:
-    """What is different in a later release; nothing and null are the same."""
-    for operation in patch_between(before, after):
-        path = operation["path"]
-        old, new = _at(before, path), operation.get("value")
-        if old != new and not (_is_time_of_creation(path) and new is None):
-            yield FieldChange(_dotted(path), old, new)
+def field_changes(before: object, after: object, path: str = "") -> Iterator[FieldChange]:
+    """What is different in a later release; nothing and null are the same. Lists of different
+    lengths are different as a whole."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            yield from field_changes(before.get(key), after.get(key), _member(path, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from field_changes(old, new, f"{path}[{number}]")
+    elif before != after and not (after is None and path.endswith(_TIME_OF_CREATION)):
+        yield FieldChange(path, before, after)
 
 
-def _is_time_of_creation(path: str) -> bool:
-    """Releases before 1.34 write it as null where there is none."""
-    return path.endswith("/metadata/creationTimestamp")
+_TIME_OF_CREATION: Final = "metadata.creationTimestamp"
+"""Releases before 1.34 write it into templates, too."""
 
 
-def _steps(path: str) -> list[str]:
-    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
-
-
-def _at(value: Any, path: str) -> Any:  # noqa: ANN401 - JSON
-    for part in _steps(path):
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value
-
-
-def _dotted(path: str) -> str:
-    made = ""
-    for part in _steps(path):
-        plain = part.replace("_", "").replace("-", "").isalnum()
-        made += f"[{part}]" if part.isdecimal() or not plain else f".{part}" if made else part
-    return made
+def _member(path: str, key: str) -> str:
+    if not key.replace("_", "").replace("-", "").isalnum():
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key
 
 
 def _add_unserved(
-    subjects: dict[_Key, _Subject],
-    releases: Sequence[str],
-    problems: Sequence[Counter[Problem]],
-    common: Counter[Problem],
+    subjects: dict[_Key, _Subject], release: str, problems: Iterable[Problem]
 ) -> None:
-    """Documents that some releases cannot judge, because they do not know the kind."""
-    for release, found in zip(releases, problems, strict=True):
-        for problem in found - common:
-            place = Place(problem.file, problem.line)
-            same = [
-                one for one in subjects.values() if one.place.file == problem.file and one.answers
-            ]
-            subject = next(
-                (one for one in same if _is_in(problem, one, same)),
-                None,
-            )
-            if subject is None:
-                key = (problem.file, problem.line, 0, problem.message)
-                subject = subjects.setdefault(key, _Subject(place, problem.message))
-            help = f" ({problem.help})" if problem.help else ""
-            subject.answers[release] = Answer(
-                NOT_SERVED, is_refused=True, message=f"{problem.message}{help}"
-            )
+    """Documents that a release cannot judge and another one can, because it knows the kind."""
+    for problem in problems:
+        key = (problem.file, problem.line, 0, problem.message)
+        subject = _subject_at(subjects.values(), problem) or subjects.setdefault(
+            key, _Subject(Place(problem.file, problem.line), problem.message)
+        )
+        hint = f" ({problem.help})" if problem.help else ""
+        message = f"{problem.message}{hint}"
+        subject.answers[release] = Answer(NOT_SERVED, is_refused=True, message=message)
 
 
-def _is_in(problem: Problem, subject: _Subject, others: Sequence[_Subject]) -> bool:
-    """Whether a problem is that of a document: the last that begins before its line."""
-    begins = [one.place.line for one in others if one.place.line <= problem.line]
-    return bool(begins) and subject.place.line == max(begins)
+def _subject_at(subjects: Iterable[_Subject], problem: Problem) -> _Subject | None:
+    """The document that a problem is about: the last of its file that begins before its line."""
+    above = (
+        one
+        for one in subjects
+        if one.answers and one.place.file == problem.file and one.place.line <= problem.line
+    )
+    return max(above, key=lambda one: one.place.line, default=None)
 
 
 def _differences(subjects: Iterable[_Subject], releases: Sequence[str]) -> Iterator[Difference]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from celadon.admission.lint import Severity
 from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.records import dataclass
 
 LEVELS: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -67,8 +67,6 @@ class LintReport:
     @property
     def exit(self) -> Exit:
         """A defect of ours goes before unreadable input, and that before findings."""
-        if any(problem.is_internal for problem in self.problems):
-            return Exit.INTERNAL
         if self.problems:
-            return Exit.USAGE
+            return exit_of(self.problems)
         return Exit.DENIED if any(map(self.count, self.failing)) else Exit.OK

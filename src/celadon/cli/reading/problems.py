@@ -6,6 +6,9 @@ position and the help apart from the message.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from celadon.cli.exits import Exit
 from celadon.records import dataclass
 
 
@@ -33,3 +36,11 @@ class Problem:
         """`file:line: message (help)`."""
         help = f" ({self.help})" if self.help else ""
         return f"{self.position()}: {self.message}{help}"
+
+
+def exit_of(problems: Iterable[Problem]) -> Exit:
+    """What a run ends with on their account: a defect of ours goes before unreadable input."""
+    found = list(problems)
+    if any(one.is_internal for one in found):
+        return Exit.INTERNAL
+    return Exit.USAGE if found else Exit.OK

@@ -14,7 +14,7 @@ from typing import Final
 from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.plugins import Unasked
 from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, exit_of
 from celadon.records import dataclass
 
 EXAMPLES: Final = 3
@@ -144,10 +144,8 @@ class ReplayReport:
     def exit(self) -> Exit:
         """The worst of what happened, as for an audit."""
         findings = self.findings
-        if any(problem.is_internal for problem in findings.problems):
-            return Exit.INTERNAL
         if findings.problems:
-            return Exit.USAGE
+            return exit_of(findings.problems)
         if self.policy_errors or (self.strict and self.notices):
             return Exit.POLICY
         return Exit.DENIED if findings.denied else Exit.OK

@@ -8,7 +8,7 @@ of.
 """
 
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
-from celadon.kube.validation.field_checks import NEGATIVE, ON_SINCE
+from celadon.kube.validation.field_checks import NEGATIVE
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_meta_of_update,
@@ -20,7 +20,6 @@ from celadon.kube.validation.validated_kinds import validate_create, validate_up
 
 __all__ = [
     "NEGATIVE",
-    "ON_SINCE",
     "Naming",
     "conditions",
     "http_path",

@@ -13,7 +13,8 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import DEFAULT, parse_version
+from celadon.kube.releases import DEFAULT, current_release
+from celadon.kube.resources.feature_gates import is_gate_on
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]
@@ -164,29 +165,20 @@ RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 SELINUX_MOUNT: Final = "SELinuxMount"
 
-ON_SINCE: Final[Mapping[str, tuple[int, int]]] = {
-    CONSUMABLE_CAPACITY: (1, 36),
-    RELAXED_SERVICE_NAMES: (1, 36),
-    STRICT_ADDRESSES: (1, 36),
-}
-"""The release from which on a gate is on by default."""
-OFF: Final = frozenset({SELINUX_MOUNT})
-"""Gates that are off by default in all releases."""
+GATES: Final = (CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES)
+"""All that validation asks for."""
 
 
 @functools.lru_cache(maxsize=64)
 def default_gates(version: str = DEFAULT) -> frozenset[str]:
-    """Those that are on in a release if nobody says otherwise. Raises VersionError."""
-    release = parse_version(version)
-    return frozenset(gate for gate, first in ON_SINCE.items() if release >= first)
+    """Those that are on in a release if nobody says otherwise."""
+    return frozenset(gate for gate in GATES if is_gate_on(gate, version))
 
 
 def gates_on(version: str, said: Mapping[str, bool]) -> frozenset[str]:
-    """The same with what was said of single gates. Raises VersionError."""
+    """The same with what was said of single gates."""
     on = default_gates(version)
-    if not said:
-        return on
-    return frozenset(gate for gate in (*ON_SINCE, *OFF) if said.get(gate, gate in on))
+    return frozenset(gate for gate in GATES if said.get(gate, gate in on)) if said else on
 
 
 def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
@@ -194,10 +186,12 @@ def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
     return (replace(error, gate=gate) for error in errors)
 
 
-def holding(errors: Iterable[FieldError], gates: frozenset[str]) -> list[FieldError]:
-    """The complaints that count with these gates on, as far as a refusal shows them."""
+def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[FieldError]:
+    """The complaints that count with these gates on, or with those of the current release, as far
+    as a refusal shows them."""
+    on = default_gates(current_release()) if gates is None else gates
     return fieldpath.as_many_as_fit(
-        error for error in errors if not error.gate or _holds(error.gate, gates)
+        error for error in errors if not error.gate or _holds(error.gate, on)
     )
 
 

@@ -1,19 +1,19 @@
 """Which kind is validated by what, and the ways to ask.
 
-All take objects as validating admission sees them, and the feature gates that are on. A kind that
-is not in the table has no complaints here: custom resources, and kinds that other rooms validate.
+All take objects as validating admission sees them, and the feature gates that are on; None is those
+of the current release. A kind that is not in the table has no complaints here: custom resources,
+and kinds that other rooms validate.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Final
 
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
-from celadon.kube.validation.field_checks import METADATA, Errors, default_gates, each, holding
+from celadon.kube.validation.field_checks import METADATA, Errors, each, holding
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     Naming,
@@ -24,11 +24,9 @@ from celadon.kube.validation.object_meta import (
 )
 from celadon.kube.validation.validation_rows import Revisit
 
-_USUAL: Final = default_gates()
-
 
 def validate_create(
-    obj: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
+    obj: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
     """Return what is wrong with a new object."""
     validation = validation_of(kind.group_kind)
@@ -59,7 +57,7 @@ def _metadata(meta: JsonObject, naming: Naming) -> Errors:
 
 
 def validate_update(
-    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
+    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
     """Return what is wrong with a changed object. Subresources are not validated here."""
     validation = validation_of(kind.group_kind)
@@ -79,7 +77,7 @@ def validate_update(
 
 
 def validate_status_update(
-    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] = _USUAL
+    obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
     """What is wrong with an object whose status was changed."""
     validation = validation_of(kind.group_kind)
@@ -99,7 +97,7 @@ def validate_subresource_update(
     old: JsonObject,
     kind: GroupVersionKind,
     subresource: str,
-    gates: frozenset[str] = _USUAL,
+    gates: frozenset[str] | None = None,
 ) -> list[FieldError]:
     """What is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
