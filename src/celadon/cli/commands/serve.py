@@ -149,6 +149,12 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         help="how long events are kept; 0s: for ever (default: 1h)",
     )
     group.add_argument(
+        "--service-cluster-ip-range",
+        default="10.0.0.0/24",
+        metavar="CIDR",
+        help="where Services get their addresses from (default: 10.0.0.0/24)",
+    )
+    group.add_argument(
         "--service-ca-config-map",
         default="",
         metavar="NAME",
@@ -166,6 +172,32 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
     group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument(
+        "--anonymous-auth",
+        choices=("true", "false"),
+        default="true",
+        help="whether those who show nothing may come in, as anonymous (default: true)",
+    )
+    group.add_argument(
+        "--authorization-mode",
+        choices=("RBAC", "AlwaysAllow"),
+        default="RBAC",
+        help="whether roles say who may do what, or everybody may do everything (default: RBAC)",
+    )
+    group.add_argument(
+        "--service-account-issuer",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="of tokens of service accounts; tokens of further ones are taken, too "
+        "(default: https://kubernetes.default.svc)",
+    )
+    for name, what in (
+        ("--service-account-signing-key-file", "what signs those tokens, instead of a made key"),
+        ("--service-account-key-file", "more keys that may have signed them; may be repeated"),
+    ):
+        repeated = {"action": "append", "default": []} if name.endswith("-account-key-file") else {}
+        group.add_argument(name, type=Path, metavar="FILE", help=what, **repeated)
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
 
@@ -310,6 +342,12 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         ),
         kubeconfig_out=options.kubeconfig_out,
         token_file=options.token_auth_file,
+        issuers=tuple(options.service_account_issuer),
+        signing_key=options.service_account_signing_key_file,
+        token_keys=tuple(options.service_account_key_file),
+        anonymous=options.anonymous_auth == "true",
+        allows_everything=options.authorization_mode == "AlwaysAllow",
+        service_addresses=options.service_cluster_ip_range,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
         audit_rotation=Rotation(
