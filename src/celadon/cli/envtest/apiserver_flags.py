@@ -175,7 +175,8 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
         word = rest.pop(0)
         if not word.startswith("-") or word in ("-", "--"):
             raise FlagError(f"kube-apiserver takes no arguments, only flags: `{word}`")
-        name, equals, value = word.lstrip("-").replace("_", "-", word.find("=")).partition("=")
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.replace("_", "-")
         if not word.startswith("--") and name.startswith("v") and name[1:].isdigit():
             name, value, equals = "v", name[1:], "="
         if not equals and name not in SWITCHES:
