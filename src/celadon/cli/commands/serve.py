@@ -17,7 +17,13 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
-    from celadon.apiserver.http import PluginSettings, RequestLimits, ServerSettings, Serving
+    from celadon.apiserver.http import (
+        PluginSettings,
+        RequestLimits,
+        ServerSettings,
+        Serving,
+        TlsSettings,
+    )
     from celadon.storage.etcd import EtcdSettings
 
 T = TypeVar("T")
@@ -309,8 +315,6 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     from celadon.apiserver.http import (
         Rotation,
         ServerSettings,
-        StartError,
-        TlsSettings,
         controllers_named,
         feature_gates,
         given_services,
@@ -325,21 +329,13 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     of_release = functools.partial(feature_gates, version=options.kubernetes_version)
     gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
-    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
-        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
         data=options.data,
         etcd=_etcd(options),
         credentials=options.credentials,
         listen=listen,
-        tls=TlsSettings(
-            options.tls_cert_file,
-            options.tls_private_key_file,
-            options.client_ca_file,
-            plain=options.plain_http or options.force_plain_http,
-            force_plain=options.force_plain_http,
-        ),
+        tls=_tls(options),
         kubeconfig_out=options.kubeconfig_out,
         token_file=options.token_auth_file,
         issuers=tuple(options.service_account_issuer),
@@ -367,6 +363,21 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
+    )
+
+
+def _tls(options: argparse.Namespace) -> TlsSettings:
+    """Raises StartError."""
+    from celadon.apiserver.http import StartError, TlsSettings
+
+    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
+        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
+    return TlsSettings(
+        options.tls_cert_file,
+        options.tls_private_key_file,
+        options.client_ca_file,
+        plain=options.plain_http or options.force_plain_http,
+        force_plain=options.force_plain_http,
     )
 
 
