@@ -198,12 +198,20 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
         help="of tokens of service accounts; tokens of further ones are taken, too "
         "(default: https://kubernetes.default.svc)",
     )
-    for name, what in (
-        ("--service-account-signing-key-file", "what signs those tokens, instead of a made key"),
-        ("--service-account-key-file", "more keys that may have signed them; may be repeated"),
-    ):
-        repeated = {"action": "append", "default": []} if name.endswith("-account-key-file") else {}
-        group.add_argument(name, type=Path, metavar="FILE", help=what, **repeated)
+    group.add_argument(
+        "--service-account-signing-key-file",
+        type=Path,
+        metavar="FILE",
+        help="what signs those tokens, instead of a made key",
+    )
+    group.add_argument(
+        "--service-account-key-file",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more keys that may have signed them; may be repeated",
+    )
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
 
