@@ -15,6 +15,7 @@ from celadon.admission.registration.decoding import (
     RememberedDecoding,
     converted,
     decode_binding,
+    decode_client_config,
     decode_object,
     decode_policy,
     decode_webhooks,
@@ -36,6 +37,7 @@ from celadon.admission.registration.registration_types import (
     Rule,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
+    WebhookClientConfig,
     WebhookConfiguration,
 )
 from celadon.admission.registration.strategy import STRATEGIES, validate_create, validate_update
@@ -59,9 +61,11 @@ __all__ = [
     "Rule",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
+    "WebhookClientConfig",
     "WebhookConfiguration",
     "converted",
     "decode_binding",
+    "decode_client_config",
     "decode_object",
     "decode_policy",
     "decode_webhooks",

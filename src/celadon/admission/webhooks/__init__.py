@@ -16,6 +16,7 @@ from celadon.admission.webhooks.call_records import (
 )
 from celadon.admission.webhooks.call_results import (
     AsJson,
+    CallError,
     NoReply,
     Reply,
     UnreadableBody,
@@ -25,7 +26,14 @@ from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
 from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
 from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND
-from celadon.admission.webhooks.reviews import Call, call_url
+from celadon.admission.webhooks.reviews import (
+    Call,
+    WebhookCall,
+    call_url,
+    media_type,
+    other_kind,
+    unknown_conversion,
+)
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "REVIEW_VERSIONS",
     "AsJson",
     "Call",
+    "CallError",
     "CallRecord",
     "Excluded",
     "Hook",
@@ -46,8 +55,12 @@ __all__ = [
     "Selected",
     "UnreadableBody",
     "ValidatingPhase",
+    "WebhookCall",
     "WebhookNotes",
     "call_url",
     "http_failure",
+    "media_type",
+    "other_kind",
     "patch_annotation",
+    "unknown_conversion",
 ]
