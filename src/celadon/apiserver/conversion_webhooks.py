@@ -17,13 +17,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
-from celadon.admission.registration import WebhookClientConfig, decode_client_config
+from celadon.admission.registration import decode_client_config
 from celadon.admission.webhooks import (
     CallError,
     NoReply,
     Reply,
     UnreadableBody,
     WebhookCall,
+    WebhookClientConfig,
     http_failure,
     media_type,
     other_kind,
@@ -35,13 +36,11 @@ from celadon.apiserver.workers import is_worker, waited_for
 from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.crd import CustomKind
 from celadon.kube.fieldpath import FieldPath, aggregate
-from celadon.kube.go import json_text, quote
-from celadon.kube.go.go_text import type_text
+from celadon.kube.go import json_text, quote, type_text
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.kube.status import SUCCESS
-from celadon.kube.validation.object_meta import validate_annotations
-from celadon.kube.validation.text_rules import labels as label_errors
+from celadon.kube.validation import labels, validate_annotations
 from celadon.records import dataclass
 
 GROUP: Final = "apiextensions.k8s.io"
@@ -306,7 +305,7 @@ def _restored(before: JsonObject, after: JsonObject) -> dict[str, Any]:
 def _require_valid(name: str, given: Mapping[str, str]) -> None:
     """Raises _InvalidMetadata."""
     if name == "labels":
-        errors = list(label_errors(FieldPath("metadata", "labels"), given))
+        errors = list(labels(FieldPath("metadata", "labels"), given))
     else:
         errors = list(validate_annotations(FieldPath("metadata", "annotation"), given))
     if errors:
@@ -381,9 +380,7 @@ class Conversions:
         webhook = self._webhook(source, target)
         sent = self.kinds().custom[source].shown(obj)
         (found,) = _waited(lambda: self._asked(webhook, (sent,), target))
-        shown = custom.received(found)
-        self.memory.keep(_key(obj, target, webhook), shown, _weight(shown))
-        return shown
+        return custom.received(found)
 
     def written(self, obj: JsonObject) -> None:
         """An object has been stored. It is converted for those who list and watch, as upstream's

@@ -37,7 +37,6 @@ from celadon.admission.registration.registration_types import (
     Rule,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
-    WebhookClientConfig,
     WebhookConfiguration,
 )
 from celadon.admission.registration.strategy import STRATEGIES, validate_create, validate_update
@@ -61,7 +60,6 @@ __all__ = [
     "Rule",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
-    "WebhookClientConfig",
     "WebhookConfiguration",
     "converted",
     "decode_binding",

@@ -7,6 +7,7 @@ log and metrics are told). Whoever owns the network
 makes a `Reply` or `NoReply` of each `Call`.
 """
 
+from celadon.admission.registration.registration_types import WebhookClientConfig
 from celadon.admission.webhooks.call_records import (
     MUTATION,
     NO_ERROR,
@@ -56,6 +57,7 @@ __all__ = [
     "UnreadableBody",
     "ValidatingPhase",
     "WebhookCall",
+    "WebhookClientConfig",
     "WebhookNotes",
     "call_url",
     "http_failure",

@@ -142,14 +142,26 @@ class Reader:
             return [self.shown(obj, resource) for obj in objects]
         return _converted(self._conversions.all_shown, objects, custom)
 
+    def cached(self, obj: JsonObject, resource: Resource) -> JsonObject:
+        """The same of one that is going to be written, which upstream takes from its cache."""
+        (found,) = self.all_shown([obj], resource)
+        return found
+
     def may_wait(self, resource: Resource) -> bool:
         """Whether a webhook may be asked for objects of the resource, which takes as long as it
         takes."""
         return resource.custom and self._conversions.concern(resource.gvk.group_kind)
 
     def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
-        """What is stored of an object in the version of a resource. Raises StatusError 500."""
-        return _converted(self._conversions.stored, obj) if self.may_wait(resource) else obj
+        """What is stored of an object in the version of a resource: custom resources have the
+        storage version. Raises StatusError 500."""
+        if self.may_wait(resource):
+            return _converted(self._conversions.stored, obj)
+        custom = self._custom(resource.gvk) if resource.custom else None
+        if custom is None or resource.gvk.version == resource.storage_version:
+            return obj
+        api_version = f"{resource.gvk.group}/{resource.storage_version}"
+        return custom.stored({**obj, "apiVersion": api_version})
 
     def written(self, obj: JsonObject, resource: Resource) -> None:
         """An object has been stored."""

@@ -53,7 +53,7 @@ from celadon.kube import (
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
-from celadon.kube.registry import create, require_count, require_version, shown_object
+from celadon.kube.registry import create, require_version, shown_object
 from celadon.kube.resources import DEPRECATED
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass
@@ -225,7 +225,6 @@ class Verbs:
         obj = self.reader.shown(stored.object, call.endpoint.resource)
         if forms.is_plain:
             return _plain(200, self.texts.whole(obj, call.endpoint.resource))
-        require_count(obj, call.target)
         return _shown(Written(200, shown_object(obj, call.target)), forms)
 
     def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:

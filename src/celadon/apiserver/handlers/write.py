@@ -57,7 +57,6 @@ from celadon.kube.fieldmanager import (
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import (
-    NO_COUNT,
     Draft,
     Incoming,
     Surroundings,
@@ -67,7 +66,6 @@ from celadon.kube.registry import (
     patch,
     repeated_owner_warnings,
     request_options,
-    require_new_count,
     require_version,
     shown_object,
     stored_object,
@@ -341,11 +339,11 @@ class Writer:
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
         target = call.target
-        old = await self._shown(call, stored.object)
+        old = await call.work.step(self._reader.cached, stored.object, target.resource)
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
-        before = shown_object(old, target)
+        before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
         made, kept = await self._pace.step(
@@ -357,12 +355,12 @@ class Writer:
         if delete.is_released(made, old):
             if not call.dry_run:
                 await self._remove(call, stored)
-            return Written(200, shown_object(kept, target))
+            return Written(200, shown_object(kept, target, no_count=0))
         for_good = not call.dry_run
         async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
             new = await call.work.step(self._reader.stored, kept, target.resource)
             if call.dry_run:
-                return Written(200, shown_object(await self._shown(call, new), target))
+                return Written(200, shown_object(await self._shown(call, new), target, no_count=0))
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
                 target.resource, target.namespace, target.name, new, stored.revision, claims
@@ -370,7 +368,9 @@ class Writer:
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
-        return Written(200, shown_object(await self._shown(call, written.object), target))
+        return Written(
+            200, shown_object(await self._shown(call, written.object), target, no_count=0)
+        )
 
     async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
         """The change as mutating admission leaves it, which does not see the managers that a scale
@@ -413,13 +413,12 @@ class Writer:
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
         else:
-            current = shown_object(old, call.target, no_count=NO_COUNT)
+            current = shown_object(old, call.target, no_count=patch.NO_COUNT)
             body = checked_body(call)
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
             )
             incoming = patch.read_patched(result, call.target, context, call.field_validation)
-            require_new_count(incoming.draft.made, call.target)
             call.notes.warnings += incoming.warnings
         update.begin_update(incoming.draft, call.target)
         return incoming
@@ -430,7 +429,7 @@ class Writer:
         """What validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
         context = draft.run.context
-        before = shown_object(old, target)
+        before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
         warnings = write_warnings(draft.made, target, STRATEGIES)

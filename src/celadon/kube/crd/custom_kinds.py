@@ -302,10 +302,9 @@ class CustomKind:
         return self._readable(as_stored(named, self.schema))
 
     def stored(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """The same of one that was made for this version to be stored in. It has the defaults that
-        upstream gives it when it is read."""
-        found: dict[str, Any] = defaulted(self.received(obj), self.schema)
-        return found
+        """What is stored of an object that is in the storage version by name: without what that
+        does not know, and with the defaults that upstream gives it when it is read."""
+        return as_stored(obj, self.schema if self.storage is None else self.storage)
 
     def received(self, obj: dict[str, Any]) -> dict[str, Any]:
         """An object that was made from one of another version: pruned, without defaults."""

@@ -392,7 +392,7 @@ class _Endpoint:
             return None
         if custom is None:
             return KindVersion(
-                type_of(other),
+                type_of(other, None),
                 lambda obj: versions.convert(obj, other),
                 lambda obj: versions.convert(obj, mine),
             )
@@ -410,7 +410,7 @@ class _Endpoint:
 
     def shown(self, live: JsonObject) -> dict[str, Any]:
         """A stored object as the endpoint shows it, without its managers."""
-        shown = shown_object(live, self._target)
+        shown = shown_object(live, self._target, no_count=0)
         meta = {**metadata.metadata(shown)}
         meta.pop("managedFields", None)
         return {**shown, "metadata": meta}

@@ -33,17 +33,9 @@ from celadon.kube.registry.strategy import (
     write_errors,
     write_warnings,
 )
-from celadon.kube.registry.target import (
-    NO_COUNT,
-    Target,
-    require_count,
-    require_new_count,
-    shown_object,
-    stored_object,
-)
+from celadon.kube.registry.target import Target, shown_object, stored_object
 
 __all__ = [
-    "NO_COUNT",
     "Draft",
     "Incoming",
     "JsonPatchError",
@@ -64,8 +56,6 @@ __all__ = [
     "repeated_owner_warnings",
     "request_bodies",
     "request_options",
-    "require_count",
-    "require_new_count",
     "require_version",
     "shown_object",
     "stored_form",

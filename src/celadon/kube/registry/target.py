@@ -147,42 +147,24 @@ def stored_object(made: JsonObject, target: Target, context: DefaultingContext) 
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
-def shown_object(obj: JsonObject, target: Target, *, no_count: int = 0) -> dict[str, Any]:
-    """A stored object, in the endpoint's version, as the endpoint shows it; `no_count` is what
-    a scale has whose object has no count."""
+def shown_object(obj: JsonObject, target: Target, *, no_count: int | None = None) -> dict[str, Any]:
+    """A stored object, in the endpoint's version, as the endpoint shows it. A scale has `no_count`
+    where a custom resource has no count; None: StatusError (500), for who wants to read it."""
     if target.subresource == "scale":
         return scale_of(obj, target.scale_paths, no_count)
     return {**obj, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
 
 
-NO_COUNT: Final = -(2**31)
-"""Stands in a scale that is being patched for the count that a custom resource does not have."""
-
-
-def require_count(obj: JsonObject, target: Target) -> None:
-    """StatusError (500) when a custom resource has no count that its scale could show."""
-    paths = target.scale_paths
-    if target.subresource != "scale" or paths is BUILT_IN:
-        return
-    if _value_at(obj, paths.wanted) is None:
-        where = "." + ".".join(paths.wanted)
-        raise status.internal_error(f'the spec replicas field "{where}" does not exist')
-
-
-def require_new_count(scale: JsonObject, target: Target) -> None:
-    """StatusError (400) when a patch has not given a count to an object that had none."""
-    if target.subresource == "scale" and _value_at(scale, BUILT_IN.wanted) == NO_COUNT:
-        where = "." + ".".join(target.scale_paths.wanted)
-        raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
-
-
 def scale_of(
-    obj: Mapping[str, Any], paths: ScalePaths = BUILT_IN, no_count: int = 0
+    obj: Mapping[str, Any], paths: ScalePaths = BUILT_IN, no_count: int | None = None
 ) -> dict[str, Any]:
-    """The Scale of an object; `no_count` for a custom resource that has no count."""
+    """The Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
     replicas = _value_at(obj, paths.wanted)
     if replicas is None and paths is not BUILT_IN:
+        if no_count is None:
+            where = "." + ".".join(paths.wanted)
+            raise status.internal_error(f'the spec replicas field "{where}" does not exist')
         replicas = no_count
     state: dict[str, Any] = {"replicas": _value_at(obj, paths.counted) or 0}
     selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
