@@ -218,7 +218,7 @@ def _decoded(part: str) -> Any:
 
 
 def test_help_of_the_server_loads_no_server(assets: Path) -> None:
-    command = [sys.executable, "-X", "importtime", assets / "kube-apiserver", "--help"]
+    command = [sys.executable, "-X", "importtime", str(assets / "kube-apiserver"), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "--etcd-servers" in done.stdout
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
@@ -235,7 +235,7 @@ def test_help_of_the_server_loads_no_server(assets: Path) -> None:
     ],
 )
 def test_what_ends_at_once(assets: Path, words: list[str], code: int, out: str, err: str) -> None:
-    command = [assets / "kube-apiserver", *words]
+    command = [str(assets / "kube-apiserver"), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (code, out)
     assert err in done.stderr
@@ -316,7 +316,7 @@ def test_a_control_plane_as_fabric8_starts_it(assets: Path, tmp_path: Path) -> N
     for name, who in subject.items():
         _self_signed(tmp_path, name, who)
     port = free_port()
-    flags = [
+    flags: list[str | Path] = [
         *("--cert-dir", tmp_path, "--secure-port", str(port)),
         *("--etcd-servers", "http://0.0.0.0:1", "--authorization-mode", "RBAC"),
         *("--service-account-issuer", "https://localhost"),
@@ -328,7 +328,7 @@ def test_a_control_plane_as_fabric8_starts_it(assets: Path, tmp_path: Path) -> N
         *("--service-cluster-ip-range", "10.0.0.0/24", "--allow-privileged"),
     ]
     command = [
-        assets / "kubectl",
+        str(assets / "kubectl"),
         f"--client-certificate={tmp_path / 'client.crt'}",
         f"--client-key={tmp_path / 'client.key'}",
         f"--certificate-authority={tmp_path / 'apiserver.crt'}",
