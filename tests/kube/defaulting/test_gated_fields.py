@@ -144,5 +144,63 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
 
 
+def test_volumes_that_are_images_go_with_their_mounts() -> None:
+    mounts = [{"name": "v", "mountPath": "/v"}, {"name": "w", "mountPath": "/w"}]
+    volumes = [{"name": "v", "image": {"reference": "i"}}, {"name": "w", "emptyDir": {}}]
+    obj = pod({"volumeMounts": mounts}, volumes=volumes, automountServiceAccountToken=False)
+    with answering_as("1.34"):
+        made = admitted(obj)
+        kept = admitted(obj, ImageVolume=True)
+    assert [one["name"] for one in made["spec"]["volumes"]] == ["w"]
+    assert seen(made, "*.volumeMounts") == mounts[1:]
+    assert [one["name"] for one in kept["spec"]["volumes"]] == ["v", "w"]
+    only = pod(
+        {"volumeMounts": mounts[:1]}, volumes=volumes[:1], automountServiceAccountToken=False
+    )
+    made = admitted(only, ImageVolume=False)
+    assert "volumes" not in made["spec"]
+    assert seen(made, "*.volumeMounts") is None
+
+
+def test_restart_policies_are_older_than_their_gate() -> None:
+    obj = pod({"restartPolicy": "Always"})
+    for release, kept in (("1.33", "Always"), ("1.34", None), ("1.35", "Always")):
+        with answering_as(release):
+            assert seen(admitted(obj), "*.restartPolicy") == kept
+
+
+def test_selectable_fields_of_definitions() -> None:
+    version = {"name": "v1", "selectableFields": [{"jsonPath": ".spec.a"}]}
+    obj = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "as.b.c"},
+        "spec": {"versions": [version]},
+    }
+    for release, kept in (("1.30", False), ("1.31", True)):
+        with answering_as(release):
+            assert ("selectableFields" in admitted(obj)["spec"]["versions"][0]) is kept
+
+
+def test_profiles_had_annotations_for_older_nodes() -> None:
+    profile = {"type": "Localhost", "localhostProfile": "p"}
+    obj = pod(
+        {"securityContext": {"appArmorProfile": profile}},
+        securityContext={"appArmorProfile": {"type": "RuntimeDefault"}},
+        initContainers=[{**CONTAINER, "name": "i"}],
+    )
+    prefix = "container.apparmor.security.beta.kubernetes.io/"
+    annotations = {f"{prefix}c": "localhost/p", f"{prefix}i": "runtime/default"}
+    for release, made in (("1.33", annotations), ("1.34", None)):
+        with answering_as(release):
+            assert admitted(obj)["metadata"].get("annotations") == made
+
+
+def test_pods_have_generations_since_1_33() -> None:
+    for release, generation in (("1.32", None), ("1.33", 1)):
+        with answering_as(release):
+            assert admitted(pod())["metadata"].get("generation") == generation
+
+
 def test_kinds_without_such_fields_have_no_rules() -> None:
     assert gated_rules("v1/ConfigMap") == ()

@@ -17,7 +17,12 @@ from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
+from celadon.kube.defaulting.field_functions import (
+    DROP_IMAGE_VOLUMES,
+    FIELD_FUNCTIONS,
+    FieldFunction,
+    Rule,
+)
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import (
     AT_ROOT,
@@ -33,7 +38,7 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import current_release, per_release
+from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
@@ -67,7 +72,7 @@ _AFFINITIES: Final = tuple(
 
 _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "DynamicResourceAllocation": ("spec.resourceClaims", *_of_containers("resources.claims")),
-    "ImageVolume": ("spec.volumes[*].image",),
+    "ImageVolume": ("spec.volumes",),
     "InPlacePodVerticalScaling": _of_containers("resizePolicy"),
     "MatchLabelKeysInPodAffinity": tuple(
         f"{terms}.{field}"
@@ -77,7 +82,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "RecursiveReadOnlyMounts": _of_containers("volumeMounts[*].recursiveReadOnly"),
     "SupplementalGroupsPolicy": ("spec.securityContext.supplementalGroupsPolicy",),
     "ContainerRestartRules": (
-        "spec.containers[*].restartPolicy",
+        *("spec.containers[*].restartPolicy", "spec.ephemeralContainers[*].restartPolicy"),
         *_of_containers("restartPolicyRules"),
     ),
     "EnvFiles": _of_containers("env[*].valueFrom.fileKeyRef"),
@@ -137,6 +142,9 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         **_below("spec.jobTemplate.", _JOB),
     },
     "batch/v1/Job": {**_below("spec.template.", _POD), **_JOB},
+    "apiextensions.k8s.io/v1/CustomResourceDefinition": {
+        "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
+    },
     "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
     "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
     "v1/PersistentVolumeClaim": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
@@ -156,6 +164,12 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 """By kind and gate."""
 
+_DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
+"""Gates of fields that are older than the gate, and which validation refused before."""
+
+_DROPPED_BY: Final = {"ImageVolume": {"fn": DROP_IMAGE_VOLUMES}}
+"""Gates with more to drop than their fields."""
+
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
 
@@ -163,8 +177,9 @@ ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in
 def gated_rules(kind: str) -> tuple[Rule, ...]:
     """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
     return tuple(
-        {"path": path, "delete": True, "gate": f"!{gate}"}
+        {"path": path, **_DROPPED_BY.get(gate, {"delete": True}), "gate": f"!{gate}"}
         for gate, paths in _FIELDS.get(kind, {}).items()
+        if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths
     )
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 from celadon.kube.defaulting import service_defaults
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.rule_paths import Apply
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, CONTAINER_LISTS, HUGE_PAGES
 
 HPA_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
@@ -271,7 +273,17 @@ def _apparmor_profile(text: str) -> dict[str, str] | None:
     return None
 
 
+def _apparmor_annotation(profile: JsonObject) -> str:
+    """The other way round; empty for a profile that is none."""
+    kind, local = profile.get("type"), profile.get("localhostProfile")
+    if kind == "Localhost":
+        return "" if local is None else f"localhost/{local}"
+    return {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}.get(kind or "", "")
+
+
 def apparmor_from_annotations(spec: Any, run: Run) -> None:
+    """A container has the profile that the annotation for it names. Before 1.34 there is also an
+    annotation for each profile, for older nodes."""
     annotations = run.root["metadata"].get("annotations") or {}
     if (spec.get("os") or {}).get("name") == "windows":
         return
@@ -279,7 +291,13 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
     for container in (one for name in CONTAINER_LISTS for one in spec.get(name) or ()):
         text = annotations.get(APPARMOR_OF_CONTAINER + container.get("name", ""))
         context = container.get("securityContext") or {}
-        if text is None or context.get("appArmorProfile"):
+        given = context.get("appArmorProfile")
+        if text is None and not is_since("1.34"):
+            annotation = _apparmor_annotation(given or of_pod or {})
+            if annotation:
+                key = APPARMOR_OF_CONTAINER + container.get("name", "")
+                run.root["metadata"].setdefault("annotations", {})[key] = annotation
+        if text is None or given:
             continue
         profile = _apparmor_profile(text)
         if profile is not None and profile != of_pod:

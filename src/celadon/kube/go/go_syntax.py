@@ -46,6 +46,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
         SelectableFields []apiextensions.SelectableField""",
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
+    "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
     "core.NodeSelectorRequirement": """Key string; Operator core.NodeSelectorOperator;
         Values []string""",
     "core.NodeSelectorTerm": """MatchExpressions []core.NodeSelectorRequirement;

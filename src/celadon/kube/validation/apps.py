@@ -17,6 +17,7 @@ from celadon.kube.validation.field_checks import (
     Errors,
     dns_label,
     each,
+    holding,
     items,
     not_negative,
     supported,
@@ -366,7 +367,7 @@ def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _stateful_head(spec)
     yield from _stateful_numbers(spec)
-    was_bad = any(True for _ in _stateful_pods(before, template_too=True))
+    was_bad = bool(holding(_stateful_pods(before, template_too=True), None))
     yield from _stateful_pods(spec, template_too=not was_bad)
     if _fixed_part(spec) != _fixed_part(before):
         named = ", ".join(f"'{field}'" for field in CHANGEABLE[:-1])

@@ -117,7 +117,8 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
         yield fieldpath.invalid(path.child("containerName"), name, detail)
     at = path.child("values")
     if not values:
-        yield fieldpath.invalid(at, given.get("values"), "at least one value is required")
+        shown = GoValue(given.get("values"), "[]int32")
+        yield fieldpath.invalid(at, shown, "at least one value is required")
     elif len(values) > MAX_EXIT_CODES:
         yield fieldpath.too_many(at, len(values), MAX_EXIT_CODES)
     seen = set[int]()
@@ -129,7 +130,7 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
             yield fieldpath.duplicate(at.index(index), value)
         seen.add(value)
     if sorted(values) != list(values):
-        yield fieldpath.invalid(at, list(values), "must be ordered")
+        yield fieldpath.invalid(at, GoValue(list(values), "[]int32"), "must be ordered")
 
 
 def success_policy(path: FieldPath, spec: JsonObject) -> Errors:

@@ -42,7 +42,7 @@ from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.pod_specs import claim_spec_diff, volume_source_diff
 from celadon.kube.validation.pods.resource_lists import positive_quantity
-from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.pods.scheduling import required_nodes
 from celadon.kube.validation.pods.volumes import (
     ONE_TYPE,
     VOLUME_MODES,
@@ -156,9 +156,9 @@ SECRETS: Final = (
 INLINE: Final = "may not be specified in the context of inline volumes"
 
 
-def persistent_volume(obj: JsonObject) -> Errors:
-    """What is wrong with a PersistentVolume, besides its metadata."""
-    spec = obj.get("spec") or {}
+def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
+    """What is wrong with a PersistentVolume, besides its metadata; `old` is what was changed."""
+    spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
     yield from access_modes(SPEC, spec)
@@ -179,7 +179,8 @@ def persistent_volume(obj: JsonObject) -> Errors:
         yield from supported(SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES)
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
-        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity)
+        was = before.get("nodeAffinity") or {}
+        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity, was)
     yield from _source(SPEC, spec, (obj.get("metadata") or {}).get("name") or "")
     if spec.get("storageClassName"):
         yield from dns_subdomain(SPEC.child("storageClassName"), spec["storageClassName"])
@@ -188,11 +189,11 @@ def persistent_volume(obj: JsonObject) -> Errors:
     yield from _attributes_class(spec)
 
 
-def _volume_affinity(path: FieldPath, affinity: JsonObject) -> Errors:
+def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> Errors:
     if affinity.get("required") is None:
         yield fieldpath.required(path.child("required"), "must specify required node constraints")
     else:
-        yield from node_selector(path.child("required"), affinity["required"])
+        yield from required_nodes(path.child("required"), affinity["required"], was.get("required"))
 
 
 def _attributes_class(spec: JsonObject) -> Errors:
@@ -351,7 +352,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a volume is made of stays; a secret for growing may still come, and where it can be
     used."""
-    yield from persistent_volume(obj)
+    yield from persistent_volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
     if difference:

@@ -12,14 +12,17 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    RELAXED_SEARCHES,
     SPEC,
     Errors,
+    by_gate,
     choice_in,
     dns_label,
     dns_subdomain,
     each,
     in_range,
     items,
+    only_with,
     qualified_name,
     required_choice,
 )
@@ -182,7 +185,7 @@ def pod_spec(
 
 def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
     """What comes last, and most pods have nothing of."""
-    yield from affinity(path.child("affinity"), spec.get("affinity"))
+    yield from affinity(path.child("affinity"), spec.get("affinity"), before.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
     yield from spread_constraints(path, spec)
@@ -360,7 +363,10 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
     for index, search in enumerate(searches):
         if search != ".":
             name = search.removesuffix(".")
-            yield from each(path.index(index), name, text_rules.underscored_subdomain(name))
+            free = each(path.index(index), name, text_rules.underscored_subdomain(name))
+            yield from by_gate(RELAXED_SEARCHES, free, dns_subdomain(path.index(index), name))
+        else:
+            yield from only_with(f"!{RELAXED_SEARCHES}", dns_subdomain(path.index(index), ""))
 
 
 def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
