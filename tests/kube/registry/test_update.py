@@ -17,6 +17,7 @@ from celadon.kube.registry.update import (
     require_uid,
     storage_key,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
@@ -214,6 +215,14 @@ def test_the_identity_counts_as_sent_where_little_else_does(subresource: str) ->
     identity = ("name", "namespace", "uid", "resourceVersion", "managedFields")
     sent = {key: SENT_POD["metadata"][key] for key in identity}
     assert made["metadata"].items() >= {**sent, "labels": {"a": "b"}}.items()
+
+
+def test_nobody_came_to_own_containers_that_were_added() -> None:
+    with answering_as("1.32"):
+        made = prepare_for_update(
+            drafted(SENT_POD, POD), STORED_POD, subresource="ephemeralcontainers"
+        )
+    assert made["metadata"].get("managedFields") == STORED_POD["metadata"].get("managedFields")
 
 
 def test_the_resources_of_a_pod_are_resized_by_position() -> None:

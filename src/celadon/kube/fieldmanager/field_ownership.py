@@ -41,6 +41,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     with_structs,
 )
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 # --- Item removal ------------------------------------------------------------
@@ -50,14 +51,16 @@ from celadon.records import dataclass
 
 def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
     """A new value, which shares what did not change; a container that loses all it has is
-    empty. What is atomic has no fields of its own: it goes, if somebody thinks it has."""
+    empty, and before 1.36 null. What is atomic has no fields of its own: it goes, if somebody
+    thinks it has."""
     if not fields or not value:
         return value
+    made: Any = value
     if value.__class__ is dict and type_.map is not None:
-        return None if type_.map.atomic else _without_members(type_.map, value, fields)
-    if value.__class__ is list and type_.list is not None:
-        return None if type_.list.atomic else _without_items(type_.list, value, fields)
-    return value
+        made = None if type_.map.atomic else _without_members(type_.map, value, fields)
+    elif value.__class__ is list and type_.list is not None:
+        made = None if type_.list.atomic else _without_items(type_.list, value, fields)
+    return made if made or is_since("1.36") else None
 
 
 def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:

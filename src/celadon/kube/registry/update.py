@@ -45,6 +45,7 @@ from celadon.kube.registry.target import (
     scaled,
     stored_object,
 )
+from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
 from celadon.kube.well_known_values import TYPE_FIELDS
@@ -354,11 +355,12 @@ what an ordinary one leaves of the status, the data pack speaks."""
 
 
 def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
-    """The old object with the parts that an update may change, and the sent identity."""
+    """The old object with the parts that an update may change, and the sent identity. Before 1.33
+    nobody came to own these parts."""
     made: dict[str, Any] = fresh(old)
     sent_meta = sent.get("metadata") or {}
     meta = made.setdefault("metadata", {})
-    for key in IDENTITY:
+    for key in IDENTITY if is_since("1.33") else IDENTITY[:-1]:
         _take(meta, sent_meta, [key])
     for path in parts.only or ():
         _take(made, sent, path.split("."))
