@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.registry import create
-from celadon.kube.releases import answering_as
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
+from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.resources.feature_gates import is_gate_on
 
 CONTAINER = {"name": "c", "image": "i"}
@@ -200,6 +204,35 @@ def test_pods_have_generations_since_1_33() -> None:
     for release, generation in (("1.32", None), ("1.33", 1)):
         with answering_as(release):
             assert admitted(pod())["metadata"].get("generation") == generation
+
+
+STATUSES: list[tuple[str, str, dict[str, Any]]] = [
+    ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
+    ("v1/Pod", "1.34", {"observedGeneration": 1}),
+    ("v1/PersistentVolumeClaim", "1.32", {"allocatedResources": {"storage": "1"}}),
+    ("v1/PersistentVolumeClaim", "1.34", {"currentVolumeAttributesClassName": "a"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "since", "status"), STATUSES)
+def test_parts_of_statuses_go_with_their_gates(
+    kind: str, since: str, status: dict[str, Any]
+) -> None:
+    gvk = GroupVersionKind("", *kind.split("/"))
+    found = {}
+    for release in (previous_minor(since), since):
+        with answering_as(release):
+            draft = drafted({"metadata": {"name": "a"}, "status": status}, gvk)
+            made = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+        found[release] = json.dumps(made.get("status"))
+    (last,) = (name for name in _leaves(status) if name not in {"name", "storage"})
+    assert [f'"{last}"' in text for text in found.values()] == [False, True]
+
+
+def _leaves(value: Any) -> set[str]:
+    """The innermost names that are told apart here."""
+    names = set(re.findall(r'"([A-Za-z]+)":', json.dumps(value)))
+    return names - {"containerStatuses"}
 
 
 def test_kinds_without_such_fields_have_no_rules() -> None:

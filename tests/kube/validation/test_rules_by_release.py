@@ -6,15 +6,20 @@ that only one of both has.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
+from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.releases import answering_as, previous_minor
+from celadon.kube.validation.jobs import job_update
 from celadon.kube.validation.pods.scheduling import affinity
+from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import (
     Json,
+    admitted,
     complaints,
     container,
     job,
@@ -364,3 +369,96 @@ def test_exit_codes_are_integers_of_go() -> None:
         "spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: []int32{2, 1}: must be "
         "ordered"
     ]
+
+
+CHANGES: list[tuple[Json, Json, str, list[str], list[str]]] = [
+    (
+        workload("StatefulSet", serviceName="a", revisionHistoryLimit=1),
+        workload("StatefulSet", serviceName="a", revisionHistoryLimit=2),
+        "1.33",
+        [
+            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', "
+            "'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and "
+            "'minReadySeconds' are forbidden"
+        ],
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "old", "since", "before", "after"), CHANGES)
+def test_the_release_decides_about_changes(
+    value: Json, old: Json, since: str, before: list[str], after: list[str]
+) -> None:
+    with answering_as(previous_minor(since)):
+        first = update_complaints(value, old)
+    with answering_as(since):
+        then = update_complaints(value, old)
+    assert [text for text in first if text not in then] == before
+    assert [text for text in then if text not in first] == after
+
+
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [
+        ("DaemonSet", {"1.33": 2, "1.34": 1}),
+        ("Deployment", {"1.33": 1, "1.34": 1}),
+        ("ReplicaSet", {"1.33": 2, "1.34": 1}),
+        ("ReplicationController", {"1.34": 2, "1.35": 1}),
+    ],
+)
+def test_changed_controllers_were_looked_at_twice(kind: str, times: dict[str, int]) -> None:
+    old = workload(kind, minReadySeconds=1)
+    if kind == "ReplicationController":
+        old = {**old, "apiVersion": "v1", "spec": {**old["spec"], "selector": {"a": "b"}}}
+    new = {**old, "spec": {**old["spec"], "minReadySeconds": -1}}
+    gvk = metadata.gvk(old)
+    for release, expected in times.items():
+        with answering_as(release):
+            found = validate_update(admitted(new), admitted(old), gvk)
+        fields = [one.field for one in found if one.field == "spec.minReadySeconds"]
+        assert len(fields) == expected
+
+
+def test_the_metadata_of_changed_services_were_looked_at_as_new_ones() -> None:
+    old = admitted(service())
+    new = {**old, "metadata": {**old["metadata"], "labels": {"a b": ""}}}
+    times = {}
+    for release in ("1.33", "1.34"):
+        with answering_as(release):
+            found = validate_update(new, old, metadata.gvk(old))
+        times[release] = sum(one.field == "metadata.labels" for one in found)
+    assert times["1.33"] - times["1.34"] == 1
+
+
+def test_selectors_of_daemon_sets_were_compared_last() -> None:
+    old = workload("DaemonSet")
+    new = workload("DaemonSet", selector={"matchLabels": {"a": "c"}})
+    with answering_as("1.33"):
+        assert update_complaints(new, old)[-1].endswith("field is immutable")
+    with answering_as("1.34"):
+        assert update_complaints(new, old)[0].endswith("field is immutable")
+
+
+def test_what_of_suspended_jobs_may_change() -> None:
+    old = admitted(job(suspend=True, completions=1))
+    labelled, larger = copy.deepcopy(old), copy.deepcopy(old)
+    labelled["spec"]["template"]["metadata"]["labels"]["c"] = "d"
+    first = larger["spec"]["template"]["spec"]["containers"][0]
+    first["resources"] = {"requests": {"cpu": "1"}}
+    for release, new, refused in (
+        ("1.35", labelled, False),
+        ("1.35", larger, True),
+        ("1.36", larger, False),
+    ):
+        with answering_as(release):
+            fields = [one.field for one in job_update(new, old)]
+        assert ("spec.template" in fields) is refused
+
+
+def test_devices_without_the_users_of_the_host() -> None:
+    given = pod(container(volumeDevices=[{"name": "v", "devicePath": "/d"}]), hostUsers=False)
+    why = f"{C}.volumeDevices: Forbidden: when `hostUsers` is false"
+    for release, refused in (("1.33", False), ("1.34", True)):
+        with answering_as(release):
+            assert (why in complaints(given)) is refused

@@ -95,12 +95,28 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Of pods and templates, by gate."""
 
+
+def _of_statuses(*fields: str) -> tuple[str, ...]:
+    lists = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    return tuple(f"status.{one}[*].{field}" for one in lists for field in fields)
+
+
 _POD_STATUS: Final = {
-    "ResourceHealthStatus": tuple(
-        f"status.{one}[*].allocatedResourcesStatus"
-        for one in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-    )
+    "DRAExtendedResource": ("status.extendedResourceClaimStatus",),
+    "InPlacePodLevelResourcesVerticalScaling": ("status.resources", "status.allocatedResources"),
+    "PodObservedGenerationTracking": (
+        *("status.observedGeneration", "status.conditions[*].observedGeneration"),
+    ),
+    "ResourceHealthStatus": _of_statuses("allocatedResourcesStatus"),
 }
+"""Of pods alone, beside what their spec has a gate for."""
+_BOTH_OF_PODS: Final = {
+    "DynamicResourceAllocation": ("status.resourceClaimStatuses",),
+    "InPlacePodVerticalScaling": _of_statuses("resources", "allocatedResources"),
+    "RecursiveReadOnlyMounts": _of_statuses("volumeMounts"),
+    "SupplementalGroupsPolicy": _of_statuses("user"),
+}
+"""What is in the status of a pod with the same gate as in its spec."""
 _TERMINATING: Final = {"DeploymentReplicaSetTerminatingReplicas": ("status.terminatingReplicas",)}
 
 _JOB: Final = {"JobManagedBy": ("spec.managedBy",), "JobSuccessPolicy": ("spec.successPolicy",)}
@@ -134,7 +150,11 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
 
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     **{kind: _below(prefix, _POD) for kind, prefix in _TEMPLATES.items()},
-    "v1/Pod": {**_POD, **_POD_STATUS},
+    "v1/Pod": {
+        **_POD,
+        **_POD_STATUS,
+        **{gate: (*_POD[gate], *paths) for gate, paths in _BOTH_OF_PODS.items()},
+    },
     "apps/v1/Deployment": {**_below("spec.template.", _POD), **_TERMINATING},
     "apps/v1/ReplicaSet": {**_below("spec.template.", _POD), **_TERMINATING},
     "batch/v1/CronJob": {
@@ -147,7 +167,15 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
     "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
-    "v1/PersistentVolumeClaim": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
+    "v1/PersistentVolumeClaim": {
+        "RecoverVolumeExpansionFailure": (
+            *("status.allocatedResources", "status.allocatedResourceStatuses"),
+        ),
+        "VolumeAttributesClass": (
+            "spec.volumeAttributesClassName",
+            *("status.currentVolumeAttributesClassName", "status.modifyVolumeStatus"),
+        ),
+    },
     "autoscaling/v2/HorizontalPodAutoscaler": {
         "HPAConfigurableTolerance": (
             "spec.behavior.scaleUp.tolerance",

@@ -166,7 +166,10 @@ RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 SELINUX_MOUNT: Final = "SELinuxMount"
 ENV_FILES: Final = "EnvFiles"
+MANAGED_JOBS: Final = "JobManagedBy"
 MERGED_SPREADING: Final = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
+NODES_STAY_NOMINATED: Final = "ClearingNominatedNodeNameAfterBinding"
+RECOVERED_CLAIMS: Final = "RecoverVolumeExpansionFailure"
 RELAXED_SEARCHES: Final = "RelaxedDNSSearchValidation"
 RELAXED_VARIABLES: Final = "RelaxedEnvironmentVariableValidation"
 RESTART_ALL: Final = "RestartAllContainersOnContainerExits"
@@ -177,7 +180,8 @@ ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 GATES: Final = (
     *(CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES),
     *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
-    *(RESTART_ALL, RESTART_RULES, SAME_TRAFFIC, ZERO_SLEEP),
+    *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
+    *(SAME_TRAFFIC, ZERO_SLEEP),
 )
 """All that validation asks for."""
 

@@ -19,11 +19,14 @@ from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
+    RECOVERED_CLAIMS,
     SPEC,
     Errors,
+    by_gate,
     dns_label,
     dns_subdomain,
     driver_name,
@@ -79,19 +82,37 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(SPEC, detail)
     yield from _size(obj, old)
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
-    yield from attributes_class_kept(spec, before, or_empty=True)
+    if is_since("1.34"):
+        yield from _applied_class_kept(spec, old)
+    else:
+        yield from attributes_class_kept(spec, before, or_empty=True)
+
+
+def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
+    """A class that was applied gives way to another one only."""
+    name = spec.get("volumeAttributesClassName")
+    status, before = old.get("status") or {}, old.get("spec") or {}
+    if name or name == before.get("volumeAttributesClassName"):
+        return
+    if status.get("currentVolumeAttributesClassName") is not None:
+        what = "nil" if name is None else "empty string"
+        why = (
+            f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        )
+        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), why)
 
 
 def _size(obj: JsonObject, old: JsonObject) -> Errors:
-    """A claim that could not grow may take back what it has not got."""
+    """A claim that could not grow may take back what it has not got, since a gate is on."""
     new, was = (_requested(one.get("spec") or {}) for one in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
-    if (
-        parse_amounts(new).compare(parse_amounts(was)) < 0
-        and parse_amounts(new).compare(parse_amounts(has)) <= 0
-    ):
-        at = SPEC.child("resources", "requests", "storage")
-        yield fieldpath.forbidden(at, "field can not be less than status.capacity")
+    at = SPEC.child("resources", "requests", "storage")
+    if parse_amounts(new).compare(parse_amounts(was)) >= 0:
+        return
+    shrinks = [fieldpath.forbidden(at, "field can not be less than previous value")]
+    lost = [fieldpath.forbidden(at, "field can not be less than status.capacity")]
+    has_it = parse_amounts(new).compare(parse_amounts(has)) <= 0
+    yield from by_gate(RECOVERED_CLAIMS, lost if has_it else (), shrinks)
 
 
 def _requested(spec: JsonObject) -> str:
@@ -130,7 +151,8 @@ def _compared(
     if was.get("storageClassName") is None:
         _take(fixed, before, "storageClassName")
     requests = (spec.get("resources") or {}).get("requests")
-    if bound:
+    named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
+    if (bound and named) or not is_since("1.31"):
         _take(fixed, before, "volumeAttributesClassName")
     if bound and requests:
         size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     RELAXED_SEARCHES,
@@ -306,6 +307,8 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
     for field, shown in HOST_NAMESPACES:
         if spec.get(field):
             yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)
+    if not is_since("1.34"):
+        return
     had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))
     if before.get("hostUsers") is False and had_devices:
         return
