@@ -262,7 +262,22 @@ CONTAINERS: list[Case] = [
         [],
     ),
 ]  # fmt: skip
+TWO_SOURCES = {"secret": {"name": "s"}, "configMap": {"name": "c"}}
+AT_SOURCE = "spec.volumes[0].projected.sources[0]"
 OTHERS: list[Case] = [
+    (
+        pod(volumes=[{"name": "v", "projected": {"sources": [TWO_SOURCES]}}]),
+        "1.31",
+        [f"{AT_SOURCE}: Forbidden: may not specify more than 1 volume type"],
+        [f"{AT_SOURCE}: Forbidden: may not specify more than 1 volume type per source"],
+    ),
+    (
+        pod(volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}}}}}]),
+        "1.34",
+        [],
+        [],
+    ),
     (
         service(type="LoadBalancer", ports=[{"port": 10250}]),
         "1.33",
