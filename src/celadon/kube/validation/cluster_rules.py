@@ -44,8 +44,6 @@ SYSTEM_PREFIX: Final = "system-"
 EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _REQUEST: Final = "defaultRequest"
 LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
-ATTRIBUTES_CLASS: Final = "VolumeAttributesClass"
-"""A scope since 1.33."""
 SCOPES: Final = frozenset(
     {
         "Terminating",
@@ -54,9 +52,11 @@ SCOPES: Final = frozenset(
         "NotBestEffort",
         "PriorityClass",
         "CrossNamespacePodAffinity",
-        ATTRIBUTES_CLASS,
+        "VolumeAttributesClass",
     }
 )
+_SCOPES_SINCE: Final = {"VolumeAttributesClass": "1.33"}
+"""The release that brought a scope."""
 CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _POD_RESOURCES: Final = frozenset(
     {"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
@@ -70,11 +70,11 @@ COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
         _POD_RESOURCES,
     ),
     "BestEffort": frozenset({"pods"}),
-    ATTRIBUTES_CLASS: frozenset({"persistentvolumeclaims", "requests.storage"}),
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
 }
 """Which of the standard resources can be limited within a scope."""
 UNFIT: Final = "unsupported scope applied to resource"
-EXISTS_ONLY: Final = SCOPES - {"PriorityClass", ATTRIBUTES_CLASS}
+EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
 def namespace(obj: JsonObject) -> Errors:
@@ -182,7 +182,7 @@ def resource_quota(obj: JsonObject) -> Errors:
 
 
 def _is_scope(scope: str) -> bool:
-    return scope in SCOPES and (scope != ATTRIBUTES_CLASS or is_since("1.33"))
+    return scope in SCOPES and is_since(_SCOPES_SINCE.get(scope, "1.30"))
 
 
 def _conflicting(path: FieldPath, spec: JsonObject, scopes: Sequence[str]) -> Errors:

@@ -436,7 +436,7 @@ def _lasting(job: _Job, before: _Job) -> Errors:
             why = f"cannot decrease the {field} counter"
             yield fieldpath.invalid(_STATUS.child(field), number, why)
     completed, was = (one.status.get("completionTime") for one in (job, before))
-    if None not in (completed, was) and completed != was:
+    if completed is not None and was is not None and completed != was:
         at = _STATUS.child("completionTime")
         yield fieldpath.invalid(at, _shown_time(completed), _COMPLETED_FOR_GOOD.text)
     started = before.status.get("startTime")
