@@ -7,7 +7,7 @@ import pytest
 from celadon.kube import FieldPath, fieldpath, name_rules
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.releases import answering_as
-from celadon.kube.wordings import since, wording
+from celadon.kube.wordings import since, until, wording
 
 PATH = FieldPath("f")
 LONG = "x" * 64
@@ -31,6 +31,17 @@ def test_a_rule_that_came_later_finds_nothing_before() -> None:
         assert list(rule("a")) == []
     with answering_as("1.34"):
         assert list(rule("a")) == ["a"]
+
+
+def test_a_rule_that_went_finds_nothing_since() -> None:
+    @until("1.34")
+    def rule(text: str):  # type: ignore[no-untyped-def]
+        yield text
+
+    with answering_as("1.33"):
+        assert list(rule("a")) == ["a"]
+    with answering_as("1.34"):
+        assert list(rule("a")) == []
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ class FieldError:
 
     `issues` are what the compiler said, where the field is an expression that does not compile;
     their offsets count in the text of the field. `gate` is the feature gate without which nobody
-    complains (`!Gate`: with which), empty for what is always wrong.
+    complains (`!Gate`: with which; a blank between several), empty for what is always wrong.
     """
 
     type: ErrorType

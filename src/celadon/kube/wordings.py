@@ -53,6 +53,19 @@ def since(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iter
     return decorate
 
 
+def until(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iterator[R]]]:
+    """Decorates a rule that went with a release: that one and those after it find nothing."""
+
+    def decorate(rule: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
+        @functools.wraps(rule)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+            return iter(()) if is_since(release) else rule(*args, **kwargs)
+
+        return asked
+
+    return decorate
+
+
 UNIT_OF_NAMES: Final = wording("bytes", v1_35="characters")
 """What the lengths of labels and their keys are counted in, in texts."""
 

@@ -13,6 +13,7 @@ from celadon.admission.webhooks import Call, NoReply, Reply
 from celadon.admission.webhooks.call_records import CallRecord
 from celadon.admission.webhooks.mutating_phase import MutatingPhase
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube.releases import answering_as
 from tests.admission.building import config_map, request
 from tests.admission.webhooks.hooking import (
     REFUSED,
@@ -155,6 +156,16 @@ def test_what_is_no_patch_is_a_failed_call(operations: Any, text: str) -> None:
     with pytest.raises(StatusError, match="received undecodable patch") as failed:
         played(phase(webhook(A)), {A: lambda call: patch(call, operations)}, request())
     assert str(failed.value).endswith(text)
+
+
+def test_what_is_no_patch_was_an_error_of_the_server() -> None:
+    hooks = phase(webhook(A, failurePolicy="Ignore"))
+    with answering_as("1.33"), pytest.raises(StatusError) as failed:
+        played(hooks, {A: lambda call: patch(call, {})}, request())
+    assert str(failed.value) == (
+        "Internal error occurred: json: cannot unmarshal object into Go value of type "
+        "jsonpatch.Patch"
+    )
 
 
 def test_nothing_to_patch() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.rule_paths import lookup
 from celadon.kube.registry import create
-from celadon.kube.releases import answering_as
+from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.update import prepare_for_update
+from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.resources.feature_gates import is_gate_on
 
 CONTAINER = {"name": "c", "image": "i"}
@@ -149,6 +153,93 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     with answering_as("1.31"):
         assert seen(admitted(obj), "spec.managedBy") is None
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
+
+
+def test_volumes_that_are_images_go_with_their_mounts() -> None:
+    mounts = [{"name": "v", "mountPath": "/v"}, {"name": "w", "mountPath": "/w"}]
+    volumes = [{"name": "v", "image": {"reference": "i"}}, {"name": "w", "emptyDir": {}}]
+    obj = pod({"volumeMounts": mounts}, volumes=volumes, automountServiceAccountToken=False)
+    with answering_as("1.34"):
+        made = admitted(obj)
+        kept = admitted(obj, ImageVolume=True)
+    assert [one["name"] for one in made["spec"]["volumes"]] == ["w"]
+    assert seen(made, "*.volumeMounts") == mounts[1:]
+    assert [one["name"] for one in kept["spec"]["volumes"]] == ["v", "w"]
+    only = pod(
+        {"volumeMounts": mounts[:1]}, volumes=volumes[:1], automountServiceAccountToken=False
+    )
+    made = admitted(only, ImageVolume=False)
+    assert "volumes" not in made["spec"]
+    assert seen(made, "*.volumeMounts") is None
+
+
+def test_restart_policies_are_older_than_their_gate() -> None:
+    obj = pod({"restartPolicy": "Always"})
+    for release, kept in (("1.33", "Always"), ("1.34", None), ("1.35", "Always")):
+        with answering_as(release):
+            assert seen(admitted(obj), "*.restartPolicy") == kept
+
+
+def test_selectable_fields_of_definitions() -> None:
+    version = {"name": "v1", "selectableFields": [{"jsonPath": ".spec.a"}]}
+    obj = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "as.b.c"},
+        "spec": {"versions": [version]},
+    }
+    for release, kept in (("1.30", False), ("1.31", True)):
+        with answering_as(release):
+            assert ("selectableFields" in admitted(obj)["spec"]["versions"][0]) is kept
+
+
+def test_profiles_had_annotations_for_older_nodes() -> None:
+    profile = {"type": "Localhost", "localhostProfile": "p"}
+    obj = pod(
+        {"securityContext": {"appArmorProfile": profile}},
+        securityContext={"appArmorProfile": {"type": "RuntimeDefault"}},
+        initContainers=[{**CONTAINER, "name": "i"}],
+    )
+    prefix = "container.apparmor.security.beta.kubernetes.io/"
+    annotations = {f"{prefix}c": "localhost/p", f"{prefix}i": "runtime/default"}
+    for release, made in (("1.33", annotations), ("1.34", None)):
+        with answering_as(release):
+            assert admitted(obj)["metadata"].get("annotations") == made
+
+
+def test_pods_have_generations_since_1_33() -> None:
+    for release, generation in (("1.32", None), ("1.33", 1)):
+        with answering_as(release):
+            assert admitted(pod())["metadata"].get("generation") == generation
+
+
+STATUSES: list[tuple[str, str, dict[str, Any]]] = [
+    ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
+    ("v1/Pod", "1.34", {"observedGeneration": 1}),
+    ("v1/PersistentVolumeClaim", "1.32", {"allocatedResources": {"storage": "1"}}),
+    ("v1/PersistentVolumeClaim", "1.34", {"currentVolumeAttributesClassName": "a"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "since", "status"), STATUSES)
+def test_parts_of_statuses_go_with_their_gates(
+    kind: str, since: str, status: dict[str, Any]
+) -> None:
+    gvk = GroupVersionKind("", *kind.split("/"))
+    found = {}
+    for release in (previous_minor(since), since):
+        with answering_as(release):
+            draft = drafted({"metadata": {"name": "a"}, "status": status}, gvk)
+            made = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+        found[release] = json.dumps(made.get("status"))
+    (last,) = (name for name in _leaves(status) if name not in {"name", "storage"})
+    assert [f'"{last}"' in text for text in found.values()] == [False, True]
+
+
+def _leaves(value: Any) -> set[str]:
+    """The innermost names that are told apart here."""
+    names = set(re.findall(r'"([A-Za-z]+)":', json.dumps(value)))
+    return names - {"containerStatuses"}
 
 
 def test_kinds_without_such_fields_have_no_rules() -> None:

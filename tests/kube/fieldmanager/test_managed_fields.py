@@ -25,6 +25,7 @@ from celadon.kube.fieldmanager.managed_fields import (
 )
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.registry.target import Target
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import custom_resources
 from tests.growth.counted_steps import LINEAR, growth
 from tests.kube.fieldmanager.field_set_values import SETS
@@ -257,3 +258,6 @@ def test_what_an_endpoint_of_a_custom_resource_can_give(
     (custom,) = custom_kinds(definition).values()
     endpoint = Target(custom_resources(definition)[0], "ns", "a", subresource, custom=custom)
     assert writable(endpoint).of(field_set(*given, *withheld)) == field_set(*given)
+    labels = field_set(("f:metadata", "f:labels"))
+    with answering_as("1.35"):
+        assert writable(endpoint).of(labels) == labels

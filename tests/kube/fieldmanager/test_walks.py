@@ -10,6 +10,7 @@ from hypothesis import given
 from celadon.kube.fieldmanager.field_ownership import without
 from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, path_text
 from celadon.kube.fieldmanager.merge_types import (
+    DEDUCED,
     ItemError,
     MergeType,
     built_in_type,
@@ -26,6 +27,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     with_structs,
 )
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import decode_schema
 from tests.kube.fieldmanager.field_set_values import TYPE, VALUES
 
@@ -254,3 +256,12 @@ def test_what_is_below_a_value_goes_and_comes_with_it() -> None:
     assert _texts(found.removed) == [".a.b", ".a.b.c"]
     found = compared(fluid, leaf, whole)
     assert _texts(found.added) == [".a.b", ".a.b.c"]
+
+
+def test_what_loses_all_it_has_was_null() -> None:
+    """Before 1.36, in the object that an apply makes."""
+    value = {"spec": {"a": 1}, "b": {"c": 1, "d": 2}}
+    fields = from_fields_v1({"f:spec": {"f:a": {}}, "f:b": {"f:c": {}}})
+    with answering_as("1.35"):
+        assert without(DEDUCED, value, fields) == {"spec": None, "b": {"d": 2}}
+    assert without(DEDUCED, value, fields) == {"spec": {}, "b": {"d": 2}}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.go.go_types import NAMED, go_type, owner_path
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import struct_codec
 
@@ -70,3 +71,9 @@ def test_what_has_a_name_is_a_field_of_some_version() -> None:
         and (wrong := {one.split()[0] for one in text.split(";")} - fields[struct])
     }
     assert unknown == {}
+
+
+def test_embedded_structs_are_named_since_1_35() -> None:
+    for release, path in (("1.34", "emptyDir"), ("1.35", "VolumeSource.emptyDir")):
+        with answering_as(release):
+            assert owner_path(CORE + "Volume", "emptyDir") == path

@@ -17,6 +17,7 @@ from celadon.kube.registry.create import (
     finish_create,
 )
 from celadon.kube.registry.draft import defaulted, drafted, has_identity, stored_form
+from celadon.kube.releases import answering_as
 from tests.kube.registry.targets import target
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -109,6 +110,14 @@ def test_custom_resources_have_typed_metadata_only() -> None:
         "generation": 1,
     }
     assert stored_form(made, WIDGET) == made
+
+
+def test_times_that_are_not_set_were_null_in_built_in_objects() -> None:
+    meta = {"metadata": {"name": "a"}}
+    with answering_as("1.33"):
+        assert drafted(meta, CONFIG_MAP).form()["metadata"]["creationTimestamp"] is None
+        assert "creationTimestamp" not in drafted(meta, WIDGET).form()["metadata"]
+    assert "creationTimestamp" not in drafted(meta, CONFIG_MAP).form()["metadata"]
 
 
 def test_options_of_connect_requests_stay() -> None:

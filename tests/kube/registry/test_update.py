@@ -217,6 +217,14 @@ def test_the_identity_counts_as_sent_where_little_else_does(subresource: str) ->
     assert made["metadata"].items() >= {**sent, "labels": {"a": "b"}}.items()
 
 
+def test_nobody_came_to_own_containers_that_were_added() -> None:
+    with answering_as("1.32"):
+        made = prepare_for_update(
+            drafted(SENT_POD, POD), STORED_POD, subresource="ephemeralcontainers"
+        )
+    assert made["metadata"].get("managedFields") == STORED_POD["metadata"].get("managedFields")
+
+
 def test_the_resources_of_a_pod_are_resized_by_position() -> None:
     made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource="resize")
     assert without_empty(made["spec"]) == {

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.pods.pod_updates import ephemeral_containers, resize
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.field_checks import holding
+from celadon.kube.validation.pods.pod_updates import ephemeral_containers, pod_update, resize
 from tests.kube.validation.objects import admitted, container, pod
 
 Json = dict[str, Any]
@@ -159,3 +161,63 @@ def test_whatever_else_changes_is_told_by_its_difference() -> None:
     new["spec"]["hostNetwork"] = True
     (found,) = resize(new, sized(SMALL))
     assert str(found).startswith("spec: Forbidden: only cpu and memory resources are mutable\n@@ ")
+
+
+ON_POD = "pods with pod-level resources cannot be resized"
+GATE = "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
+MEMORY = "spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be"
+UNLESS = "unless resizePolicy is RestartContainer"
+
+
+def of_pod(cpu: str) -> Json:
+    return sized(spec={"resources": {"requests": {"cpu": cpu}}})
+
+
+@pytest.mark.parametrize(
+    ("release", "new", "old", "expected"),
+    [
+        ("1.34", of_pod("2"), of_pod("1"), [f": Forbidden: {ON_POD}"]),
+        (
+            "1.35",
+            of_pod("2"),
+            of_pod("1"),
+            [f": Forbidden: resize of pods with pod-level resources is forbidden when {GATE}"],
+        ),
+        ("1.36", of_pod("2"), of_pod("1"), []),
+        (
+            "1.33",
+            sized(limits={"memory": "1Gi"}),
+            sized(limits={"memory": "2Gi"}),
+            [f"{MEMORY} decreased {UNLESS}"],
+        ),
+        ("1.34", sized(limits={"memory": "1Gi"}), sized(limits={"memory": "2Gi"}), []),
+        (
+            "1.35",
+            initial("2"),
+            initial("1"),
+            ["spec: Forbidden: resources for non-sidecar init containers are immutable"],
+        ),
+        (
+            "1.35",
+            initial("1", restartPolicy="Always", tty=True),
+            initial("1", restartPolicy="Always"),
+            ["spec: Forbidden: only cpu and memory resources for sidecar containers are mutable"],
+        ),
+        ("1.36", initial("2"), initial("1"), []),
+    ],
+)
+def test_the_release_decides_what_is_resized(
+    release: str, new: Json, old: Json, expected: list[str]
+) -> None:
+    with answering_as(release):
+        found = holding(resize(new, old), None)
+    assert [str(one) for one in found] == expected
+
+
+def test_the_class_of_a_pod_was_for_good() -> None:
+    new, old = sized({"cpu": "1"}), sized()
+    why = 'spec: Invalid value: "": Pod QoS is immutable'
+    for release, refused in (("1.31", True), ("1.32", False)):
+        with answering_as(release):
+            found = list(map(str, holding(pod_update(new, old), None)))
+        assert (why in found) is refused

@@ -7,6 +7,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
     RELAXED_SERVICE_NAMES,
+    RESTART_ALL,
     SELINUX_MOUNT,
     STRICT_ADDRESSES,
     default_gates,
@@ -17,14 +18,14 @@ from celadon.kube.validation.field_checks import (
 
 
 def test_gates_follow_the_release_and_what_is_said() -> None:
-    assert default_gates("1.36") == {STRICT_ADDRESSES, RELAXED_SERVICE_NAMES, CONSUMABLE_CAPACITY}
-    assert default_gates("1.35") == frozenset()
-    assert gates_on("1.36", {STRICT_ADDRESSES: False}) == {
-        RELAXED_SERVICE_NAMES,
-        CONSUMABLE_CAPACITY,
+    latest, before = default_gates("1.36"), default_gates("1.35")
+    assert latest - before == {
+        *(STRICT_ADDRESSES, RELAXED_SERVICE_NAMES, CONSUMABLE_CAPACITY, RESTART_ALL)
     }
-    assert gates_on("1.35", {STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
-    assert gates_on("1.35", {SELINUX_MOUNT: True}) == {SELINUX_MOUNT}
+    assert default_gates("1.30") == frozenset()
+    assert gates_on("1.36", {STRICT_ADDRESSES: False}) == latest - {STRICT_ADDRESSES}
+    assert gates_on("1.30", {STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
+    assert gates_on("1.35", {SELINUX_MOUNT: True}) == {SELINUX_MOUNT, *before}
 
 
 def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:
@@ -32,3 +33,11 @@ def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:
     errors = [always, *only_with("Gate", [on]), *only_with("!Gate", [off])]
     assert [one.field for one in holding(errors, frozenset({"Gate"}))] == ["always", "on"]
     assert [one.field for one in holding(errors, frozenset())] == ["always", "off"]
+
+
+def test_a_complaint_may_hang_on_several_gates() -> None:
+    inner = only_with("!Inner", [fieldpath.required(FieldPath("a"))])
+    errors = list(only_with("Outer", inner))
+    assert holding(errors, frozenset({"Outer"})) == errors
+    assert not holding(errors, frozenset({"Outer", "Inner"}))
+    assert not holding(errors, frozenset())

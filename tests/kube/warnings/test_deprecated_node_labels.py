@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.warnings.pod_warnings import selector_warnings, term_warnings
+from celadon.kube.releases import answering_as
+from celadon.kube.warnings.pod_warnings import (
+    label_deprecation,
+    selector_warnings,
+    term_warnings,
+)
 
 PATH = FieldPath("f")
 OLD = {"key": "beta.kubernetes.io/os", "operator": "In", "values": ["linux", "-"]}
@@ -26,3 +33,32 @@ def test_a_label_selector() -> None:
         f"f.matchLabels.beta.kubernetes.io/os: {SAID}",
     ]
     assert not list(selector_warnings(None, PATH))
+
+
+def test_values_of_terms_are_looked_at_since_1_33() -> None:
+    term = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["-"]}]}
+    with answering_as("1.32"):
+        assert not list(term_warnings(term, PATH, check_values=True))
+    with answering_as("1.33"):
+        assert len(list(term_warnings(term, PATH, check_values=True))) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("app.kubernetes.io/created-by", "deprecated since v1.9"),
+        (
+            "scheduler.alpha.kubernetes.io/preferAvoidPods",
+            "deprecated since v1.22; use Taints and Tolerations instead",
+        ),
+        (
+            "node-role.kubernetes.io/master",
+            'use "node-role.kubernetes.io/control-plane" instead',
+        ),
+    ],
+)
+def test_labels_deprecated_since_1_31(key: str, says: str) -> None:
+    assert label_deprecation(key) == says
+    with answering_as("1.30"):
+        assert label_deprecation(key) is None
+        assert label_deprecation("beta.kubernetes.io/os") == SAID

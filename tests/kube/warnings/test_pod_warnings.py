@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.releases import answering_as
 from celadon.kube.warnings.pod_warnings import (
     converted_apparmor,
     pod_warnings,
@@ -135,7 +136,11 @@ def test_specs(spec: dict[str, Any], want: list[str]) -> None:
         ),
         ("container.seccomp.security.alpha.kubernetes.io/other", {}, ""),
         (APPARMOR, {}, 'deprecated since v1.30; use the "appArmorProfile" field instead'),
-        (APPARMOR, {"securityContext": {"appArmorProfile": {}}}, ""),
+        (
+            APPARMOR,
+            {"containers": [{"name": "c", "securityContext": {"appArmorProfile": {}}}]},
+            "",
+        ),
     ],
 )
 def test_annotations_of_templates(key: str, spec: dict[str, Any], want: str) -> None:
@@ -187,3 +192,23 @@ def test_annotations_that_become_fields(note: str, spec: dict[str, Any], warns: 
     text = f'metadata.annotations[{APPARMOR}]: deprecated since v1.30; use the "appArmorProfile"'
     assert list(converted_apparmor(sent)) == ([f"{text} field instead"] if warns else [])
     assert not list(pod_warnings(sent))
+
+
+@pytest.mark.parametrize(
+    ("note", "release", "warns"),
+    [
+        ("unconfined", "1.33", False),
+        ("runtime/default", "1.33", False),
+        ("unconfined", "1.34", False),
+        ("runtime/default", "1.34", True),
+    ],
+)
+def test_templates_whose_annotation_differs_warn_since_1_34(
+    note: str, release: str, warns: bool
+) -> None:
+    template = pod(
+        {"securityContext": {"appArmorProfile": {"type": "Unconfined"}}}, **{APPARMOR: note}
+    )
+    with answering_as(release):
+        found = list(template_warnings(template, FieldPath("spec", "template")))
+    assert bool(found) == warns

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.warnings import warned_kinds as warned
 from celadon.kube.well_known_values import STORAGE_CLASS
 
@@ -32,6 +33,13 @@ def test_volumes() -> None:
         f"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: {ARCH} is {OLD}",
         "spec.storageOS: deprecated in v1.22, non-functional in v1.25+",
     ]
+
+
+def test_mount_options_are_deprecated_since_1_31() -> None:
+    obj = {"metadata": {"annotations": {warned.MOUNT_OPTIONS: "ro"}}, "spec": {}}
+    assert len(list(warned.volume_warnings(obj, None))) == 1
+    with answering_as("1.30"):
+        assert not list(warned.volume_warnings(obj, None))
 
 
 def test_claims() -> None:

@@ -36,6 +36,7 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.go import JsonSyntaxError
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch
 from celadon.kube.registry.patching import read_patch
+from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 
 IF_NEEDED: Final = "IfNeeded"
@@ -184,7 +185,8 @@ class MutatingPhase:
 
 
 def _operations(patch: bytes) -> list[Any]:
-    """CallError for a text that is no patch at all."""
+    """CallError for a text that is no patch at all; before 1.34 such an answer was refused whatever
+    the failure policy said (StatusError)."""
     if not patch:
         return []
     try:
@@ -205,5 +207,7 @@ def _mismatch(found: Any, wanted: str) -> str:  # noqa: ANN401 - any JSON
     return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
 
 
-def _undecodable(why: str) -> CallError:
+def _undecodable(why: str) -> Exception:
+    if not is_since("1.34"):
+        return status.internal_error(why)
     return CallError(f"received undecodable patch in webhook response: {why}")

@@ -17,7 +17,12 @@ from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
+from celadon.kube.defaulting.field_functions import (
+    DROP_IMAGE_VOLUMES,
+    FIELD_FUNCTIONS,
+    FieldFunction,
+    Rule,
+)
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.rule_paths import (
     AT_ROOT,
@@ -33,7 +38,7 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import current_release, per_release
+from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
@@ -67,7 +72,7 @@ _AFFINITIES: Final = tuple(
 
 _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "DynamicResourceAllocation": ("spec.resourceClaims", *_of_containers("resources.claims")),
-    "ImageVolume": ("spec.volumes[*].image",),
+    "ImageVolume": ("spec.volumes",),
     "InPlacePodVerticalScaling": _of_containers("resizePolicy"),
     "MatchLabelKeysInPodAffinity": tuple(
         f"{terms}.{field}"
@@ -77,7 +82,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "RecursiveReadOnlyMounts": _of_containers("volumeMounts[*].recursiveReadOnly"),
     "SupplementalGroupsPolicy": ("spec.securityContext.supplementalGroupsPolicy",),
     "ContainerRestartRules": (
-        "spec.containers[*].restartPolicy",
+        *("spec.containers[*].restartPolicy", "spec.ephemeralContainers[*].restartPolicy"),
         *_of_containers("restartPolicyRules"),
     ),
     "EnvFiles": _of_containers("env[*].valueFrom.fileKeyRef"),
@@ -90,12 +95,28 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Of pods and templates, by gate."""
 
+
+def _of_statuses(*fields: str) -> tuple[str, ...]:
+    lists = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    return tuple(f"status.{one}[*].{field}" for one in lists for field in fields)
+
+
 _POD_STATUS: Final = {
-    "ResourceHealthStatus": tuple(
-        f"status.{one}[*].allocatedResourcesStatus"
-        for one in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-    )
+    "DRAExtendedResource": ("status.extendedResourceClaimStatus",),
+    "InPlacePodLevelResourcesVerticalScaling": ("status.resources", "status.allocatedResources"),
+    "PodObservedGenerationTracking": (
+        *("status.observedGeneration", "status.conditions[*].observedGeneration"),
+    ),
+    "ResourceHealthStatus": _of_statuses("allocatedResourcesStatus"),
 }
+"""Of pods alone, beside what their spec has a gate for."""
+_BOTH_OF_PODS: Final = {
+    "DynamicResourceAllocation": ("status.resourceClaimStatuses",),
+    "InPlacePodVerticalScaling": _of_statuses("resources", "allocatedResources"),
+    "RecursiveReadOnlyMounts": _of_statuses("volumeMounts"),
+    "SupplementalGroupsPolicy": _of_statuses("user"),
+}
+"""What is in the status of a pod with the same gate as in its spec."""
 _TERMINATING: Final = {"DeploymentReplicaSetTerminatingReplicas": ("status.terminatingReplicas",)}
 
 _JOB: Final = {"JobManagedBy": ("spec.managedBy",), "JobSuccessPolicy": ("spec.successPolicy",)}
@@ -129,7 +150,11 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
 
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     **{kind: _below(prefix, _POD) for kind, prefix in _TEMPLATES.items()},
-    "v1/Pod": {**_POD, **_POD_STATUS},
+    "v1/Pod": {
+        **_POD,
+        **_POD_STATUS,
+        **{gate: (*_POD[gate], *paths) for gate, paths in _BOTH_OF_PODS.items()},
+    },
     "apps/v1/Deployment": {**_below("spec.template.", _POD), **_TERMINATING},
     "apps/v1/ReplicaSet": {**_below("spec.template.", _POD), **_TERMINATING},
     "batch/v1/CronJob": {
@@ -137,9 +162,20 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         **_below("spec.jobTemplate.", _JOB),
     },
     "batch/v1/Job": {**_below("spec.template.", _POD), **_JOB},
+    "apiextensions.k8s.io/v1/CustomResourceDefinition": {
+        "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
+    },
     "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
     "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
-    "v1/PersistentVolumeClaim": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
+    "v1/PersistentVolumeClaim": {
+        "RecoverVolumeExpansionFailure": (
+            *("status.allocatedResources", "status.allocatedResourceStatuses"),
+        ),
+        "VolumeAttributesClass": (
+            "spec.volumeAttributesClassName",
+            *("status.currentVolumeAttributesClassName", "status.modifyVolumeStatus"),
+        ),
+    },
     "autoscaling/v2/HorizontalPodAutoscaler": {
         "HPAConfigurableTolerance": (
             "spec.behavior.scaleUp.tolerance",
@@ -149,15 +185,18 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     **dict(_claims("resource.k8s.io/v1/ResourceClaim", "exactly.")),
     **dict(_claims("resource.k8s.io/v1beta1/ResourceClaim", "")),
     **dict(_claims("resource.k8s.io/v1beta2/ResourceClaim", "exactly.")),
-    "apiextensions.k8s.io/v1/CustomResourceDefinition": {
-        "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
-    },
     "storage.k8s.io/v1/CSIDriver": {
         "MutableCSINodeAllocatableCount": ("spec.nodeAllocatableUpdatePeriodSeconds",),
         "SELinuxMountReadWriteOncePod": ("spec.seLinuxMount",),
     },
 }
 """By kind and gate."""
+
+_DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
+"""Gates of fields that are older than the gate, and which validation refused before."""
+
+_DROPPED_BY: Final = {"ImageVolume": {"fn": DROP_IMAGE_VOLUMES}}
+"""Gates with more to drop than their fields."""
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
@@ -166,8 +205,9 @@ ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in
 def gated_rules(kind: str) -> tuple[Rule, ...]:
     """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
     return tuple(
-        {"path": path, "delete": True, "gate": f"!{gate}"}
+        {"path": path, **_DROPPED_BY.get(gate, {"delete": True}), "gate": f"!{gate}"}
         for gate, paths in _FIELDS.get(kind, {}).items()
+        if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths
     )
 

@@ -19,7 +19,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     listed_rules,
     placed_rules,
 )
-from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
+from celadon.kube.defaulting.field_functions import DROPPING, Rule
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
@@ -54,12 +54,12 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
 
 
 def _is_drop(rule: Rule) -> bool:
-    drops = "delete" in rule or rule.get("fn") == DROP_STOP_SIGNAL
+    drops = "delete" in rule or rule.get("fn") in DROPPING
     return drops and rule.get("gate", "").startswith("!")
 
 
 def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
-    return parse_path(f"{path}.stopSignal" if rule.get("fn") == DROP_STOP_SIGNAL else path)
+    return parse_path(f"{path}{DROPPING.get(rule.get('fn', ''), '')}")
 
 
 def drop_unused(
@@ -173,7 +173,7 @@ def _roots(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _is_harmless(path: str, rule: Rule) -> bool:
-    if "delete" in rule or rule.get("fn") == DROP_STOP_SIGNAL:
+    if "delete" in rule or rule.get("fn") in DROPPING:
         return True
     return _is_below(path, STATUS) or path == GENERATION
 

@@ -16,7 +16,7 @@ from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas.typed_values import DecodeError
-from celadon.kube.well_known_values import ROLLBACK_TO, TEMPLATE_GENERATION
+from celadon.kube.well_known_values import CONTAINER_LISTS, ROLLBACK_TO, TEMPLATE_GENERATION
 from celadon.patterns import late_pattern
 from celadon.remembering import remembering
 
@@ -85,7 +85,13 @@ FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
 
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
-"""The function that takes a field away without its gate, and what is empty without it."""
+DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
+DROPPING: Final[Mapping[str, str]] = {
+    DROP_IMAGE_VOLUMES: "[*].image",
+    DROP_STOP_SIGNAL: ".stopSignal",
+}
+"""The functions that take a field away without its gate, and what is empty or useless without it,
+with where below their target the field is."""
 
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
@@ -222,9 +228,33 @@ def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
             del parent[key]
 
 
+def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """Without their feature gate volumes that are images are dropped, and with them the places
+    where they are mounted."""
+    volumes = parent.get(key) or ()
+    names = {one.get("name") for one in volumes if one.get("image") is not None}
+    if not names:
+        return
+    run.is_disturbed = True
+    _keep(parent, key, [one for one in volumes if one.get("image") is None])
+    for container in (one for lists in CONTAINER_LISTS for one in parent.get(lists) or ()):
+        mounts = container.get("volumeMounts")
+        if mounts:
+            kept = [one for one in mounts if one.get("name") not in names]
+            _keep(container, "volumeMounts", kept)
+
+
+def _keep(parent: dict[str, Any], key: str, kept: list[Any]) -> None:
+    if kept:
+        parent[key] = kept
+    else:
+        del parent[key]
+
+
 FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "appendUnique": append_unique,
     "dropKeys": drop_keys,
+    DROP_IMAGE_VOLUMES: drop_image_volumes,
     DROP_STOP_SIGNAL: drop_stop_signal,
     "emptyObjectIfOnlyKeys": empty_object_if_only_keys,
     "keepKeys": keep_keys,

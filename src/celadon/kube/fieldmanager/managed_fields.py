@@ -28,7 +28,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
-from celadon.kube.releases import per_release
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import SCALE
 from celadon.records import dataclass
 
@@ -417,6 +417,8 @@ def writable(target: Target) -> Writable:
     """What the endpoint can write."""
     custom = target.custom
     if target.resource.custom or custom is not None:
+        if target.subresource == "status" and not is_since("1.36"):
+            return Writable(field_set((FIELD + "spec",)))
         if target.subresource == "status":
             return Writable(only=((FIELD + "status",),))
         if custom is not None and custom.has_status and not target.subresource:

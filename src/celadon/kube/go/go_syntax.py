@@ -46,10 +46,14 @@ _STRUCTS: Final[Mapping[str, str]] = {
         SelectableFields []apiextensions.SelectableField""",
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
+    "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
+    "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
+    "core.HostIP": "IP string",
     "core.NodeSelectorRequirement": """Key string; Operator core.NodeSelectorOperator;
         Values []string""",
     "core.NodeSelectorTerm": """MatchExpressions []core.NodeSelectorRequirement;
         MatchFields []core.NodeSelectorRequirement""",
+    "core.PodIP": "IP string",
     "core.ScopeSelector": "MatchExpressions []core.ScopedResourceSelectorRequirement",
     "core.ScopedResourceSelectorRequirement": """ScopeName core.ResourceQuotaScope;
         Operator core.ScopeSelectorOperator; Values []string""",

@@ -206,7 +206,15 @@ def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec
 
 
 def _complete(made: dict[str, Any], codec: StructCodec) -> None:
-    codec.complete(made["metadata"] if codec.name == schema_model.OBJECT_META else made)
+    """Of custom resources, whose metadata alone is a struct, a time that is not set is left out in
+    all releases."""
+    if codec.name != schema_model.OBJECT_META:
+        codec.complete(made)
+        return
+    meta = made["metadata"]
+    codec.complete(meta)
+    if "creationTimestamp" in meta and meta["creationTimestamp"] is None:
+        del meta["creationTimestamp"]
 
 
 # --- defaulting again ---

@@ -356,7 +356,8 @@ what an ordinary one leaves of the status, the data pack speaks."""
 
 
 def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
-    """The old object with the parts that an update may change, and the sent identity."""
+    """The old object with the parts that an update may change, and the sent identity. Before 1.33
+    nobody came to own these parts."""
     made: dict[str, Any] = fresh(old)
     sent_meta = sent.get("metadata") or {}
     meta = made.setdefault("metadata", {})

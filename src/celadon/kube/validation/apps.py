@@ -9,6 +9,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -17,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     Errors,
     dns_label,
     each,
+    holding,
     items,
     not_negative,
     supported,
@@ -276,8 +278,12 @@ def daemon_set(obj: JsonObject) -> Errors:
 
 
 def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
-    yield from _same_selector(obj, old)
-    yield from daemon_set(obj)
+    if is_since("1.34"):
+        yield from _same_selector(obj, old)
+        yield from daemon_set(obj)
+    else:
+        yield from daemon_set(obj)
+        yield from _same_selector(obj, old)
 
 
 def stateful_set(obj: JsonObject) -> Errors:
@@ -286,9 +292,14 @@ def stateful_set(obj: JsonObject) -> Errors:
     yield from _stateful_head(spec)
     yield from _claim_templates(spec)
     yield from _stateful_numbers(spec)
+    yield from _governing_service(spec)
+    yield from _stateful_pods(spec, template_too=True)
+
+
+@since("1.33")
+def _governing_service(spec: JsonObject) -> Errors:
     if spec.get("serviceName"):
         yield from dns_label(SPEC.child("serviceName"), spec["serviceName"])
-    yield from _stateful_pods(spec, template_too=True)
 
 
 @since("1.34")
@@ -366,19 +377,17 @@ def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _stateful_head(spec)
     yield from _stateful_numbers(spec)
-    was_bad = any(True for _ in _stateful_pods(before, template_too=True))
+    was_bad = bool(holding(_stateful_pods(before, template_too=True), None))
     yield from _stateful_pods(spec, template_too=not was_bad)
-    if _fixed_part(spec) != _fixed_part(before):
-        named = ", ".join(f"'{field}'" for field in CHANGEABLE[:-1])
+    free = [one for one in CHANGEABLE if one != "revisionHistoryLimit" or is_since("1.33")]
+    new, was = ({key: one[key] for key in one if key not in free} for one in (spec, before))
+    if new != was:
+        named = ", ".join(f"'{field}'" for field in free[:-1])
         detail = (
-            f"updates to statefulset spec for fields other than {named} and '{CHANGEABLE[-1]}' "
+            f"updates to statefulset spec for fields other than {named} and '{free[-1]}' "
             "are forbidden"
         )
         yield fieldpath.forbidden(SPEC, detail)
-
-
-def _fixed_part(spec: JsonObject) -> dict[str, Any]:
-    return {key: value for key, value in spec.items() if key not in CHANGEABLE}
 
 
 def replication_controller(obj: JsonObject) -> Errors:

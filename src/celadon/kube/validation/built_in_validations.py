@@ -76,6 +76,7 @@ CORE: Final[Mapping[str, Validation]] = {
         GENERATED,
         status=statuses.replication_controller_status,
         revisit=_CHANGED,
+        once_since="1.35",
     ),
     "ResourceQuota": Validation(
         cluster_rules.resource_quota,
@@ -85,7 +86,11 @@ CORE: Final[Mapping[str, Validation]] = {
     ),
     "Secret": Validation(core_kinds.secret, update=core_kinds.secret_update),
     "Service": Validation(
-        services.service, SERVICE, services.service_update, statuses.service_status
+        services.service,
+        SERVICE,
+        services.service_update,
+        statuses.service_status,
+        named_once_since="1.34",
     ),
     "ServiceAccount": Validation(),
 }
@@ -99,6 +104,7 @@ APPS: Final[Mapping[str, Validation]] = {
         update=apps.daemon_set_update,
         status=statuses.daemon_set_status,
         revisit=_CHANGED,
+        once_since="1.34",
     ),
     "Deployment": Validation(
         apps.deployment,
@@ -111,6 +117,7 @@ APPS: Final[Mapping[str, Validation]] = {
         update=apps.replica_set_update,
         status=statuses.replica_set_status,
         revisit=_CHANGED,
+        once_since="1.34",
     ),
     "StatefulSet": Validation(
         apps.stateful_set,

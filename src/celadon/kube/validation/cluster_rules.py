@@ -12,6 +12,7 @@ from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation.apps import at_most_100_percent, int_or_percent
 from celadon.kube.validation.field_checks import (
     METADATA,
@@ -54,6 +55,8 @@ SCOPES: Final = frozenset(
         "VolumeAttributesClass",
     }
 )
+_SCOPES_SINCE: Final = {"VolumeAttributesClass": "1.33"}
+"""The release that brought a scope."""
 CONFLICTING: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _POD_RESOURCES: Final = frozenset(
     {"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
@@ -164,7 +167,7 @@ def resource_quota(obj: JsonObject) -> Errors:
         yield from quantity_value(at, name, text)
     scopes, at = list(spec.get("scopes") or ()), SPEC.child("scopes")
     for scope in scopes:
-        if scope not in SCOPES:
+        if not _is_scope(scope):
             yield fieldpath.invalid(at, _shown_scopes(scopes), "unsupported scope")
         for _ in _unfit(spec, scope):
             yield fieldpath.invalid(at, _shown_scopes(scopes), UNFIT)
@@ -176,6 +179,10 @@ def resource_quota(obj: JsonObject) -> Errors:
     for one in chosen:
         yield from _scope(where, one, list(_unfit(spec, one.get("scopeName") or "")), selector)
     yield from _conflicting(where, spec, [one.get("scopeName") or "" for one in chosen])
+
+
+def _is_scope(scope: str) -> bool:
+    return scope in SCOPES and is_since(_SCOPES_SINCE.get(scope, "1.30"))
 
 
 def _conflicting(path: FieldPath, spec: JsonObject, scopes: Sequence[str]) -> Errors:
@@ -191,7 +198,7 @@ def _shown_scopes(scopes: Sequence[str] | None) -> GoValue:
 
 def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
     """The resources that are limited, and that a scope has nothing to do with."""
-    fitting = COUNTED_IN.get(scope)
+    fitting = COUNTED_IN.get(scope) if _is_scope(scope) else None
     for name, _ in entries(spec, "hard"):
         if fitting is not None and is_of_quota(name) and name not in fitting:
             yield name
@@ -203,7 +210,7 @@ _EXISTS: Final = wording("Exists", v1_31="Exist")
 def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
-    if scope not in SCOPES:
+    if not _is_scope(scope):
         yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
     for _ in unfit:
         shown = GoValue(internal_value(selector, "core.v1.ScopeSelector"), "core.ScopeSelector")

@@ -16,6 +16,7 @@ from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -167,11 +168,11 @@ def _ranges(ranges: Sequence[str]) -> Errors:
     if bad is not None or len(families) < 2 or len(ranges) > 2:
         why = "may specify no more than one CIDR for each IP family"
         yield fieldpath.invalid(_RANGES, ranges, why)
-    seen = set[str]()
+    if is_since("1.33"):
+        return
     for index, one in enumerate(ranges):
-        if one in seen:
+        if one in ranges[:index]:
             yield fieldpath.duplicate(_RANGES.index(index), one)
-        seen.add(one)
 
 
 def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:
@@ -193,7 +194,8 @@ def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> E
     for field in ("uid", "resourceVersion"):
         given = bool(found.get(field))
         if in_status and not given:
-            yield fieldpath.required(at.child(field), f"{field} must be set in status")
+            why = "" if is_since("1.34") else f"{field} must be set in status"
+            yield fieldpath.required(at.child(field), why)
         elif given and not in_status:
             yield fieldpath.forbidden(at.child(field), f"{field} must not be set in spec")
     rules = {
@@ -206,7 +208,8 @@ def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> E
         if value:
             yield from each(at.child(field), value, rule(value))
         else:
-            yield fieldpath.required(at.child(field), f"{field} must be set")
+            why = "" if is_since("1.34") else f"{field} must be set"
+            yield fieldpath.required(at.child(field), why)
 
 
 # --- Config data -------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import DEFAULT, current_release
+from celadon.kube.releases import DEFAULT, current_release, is_since
 from celadon.kube.resources.feature_gates import is_gate_on
 
 Errors = Iterator[FieldError]
@@ -75,11 +75,12 @@ def qualified_name(path: FieldPath, value: str) -> Errors:
 
 
 def driver_name(path: FieldPath, value: str) -> Errors:
-    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required
-    and no subdomain."""
+    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required;
+    before 1.35 it is no subdomain, too."""
     if not value:
         yield fieldpath.required(path)
-        return
+        if is_since("1.35"):
+            return
     if len(value.encode()) > DRIVER_NAME_MAX_BYTES:
         yield fieldpath.too_long(path, DRIVER_NAME_MAX_BYTES)
     yield from each(path, value, name_rules.dns1123_subdomain(value.lower()))
@@ -164,14 +165,23 @@ RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 SELINUX_MOUNT: Final = "SELinuxMount"
+ENV_FILES: Final = "EnvFiles"
+MANAGED_JOBS: Final = "JobManagedBy"
+MERGED_SPREADING: Final = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
+NODES_STAY_NOMINATED: Final = "ClearingNominatedNodeNameAfterBinding"
+RECOVERED_CLAIMS: Final = "RecoverVolumeExpansionFailure"
+RELAXED_SEARCHES: Final = "RelaxedDNSSearchValidation"
+RELAXED_VARIABLES: Final = "RelaxedEnvironmentVariableValidation"
+RESTART_ALL: Final = "RestartAllContainersOnContainerExits"
+RESTART_RULES: Final = "ContainerRestartRules"
+SAME_TRAFFIC: Final = "PreferSameTrafficDistribution"
+ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 
-JOB_MANAGED_BY: Final = "JobManagedBy"
 GATES: Final = (
-    CONSUMABLE_CAPACITY,
-    JOB_MANAGED_BY,
-    RELAXED_SERVICE_NAMES,
-    SELINUX_MOUNT,
-    STRICT_ADDRESSES,
+    *(CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES),
+    *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
+    *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
+    *(SAME_TRAFFIC, ZERO_SLEEP),
 )
 """All that validation asks for."""
 
@@ -189,8 +199,8 @@ def gates_on(version: str, said: Mapping[str, bool]) -> frozenset[str]:
 
 
 def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
-    """Complaints that count while a gate is on; `!` before it: while it is off."""
-    return (replace(error, gate=gate) for error in errors)
+    """Complaints that count while a gate is on, too; `!` before it: while it is off."""
+    return (replace(error, gate=f"{error.gate} {gate}".lstrip()) for error in errors)
 
 
 def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[FieldError]:
@@ -202,5 +212,13 @@ def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[
     )
 
 
-def _holds(gate: str, gates: frozenset[str]) -> bool:
-    return gate[1:] not in gates if gate.startswith("!") else gate in gates
+def by_gate(gate: str, on: Iterable[FieldError], off: Iterable[FieldError]) -> Iterator[FieldError]:
+    """The first complaints while a gate is on, and the second while it is off."""
+    yield from only_with(gate, on)
+    yield from only_with(f"!{gate}", off)
+
+
+def _holds(needed: str, gates: frozenset[str]) -> bool:
+    return all(
+        gate[1:] not in gates if gate.startswith("!") else gate in gates for gate in needed.split()
+    )

@@ -12,6 +12,7 @@ from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_int, quote
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation.apps import matches_template
 from celadon.kube.validation.cron_schedule import TIME_ZONES, ScheduleError, parse_schedule
 from celadon.kube.validation.field_checks import (
@@ -117,7 +118,8 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
         yield fieldpath.invalid(path.child("containerName"), name, detail)
     at = path.child("values")
     if not values:
-        yield fieldpath.invalid(at, given.get("values"), "at least one value is required")
+        shown = GoValue(given.get("values"), "[]int32")
+        yield fieldpath.invalid(at, shown, "at least one value is required")
     elif len(values) > MAX_EXIT_CODES:
         yield fieldpath.too_many(at, len(values), MAX_EXIT_CODES)
     seen = set[int]()
@@ -129,7 +131,7 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
             yield fieldpath.duplicate(at.index(index), value)
         seen.add(value)
     if sorted(values) != list(values):
-        yield fieldpath.invalid(at, list(values), "must be ordered")
+        yield fieldpath.invalid(at, GoValue(list(values), "[]int32"), "must be ordered")
 
 
 def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
@@ -293,6 +295,10 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
     they will get; upstream looks at the stored Job only, so the update that resumes a Job may
     change it too."""
     template, was = ((one.get("spec") or {}).get("template") or {} for one in ({"spec": spec}, old))
+    if not is_since("1.36"):
+        if template != (_rescheduled(was, template) if _waits(old) else was):
+            yield fieldpath.invalid(SPEC.child("template"), internal_template(template), IMMUTABLE)
+        return
     if not _may_change(old):
         if template != was:
             yield fieldpath.invalid(SPEC.child("template"), internal_template(template), IMMUTABLE)
@@ -301,6 +307,23 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
     if pods != _with_scheduling(before, pods):
         at = SPEC.child("template.spec")
         yield fieldpath.invalid(at, internal_pod_spec(pods), IMMUTABLE)
+
+
+def _rescheduled(was: JsonObject, template: JsonObject) -> JsonObject:
+    """The stored template with the labels, annotations and scheduling of the new one."""
+    meta = dict(was.get("metadata") or {})
+    for field in ("labels", "annotations"):
+        _set(meta, field, (template.get("metadata") or {}).get(field))
+    pods = _with_scheduling(was.get("spec") or {}, template.get("spec") or {}, amounts=False)
+    fixed = {**was, "spec": pods}
+    _set(fixed, "metadata", meta or template.get("metadata"))
+    return fixed
+
+
+def _waits(old: JsonObject) -> bool:
+    """Whether a suspended Job has never started: what may change of such was all before 1.36."""
+    suspended = (old.get("spec") or {}).get("suspend")
+    return bool(suspended) and (old.get("status") or {}).get("startTime") is None
 
 
 def _may_change(old: JsonObject) -> bool:
@@ -314,8 +337,11 @@ def _may_change(old: JsonObject) -> bool:
     return bool(suspended) and is_stopped and not status.get("active")
 
 
-def _with_scheduling(before: JsonObject, pods: JsonObject) -> dict[str, Any]:
-    """The stored spec of pods, with all that may change as the new one has it."""
+def _with_scheduling(
+    before: JsonObject, pods: JsonObject, *, amounts: bool = True
+) -> dict[str, Any]:
+    """The stored spec of pods, with all that may change as the new one has it; `amounts`: what
+    containers ask for, too."""
     fixed = dict(before)
     for field in SCHEDULING:
         _set(fixed, field, pods.get(field))
@@ -324,7 +350,7 @@ def _with_scheduling(before: JsonObject, pods: JsonObject) -> dict[str, Any]:
     # Go compares the pointers: an affinity without anything in it is not the same as none.
     kept = affinity or ({} if pods.get("affinity") is not None else None)
     _set(fixed, "affinity", kept)
-    for field in ("containers", "initContainers"):
+    for field in ("containers", "initContainers") if amounts else ():
         new, stored = pods.get(field) or (), before.get(field) or ()
         if len(new) == len(stored):
             pairs = zip(new, stored, strict=True)

@@ -9,12 +9,15 @@ from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    SAME_TRAFFIC,
     SPEC,
     STRICT_ADDRESSES,
     Errors,
+    by_gate,
     dns_subdomain,
     each,
     items,
@@ -143,6 +146,7 @@ TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 AFFINITIES: Final = ("ClientIP", "None")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
 DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
+KUBELET_PORT: Final = 10250
 MAX_AFFINITY_SECONDS: Final = 86400
 SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 BALANCERS_ONLY: Final = "may only be used when `type` is 'LoadBalancer'"
@@ -209,6 +213,11 @@ def _topology(notes: Mapping[str, str]) -> Errors:
 
 
 def _by_type(spec: JsonObject, kind: str) -> Errors:
+    if kind == "LoadBalancer" and not is_since("1.33"):
+        for at, port in items(spec, "ports", SPEC):
+            if port.get("port") == KUBELET_PORT:
+                why = f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
+                yield fieldpath.invalid(at, KUBELET_PORT, why)
     if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
@@ -359,10 +368,14 @@ def _traffic(spec: JsonObject, kind: str) -> Errors:
         yield from supported(at, internal, TRAFFIC_POLICIES)
     elif kind in WITH_NODE_PORTS or kind == "ClusterIP":
         yield fieldpath.required(at)
-    distribution = spec.get("trafficDistribution")
-    if distribution is not None and distribution not in DISTRIBUTIONS:
-        at = SPEC.child("trafficDistribution")
-        yield fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
+    distribution, at = spec.get("trafficDistribution"), SPEC.child("trafficDistribution")
+    if distribution is not None and distribution not in DISTRIBUTIONS[:1]:
+        closest = [fieldpath.not_supported(at, distribution, DISTRIBUTIONS[:1])]
+        if distribution in DISTRIBUTIONS:
+            yield from only_with(f"!{SAME_TRAFFIC}", closest)
+        else:
+            whole = fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
+            yield from by_gate(SAME_TRAFFIC, [whole], closest)
 
 
 # --- Service ranges ----------------------------------------------------------

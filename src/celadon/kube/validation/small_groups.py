@@ -16,11 +16,13 @@ from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
     SPEC,
     Errors,
+    dns_label,
     dns_subdomain,
     each,
     items,
@@ -112,14 +114,20 @@ _SCHEDULING: Final = FieldPath("scheduling")
 
 def runtime_class(obj: JsonObject) -> Errors:
     """What is wrong with a RuntimeClass, besides its metadata."""
-    yield from required_name(_HANDLER, obj.get("handler") or "", name_rules.dns1123_label)
+    handler = obj.get("handler") or ""
+    if handler or not is_since("1.36"):
+        yield from dns_label(_HANDLER, handler)
+    else:
+        yield fieldpath.required(_HANDLER)
     overhead, scheduling = obj.get("overhead"), obj.get("scheduling")
     if overhead is not None:
         fixed = {"limits": overhead.get("podFixed") or {}}
         yield from requirements(FieldPath("overhead"), fixed, ())
     if scheduling is not None:
         yield from labels(_SCHEDULING.child("nodeSelector"), scheduling.get("nodeSelector"))
-        yield from tolerations(_SCHEDULING, scheduling)
+        # Until 1.35 the field is named twice.
+        at = _SCHEDULING if is_since("1.35") else _SCHEDULING.child("tolerations")
+        yield from tolerations(at, scheduling)
         yield from _distinct(scheduling)
 
 
@@ -248,15 +256,25 @@ def storage_version_name(name: str) -> list[str]:
 
 def controller_revision(obj: JsonObject) -> Errors:
     """What is wrong with a ControllerRevision, besides its metadata."""
+    if not is_since("1.31"):
+        yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
+    if is_since("1.31"):
+        yield from _revised(obj)
+
+
+def _revised(obj: JsonObject) -> Errors:
+    """Since 1.31 the data of a revision is an object."""
     if obj.get("data") is None:
         yield fieldpath.required(FieldPath("data"), "data is mandatory")
-    elif not isinstance(obj["data"], dict):
+    elif not isinstance(obj["data"], dict) and is_since("1.31"):
         yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
 
 
 def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Its data stays."""
+    if obj.get("data") is None and not is_since("1.31"):
+        yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
     if obj.get("data") != old.get("data"):
         yield fieldpath.invalid(FieldPath("data"), obj.get("data"), IMMUTABLE)

@@ -10,13 +10,15 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
-    JOB_MANAGED_BY,
+    MANAGED_JOBS,
+    RECOVERED_CLAIMS,
     Errors,
     dns_subdomain,
     each,
@@ -37,7 +39,7 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.validation.validation_rows import Update
 from celadon.kube.well_known_values import CONDITION_STATUSES
-from celadon.kube.wordings import wording
+from celadon.kube.wordings import since, wording
 from celadon.records import dataclass
 
 REASON_BYTES: Final = 1024
@@ -103,6 +105,7 @@ RESIZE_STATUSES: Final = (
     "NodeResizeInfeasible",
     "NodeResizePending",
 )
+_GROWTH: Final = "allocatedResourceStatuses"
 ADDRESS_MODES: Final = ("Proxy", "VIP")
 _STATUS: Final = FieldPath("status")
 _BALANCER: Final = _STATUS.child("loadBalancer")
@@ -134,11 +137,19 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
     for name, text in entries(status, "capacity"):
         yield from _claim_amount(_STATUS.child("capacity").key(name), text)
-    at = _STATUS.child("allocatedResourceStatuses")
-    for name, progress in entries(status, "allocatedResourceStatuses"):
+    yield from only_with(RECOVERED_CLAIMS, _growth(status))
+
+
+def _growth(status: JsonObject) -> Errors:
+    """Which amounts were allocated, and how far each is."""
+    at = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
+    known = [
+        one if is_since("1.31") else one.replace("Infeasible", "Failed") for one in RESIZE_STATUSES
+    ]
+    for name, progress in entries(status, _GROWTH):
         yield from _claim_resource(at, name)
-        if progress not in RESIZE_STATUSES:
-            yield fieldpath.not_supported(at, NamedText(name), RESIZE_STATUSES)
+        if progress not in known:
+            yield fieldpath.not_supported(at, NamedText(name), sorted(known))
     at = _STATUS.child("allocatedResources")
     for name, text in entries(status, "allocatedResources"):
         wrong = [*_claim_resource(at, name)] or [*_claim_amount(at.key(name), text)]
@@ -220,6 +231,15 @@ COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
 FAILURE_TARGET: Final = "FailureTarget"
 CRITERIA_MET: Final = "SuccessCriteriaMet"
+SUSPENDED: Final = "Suspended"
+_TOO_EARLY: Final = wording(
+    "must be equal to or after `startTime`", v1_34="completionTime cannot be set before startTime"
+)
+_STILL_COUNTED: Final = wording(
+    "must be empty for finished job",
+    v1_34="uncountedTerminatedPods needs to be empty for finished job",
+)
+_COMPLETED_FOR_GOOD: Final = wording(IMMUTABLE, v1_34="completionTime cannot be mutated")
 _CONDITIONS: Final = _STATUS.child("conditions")
 _COMPLETED: Final = "completedIndexes"
 _FAILED: Final = "failedIndexes"
@@ -248,10 +268,10 @@ def job_status(obj: JsonObject, old: JsonObject) -> Errors:
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
-    for transitions in (_ends, _finished, _indexes, _late_counts):
-        yield from only_with(JOB_MANAGED_BY, transitions(job, before))
+    for rule in (_ends, _finished, _indexes, _late_counts):
+        yield from only_with(MANAGED_JOBS, rule(job, before))
     yield from _criteria(job)
-    yield from only_with(JOB_MANAGED_BY, _lasting(job, before))
+    yield from only_with(MANAGED_JOBS, _lasting(job, before))
     yield from _lasting_criteria(job, before)
 
 
@@ -291,12 +311,14 @@ def _ends(job: _Job, before: _Job) -> Errors:
     if _changes(job, before, COMPLETE, "completionTime"):
         if completed is not None and not is_complete:
             why = "cannot set completionTime when there is no Complete=True condition"
-            yield fieldpath.invalid(at, completed, why)
+            yield fieldpath.invalid(at, _shown_time(completed), why)
         if completed is None and is_complete:
             yield fieldpath.required(at, "completionTime is required for Complete jobs")
     times = _changes(job, before, "startTime", "completionTime")
     if times and started is not None and completed is not None and completed < started:
-        yield fieldpath.invalid(at, completed, "must be equal to or after `startTime`")
+        yield fieldpath.invalid(at, _shown_time(completed), _TOO_EARLY.text)
+    if not is_since("1.31"):
+        return
     fails = _changes(job, before, FAILED, FAILURE_TARGET) and job.has(FAILED)
     if fails and not job.has(FAILURE_TARGET):
         yield _wrong("cannot set Failed=True condition without the FailureTarget=true condition")
@@ -304,6 +326,10 @@ def _ends(job: _Job, before: _Job) -> Errors:
         yield _wrong(
             "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"
         )
+
+
+def _shown_time(time: str) -> GoValue:
+    return GoValue(time, "v1.Time")
 
 
 def _finished(job: _Job, before: _Job) -> Errors:
@@ -314,7 +340,9 @@ def _finished(job: _Job, before: _Job) -> Errors:
         yield fieldpath.invalid(
             _STATUS.child("active"), active, "active>0 is invalid for finished job"
         )
-    if (ends or _changes(job, before, "startTime")) and job.status.get("startTime") is None:
+    waits = job.spec.get("suspend") and job.spec.get("completions") == 0 and is_since("1.32")
+    starts = ends or _changes(job, before, "startTime")
+    if starts and job.status.get("startTime") is None and not waits:
         yield fieldpath.required(
             _STATUS.child("startTime"), "startTime is required for finished job"
         )
@@ -322,7 +350,8 @@ def _finished(job: _Job, before: _Job) -> Errors:
     pods = {name: uncounted.get(name.lower()) for name in ("Succeeded", "Failed")}
     if (ends or _changes(job, before, "uncountedTerminatedPods")) and any(pods.values()):
         at = _STATUS.child("uncountedTerminatedPods")
-        yield fieldpath.invalid(at, pods, "must be empty for finished job")
+        shown = GoValue(pods, "batch.UncountedTerminatedPods")
+        yield fieldpath.invalid(at, shown, _STILL_COUNTED.text)
 
 
 def _indexes(job: _Job, before: _Job) -> Errors:
@@ -368,6 +397,7 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     return min(shared, default=None)
 
 
+@since("1.31")
 def _late_counts(job: _Job, before: _Job) -> Errors:
     terminating, ready = job.status.get("terminating") or 0, job.status.get("ready")
     ends = job.is_finished != before.is_finished
@@ -382,15 +412,15 @@ def _late_counts(job: _Job, before: _Job) -> Errors:
 
 def _criteria(job: _Job) -> Errors:
     met = job.has(CRITERIA_MET)
-    needs_policy = met and not is_since("1.31")
-    if needs_policy and not job.is_indexed:
+    if met and not job.is_indexed and not is_since("1.31"):
         yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
     for other in (FAILED, FAILURE_TARGET):
         if met and job.has(other):
             yield _wrong(f"cannot set SuccessCriteriaMet=True and {other}=true conditions")
-    if needs_policy and job.spec.get("successPolicy") is None:
+    has_policy = job.spec.get("successPolicy") is not None
+    if met and not has_policy and not is_since("1.31"):
         yield _wrong("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
-    if job.spec.get("successPolicy") is not None and not met and job.has(COMPLETE):
+    if has_policy and not met and job.has(COMPLETE):
         yield _wrong(
             "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
         )
@@ -407,15 +437,29 @@ def _lasting(job: _Job, before: _Job) -> Errors:
             why = f"cannot decrease the {field} counter"
             yield fieldpath.invalid(_STATUS.child(field), number, why)
     completed, was = (one.status.get("completionTime") for one in (job, before))
-    if None not in (completed, was) and completed != was:
-        yield fieldpath.invalid(_STATUS.child("completionTime"), completed, IMMUTABLE)
+    if completed is not None and was is not None and completed != was:
+        at = _STATUS.child("completionTime")
+        yield fieldpath.invalid(at, _shown_time(completed), _COMPLETED_FOR_GOOD.text)
     started = before.status.get("startTime")
     moved = started is not None and started != job.status.get("startTime")
-    if moved and not job.spec.get("suspend"):
+    resumes = before.has(SUSPENDED) and is_since("1.32") and _is_false(job.status, SUSPENDED)
+    if not moved or job.spec.get("suspend") or resumes:
+        return
+    if is_since("1.36"):
         now = job.status.get("startTime")
         why = f"{IMMUTABLE} for unsuspended job once set"
         shown = None if now is None else NamedText(now)
         yield fieldpath.invalid(_STATUS.child("startTime"), shown, why)
+    else:
+        why = "startTime cannot be removed for unsuspended job"
+        yield fieldpath.required(_STATUS.child("startTime"), why)
+
+
+def _is_false(status: JsonObject, kind: str) -> bool:
+    return any(
+        one.get("type") == kind and one.get("status") == "False"
+        for one in status.get("conditions") or ()
+    )
 
 
 def _lasting_criteria(job: _Job, before: _Job) -> Errors:

@@ -19,11 +19,14 @@ from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
+    RECOVERED_CLAIMS,
     SPEC,
     Errors,
+    by_gate,
     dns_label,
     dns_subdomain,
     driver_name,
@@ -42,7 +45,7 @@ from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.pod_specs import claim_spec_diff, volume_source_diff
 from celadon.kube.validation.pods.resource_lists import positive_quantity
-from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.pods.scheduling import required_nodes
 from celadon.kube.validation.pods.volumes import (
     ONE_TYPE,
     VOLUME_MODES,
@@ -79,19 +82,37 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(SPEC, detail)
     yield from _size(obj, old)
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
-    yield from attributes_class_kept(spec, before, or_empty=True)
+    if is_since("1.34"):
+        yield from _applied_class_kept(spec, old)
+    else:
+        yield from attributes_class_kept(spec, before, or_empty=True)
+
+
+def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
+    """A class that was applied gives way to another one only."""
+    name = spec.get("volumeAttributesClassName")
+    status, before = old.get("status") or {}, old.get("spec") or {}
+    if name or name == before.get("volumeAttributesClassName"):
+        return
+    if status.get("currentVolumeAttributesClassName") is not None:
+        what = "nil" if name is None else "empty string"
+        why = (
+            f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        )
+        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), why)
 
 
 def _size(obj: JsonObject, old: JsonObject) -> Errors:
-    """A claim that could not grow may take back what it has not got."""
+    """A claim that could not grow may take back what it has not got, since a gate is on."""
     new, was = (_requested(one.get("spec") or {}) for one in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
-    if (
-        parse_amounts(new).compare(parse_amounts(was)) < 0
-        and parse_amounts(new).compare(parse_amounts(has)) <= 0
-    ):
-        at = SPEC.child("resources", "requests", "storage")
-        yield fieldpath.forbidden(at, "field can not be less than status.capacity")
+    at = SPEC.child("resources", "requests", "storage")
+    if parse_amounts(new).compare(parse_amounts(was)) >= 0:
+        return
+    shrinks = [fieldpath.forbidden(at, "field can not be less than previous value")]
+    lost = [fieldpath.forbidden(at, "field can not be less than status.capacity")]
+    has_it = parse_amounts(new).compare(parse_amounts(has)) <= 0
+    yield from by_gate(RECOVERED_CLAIMS, lost if has_it else (), shrinks)
 
 
 def _requested(spec: JsonObject) -> str:
@@ -130,7 +151,8 @@ def _compared(
     if was.get("storageClassName") is None:
         _take(fixed, before, "storageClassName")
     requests = (spec.get("resources") or {}).get("requests")
-    if bound:
+    named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
+    if (bound and named) or not is_since("1.31"):
         _take(fixed, before, "volumeAttributesClassName")
     if bound and requests:
         size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
@@ -156,9 +178,9 @@ SECRETS: Final = (
 INLINE: Final = "may not be specified in the context of inline volumes"
 
 
-def persistent_volume(obj: JsonObject) -> Errors:
-    """What is wrong with a PersistentVolume, besides its metadata."""
-    spec = obj.get("spec") or {}
+def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
+    """What is wrong with a PersistentVolume, besides its metadata; `old` is what was changed."""
+    spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
     yield from access_modes(SPEC, spec)
@@ -179,7 +201,8 @@ def persistent_volume(obj: JsonObject) -> Errors:
         yield from supported(SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES)
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
-        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity)
+        was = before.get("nodeAffinity") or {}
+        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity, was)
     yield from _source(SPEC, spec, (obj.get("metadata") or {}).get("name") or "")
     if spec.get("storageClassName"):
         yield from dns_subdomain(SPEC.child("storageClassName"), spec["storageClassName"])
@@ -188,11 +211,11 @@ def persistent_volume(obj: JsonObject) -> Errors:
     yield from _attributes_class(spec)
 
 
-def _volume_affinity(path: FieldPath, affinity: JsonObject) -> Errors:
+def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> Errors:
     if affinity.get("required") is None:
         yield fieldpath.required(path.child("required"), "must specify required node constraints")
     else:
-        yield from node_selector(path.child("required"), affinity["required"])
+        yield from required_nodes(path.child("required"), affinity["required"], was.get("required"))
 
 
 def _attributes_class(spec: JsonObject) -> Errors:
@@ -351,7 +374,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What a volume is made of stays; a secret for growing may still come, and where it can be
     used."""
-    yield from persistent_volume(obj)
+    yield from persistent_volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
     if difference:

@@ -40,6 +40,7 @@ _UNDERSCORED: Final = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORED_SUBDOMAIN: Final = _UNDERSCORED + r"(\." + _UNDERSCORED + ")*"
 _LEADING_ZEROS: Final = late_pattern(r"(?<![0-9a-fA-F:])0+(?=[0-9])")
 _ENV_NAME: Final = late_pattern("[ -<>-~]*")
+_STRICT_ENV_NAME: Final = late_pattern("[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 PORT_NAME_MAX_BYTES: Final = 15
 CONFIG_KEY_MAX_BYTES: Final = 253
@@ -77,11 +78,27 @@ def config_key(value: str) -> list[str]:
     if _CONFIG_KEY_PATTERN.fullmatch(value) is None:
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
         messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+    return messages + _no_way_up(value)
+
+
+def _no_way_up(value: str) -> list[str]:
+    """No file of that name leads out of its directory."""
     if value in {".", ".."}:
-        messages.append(f"must not be '{value}'")
-    elif value.startswith(".."):
-        messages.append("must not start with '..'")
-    return messages
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
+
+
+def strict_environment_name(value: str) -> list[str]:
+    """The rule before any printable ASCII was let through."""
+    found = []
+    if _STRICT_ENV_NAME.fullmatch(value) is None:
+        text = (
+            "a valid environment variable name must consist of alphabetic characters, digits, '_', "
+            "'-', or '.', and must not start with a digit"
+        )
+        examples = ("my.env-name", "MY_ENV.NAME", "MyEnvName1")
+        found.append(_examples(text, _STRICT_ENV_NAME.pattern, *examples))
+    return found + _no_way_up(value)
 
 
 def environment_name(value: str) -> list[str]:

@@ -67,10 +67,13 @@ def validate_update(
     errors = [validate_meta_of_update(meta, before)]
     naming = validation.naming_of(obj)
     if naming is not None:
-        if Revisit.AS_CHANGED in validation.revisit:
+        revisit = validation.revisits
+        if validation.is_seen_twice:
+            errors += [_metadata(meta, naming), validation.create(obj)]
+        if Revisit.AS_CHANGED in revisit:
             errors.append(validate_object_meta_update(meta, before))
             errors.append(standard_finalizers(meta, naming))
-        if Revisit.AS_NEW in validation.revisit:
+        if Revisit.AS_NEW in revisit:
             errors.append(_metadata(meta, naming))
     errors.append(validation.of_update(obj, old))
     return holding(itertools.chain.from_iterable(errors), gates)

@@ -9,6 +9,7 @@ from typing import Final
 
 from celadon.kube import name_rules
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import RELAXED_SERVICE_NAMES, Errors
 from celadon.kube.validation.object_meta import Naming
 from celadon.records import dataclass
@@ -64,6 +65,21 @@ class Validation:
     update: Update | None = None
     status: Update | None = None
     revisit: Revisit = Revisit.BOTH
+    named_once_since: str = ""
+    """The release since which the metadata of a changed object are not looked at as new ones."""
+    once_since: str = ""
+    """The release before which a changed object is looked at as a new one first."""
+
+    @property
+    def revisits(self) -> Revisit:
+        """How metadata are revisited in the current release."""
+        once = self.named_once_since and is_since(self.named_once_since)
+        return self.revisit & ~Revisit.AS_NEW if once else self.revisit
+
+    @property
+    def is_seen_twice(self) -> bool:
+        """Whether a changed object is also validated as a new one in the current release."""
+        return bool(self.once_since) and not is_since(self.once_since)
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
         """What is wrong with an update, metadata included."""

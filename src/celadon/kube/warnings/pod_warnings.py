@@ -15,6 +15,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
+from celadon.kube.releases import is_since
 from celadon.kube.warnings.warned_addresses import address_warnings
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
@@ -191,7 +192,7 @@ def _printed(port: JsonObject) -> str:
 # As k8s.io/kubernetes `pkg/api/node/util.go`.
 
 
-DEPRECATED: Final = {
+_DEPRECATED: Final = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
     "failure-domain.beta.kubernetes.io/region": (
@@ -206,21 +207,39 @@ DEPRECATED: Final = {
 }
 """What is said of each."""
 
+_DEPRECATED_SINCE_1_31: Final = {
+    "app.kubernetes.io/created-by": "deprecated since v1.9",
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": (
+        "deprecated since v1.22; use Taints and Tolerations instead"
+    ),
+    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
+}
+
+
+def label_deprecation(key: str) -> str | None:
+    """What is said of a label, or None of one that was not replaced."""
+    found = _DEPRECATED.get(key)
+    if found is None and key in _DEPRECATED_SINCE_1_31 and is_since("1.31"):
+        return _DEPRECATED_SINCE_1_31[key]
+    return found
+
 
 def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
     """Of a field whose value is the name of a label."""
-    if key in DEPRECATED:
-        yield f"{path}: {key} is {DEPRECATED[key]}"
+    why = label_deprecation(key)
+    if why is not None:
+        yield f"{path}: {key} is {why}"
 
 
 def term_warnings(
     term: JsonObject, path: FieldPath, *, check_values: bool = False
 ) -> Iterator[str]:
-    """Of a NodeSelectorTerm; with `check_values`, also of values that no label can have."""
+    """Of a NodeSelectorTerm; with `check_values`, also of values that no label can have,
+    since 1.33."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         at = path.child("matchExpressions").index(index)
         yield from deprecated_key(at.child("key"), expression.get("key", ""))
-        if not check_values:
+        if not check_values or not is_since("1.33"):
             continue
         for number, value in enumerate(expression.get("values") or ()):
             for why in name_rules.label_value(value):
@@ -235,8 +254,9 @@ def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[
         at = path.child("matchExpressions").index(index)
         yield from deprecated_key(at.child("key"), expression.get("key", ""))
     for key in sorted(selector.get("matchLabels") or ()):
-        if key in DEPRECATED:
-            yield f"{path.child('matchLabels').child(key)}: {DEPRECATED[key]}"
+        why = label_deprecation(key)
+        if why is not None:
+            yield f"{path.child('matchLabels').child(key)}: {why}"
 
 
 # --- Overlapping paths -------------------------------------------------------
@@ -458,8 +478,9 @@ def _before_containers(
 
 def _node_selection(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for key in sorted(spec.get("nodeSelector") or ()):
-        if key in DEPRECATED:
-            yield f"{path.child('nodeSelector').key(key)}: {DEPRECATED[key]}"
+        why = label_deprecation(key)
+        if why is not None:
+            yield f"{path.child('nodeSelector').key(key)}: {why}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = path.child("affinity", "nodeAffinity")
     required = affinity.get(REQUIRED_TERMS) or {}
@@ -527,8 +548,10 @@ def _old_profiles(
     if seccomp in notes and not _has_profile(container, "seccompProfile"):
         yield f"{path.key(seccomp)}: {_NO_SECCOMP}"
     apparmor = APPARMOR_OF_CONTAINER + container.get("name", "")
-    has_field = any(_has_profile(one, "appArmorProfile") for one in (spec, container))
-    if is_template and apparmor in notes and not has_field:
+    if not is_template or apparmor not in notes or _has_profile(container, "appArmorProfile"):
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    if of_pod is None or (is_since("1.34") and not _names_profile(notes[apparmor], of_pod)):
         yield f"{path.key(apparmor)}: {_OLD_APPARMOR}"
 
 

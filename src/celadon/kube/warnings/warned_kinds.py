@@ -14,9 +14,9 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.releases import is_since
 from celadon.kube.warnings.pod_warnings import (
-    DEPRECATED,
     claim_spec_warnings,
     converted_apparmor,
+    label_deprecation,
     pod_warnings,
     selector_warnings,
     template_warnings,
@@ -71,8 +71,9 @@ def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
     """Of a RuntimeClass."""
     selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
     for key in sorted(selector):
-        if key in DEPRECATED:
-            yield f"scheduling.nodeSelector: {DEPRECATED[key]}"
+        why = label_deprecation(key)
+        if why is not None:
+            yield f"scheduling.nodeSelector: {why}"
 
 
 @since("1.32")
@@ -347,7 +348,7 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     spec, notes = obj.get("spec") or {}, metadata.annotations(obj)
     if STORAGE_CLASS in notes:
         yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
-    if MOUNT_OPTIONS in notes:
+    if MOUNT_OPTIONS in notes and is_since("1.31"):
         why = 'deprecated since v1.31; use "mountOptions" attribute instead'
         yield f"{_NOTES.key(MOUNT_OPTIONS)}: {why}"
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
@@ -377,8 +378,9 @@ def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
         at = FieldPath("allowedTopologies").index(index).child("matchLabelExpressions")
         for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
             key = expression.get("key", "")
-            if key in DEPRECATED:
-                yield f"{at.index(number)}: {DEPRECATED[key]}"
+            why = label_deprecation(key)
+            if why is not None:
+                yield f"{at.index(number)}: {why}"
 
 
 def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:

@@ -17,6 +17,7 @@ from celadon.kube.registry.patching.patches import (
     apply_merge_patch,
     read_patch,
 )
+from celadon.kube.releases import answering_as
 
 DOCUMENT: dict[str, Any] = {"a": {"b": 1}, "l": [1, 2, 3], "n": None, "x/y": {"~": "t"}}
 
@@ -311,3 +312,8 @@ def test_texts_are_compared_as_they_are_written(kept: str, tested: str, holds: b
 )
 def test_other_patches_are_read_as_json(text: str) -> None:
     assert read_patch(text).value == json.loads(text)
+
+
+def test_whole_documents_could_not_become_scalars_silently() -> None:
+    with answering_as("1.34"):
+        assert apply_json_patch(DOCUMENT, [{"op": "replace", "path": "", "value": 1}]) == DOCUMENT

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.releases import answering_as
+from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.field_checks import holding
 from celadon.kube.validation.statuses import job_status
 
@@ -192,3 +192,100 @@ def test_older_releases_ask_for_a_policy_and_not_for_transitions(
     with answering_as(release):
         errors = holding(job_status(done, {"spec": {}, "status": {}}), None)
     assert [error.detail for error in errors] == texts
+
+
+def said(spec: Json, new: Json, old: Json) -> list[str]:
+    obj, before = ({"spec": spec, "status": one} for one in (new, old))
+    return [str(error) for error in holding(job_status(obj, before), None)]
+
+
+LATE = {"startTime": LATER, "completionTime": START}
+GO_TIME = "2024-01-01 00:00:00 +0000 UTC"
+SINCE_1_32 = "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"
+CHANGES: list[tuple[str, Json, Json, Json, list[str], list[str]]] = [
+    (
+        "1.31",
+        {},
+        status("SuccessCriteriaMet"),
+        {},
+        [
+            f"{AT}cannot set SuccessCriteriaMet to NonIndexed Job",
+            f"{AT}cannot set SuccessCriteriaMet=True for Job without SuccessPolicy",
+        ],
+        [],
+    ),
+    (
+        "1.32",
+        {},
+        status("Complete", startTime=START, completionTime=LATER),
+        {"startTime": START},
+        [],
+        [f"{AT}{SINCE_1_32}"],
+    ),
+    (
+        "1.34",
+        {},
+        {**COMPLETED, **LATE},
+        {"startTime": LATER},
+        [
+            f"status.completionTime: Invalid value: {GO_TIME}: completionTime cannot be set before "
+            "startTime"
+        ],
+        [f'status.completionTime: Invalid value: "{START}": must be equal to or after `startTime`'],
+    ),
+    (
+        "1.34",
+        {},
+        {**COMPLETED, "uncountedTerminatedPods": {"failed": ["u"]}},
+        {"startTime": START},
+        [
+            "status.uncountedTerminatedPods: Invalid value: "
+            'batch.UncountedTerminatedPods{Succeeded:[]types.UID(nil), Failed:[]types.UID{"u"}}: '
+            "uncountedTerminatedPods needs to be empty for finished job"
+        ],
+        [
+            "status.uncountedTerminatedPods: Invalid value: "
+            '{"Succeeded":null,"Failed":["u"]}: must be empty for finished job'
+        ],
+    ),
+    (
+        "1.34",
+        {},
+        COMPLETED,
+        {**COMPLETED, "completionTime": START},
+        ["status.completionTime: Invalid value: 2024-01-01 01:00:00 +0000 UTC: completionTime "
+         "cannot be mutated"],
+        [f'status.completionTime: Invalid value: "{LATER}": field is immutable'],
+    ),
+    (
+        "1.36",
+        {},
+        {"startTime": LATER},
+        {"startTime": START},
+        ["status.startTime: Required value: startTime cannot be removed for unsuspended job"],
+        [
+            f'status.startTime: Invalid value: "{LATER}": field is immutable for unsuspended job '
+            "once set"
+        ],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("since", "spec", "new", "old", "before", "after"), CHANGES)
+def test_the_release_decides(
+    since: str, spec: Json, new: Json, old: Json, before: list[str], after: list[str]
+) -> None:
+    with answering_as(previous_minor(since)):
+        first = said(spec, new, old)
+    with answering_as(since):
+        then = said(spec, new, old)
+    assert [text for text in first if text not in then] == before
+    assert [text for text in then if text not in first] == after
+
+
+def test_suspended_jobs_may_end_or_go_on_without_a_start() -> None:
+    nothing = {"suspend": True, "completions": 0}
+    ended = status("SuccessCriteriaMet", "Complete", completionTime=LATER)
+    assert said(nothing, ended, {}) == []
+    resumed = {"startTime": LATER, "conditions": [{"type": "Suspended", "status": "False"}]}
+    assert said({}, resumed, {"startTime": START, "conditions": true("Suspended")}) == []

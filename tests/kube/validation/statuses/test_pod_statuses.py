@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as, previous_minor
+from celadon.kube.validation.field_checks import holding
 from celadon.kube.validation.pods.pod_updates import pod_status
 
 Json = dict[str, Any]
@@ -75,7 +77,6 @@ def ended(state: Json, name: str = "c") -> list[Json]:
             [
                 'status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.1"}]: may specify '
                 "no more than one IP for each IP family",
-                'status.podIPs[1]: Duplicate value: {"IP":"10.0.0.1"}',
             ],
         ),
         (
@@ -93,6 +94,75 @@ def ended(state: Json, name: str = "c") -> list[Json]:
 def test_statuses(spec: Json, new: Json, old: Json, expected: list[str]) -> None:
     found = pod_status({"spec": spec, "status": new}, {"spec": spec, "status": old})
     assert list(map(str, found)) == expected
+
+
+Told = list[str]
+
+
+def said(spec: Json, new: Json, old: Json) -> Told:
+    obj, before = {"spec": spec, "status": new}, {"spec": spec, "status": old}
+    return [str(one) for one in holding(pod_status(obj, before), None)]
+
+
+MOVED = (
+    "status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node"
+)
+TWICE: Json = {"podIPs": [{"ip": "10.0.0.1"}] * 2}
+CHANGES: list[tuple[str, Json, Json, Told, Told]] = [
+    (
+        "1.32",
+        {},
+        {"qosClass": "Guaranteed"},
+        [],
+        ['status.qosClass: Invalid value: "Guaranteed": field is immutable'],
+    ),
+    (
+        "1.33",
+        {},
+        {"conditions": [{"type": "a b"}]},
+        ["metadata.conditions[0].Type: Invalid value"],
+        ["status.conditions[0].Type: Invalid value"],
+    ),
+    (
+        "1.33",
+        {},
+        TWICE,
+        ['status.podIPs[1]: Duplicate value: core.PodIP{IP:"10.0.0.1"}'],
+        [],
+    ),
+    (
+        "1.33",
+        {},
+        {"containerStatuses": [{"name": "c", "user": {"linux": {"uid": -1}}}]},
+        ["status.containerStatuses[0].linux.uid: Invalid value: -1"],
+        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1"],
+    ),
+    ("1.35", {"nodeName": "n"}, {"nominatedNodeName": "m"}, [], [MOVED]),
+    (
+        "1.36",
+        {"resourceClaims": [{"name": "a"}]},
+        {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "A"}]},
+        ['status.resourceClaimStatuses[0].name: Invalid value: "A"'],
+        ['status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "A"'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("since", "spec", "status", "before", "after"), CHANGES)
+def test_the_release_decides(
+    since: str, spec: Json, status: Json, before: Told, after: Told
+) -> None:
+    with answering_as(previous_minor(since)):
+        old = said(spec, status, {})
+    with answering_as(since):
+        new = said(spec, status, {})
+    for found, expected in (
+        ([text for text in old if text not in new], before),
+        ([text for text in new if text not in old], after),
+    ):
+        assert [text.startswith(one) for text, one in zip(found, expected, strict=True)] == [
+            True for _ in expected
+        ]
 
 
 def test_nominated_nodes() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.field_checks import holding
 from celadon.kube.validation.storage import claim_update
 from tests.kube.validation.objects import admitted, obj, update_complaints
 
@@ -21,6 +23,11 @@ def claim(
     if has is not None:
         made["status"] = {"phase": "Bound", "capacity": {"storage": has}}
     return made
+
+
+def of_class(made: Json) -> Json:
+    """A claim to which its class was applied."""
+    return {**made, "status": {**made["status"], "currentVolumeAttributesClassName": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -43,27 +50,52 @@ def claim(
         ),
         (
             claim(),
-            claim(has="2Gi", volumeAttributesClassName="a"),
+            of_class(claim(has="2Gi", volumeAttributesClassName="a")),
             [
-                "spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is "
-                "forbidden"
+                "spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when "
+                "status.currentVolumeAttributesClassName is not nil"
             ],
         ),
         (
             claim(volumeAttributesClassName=""),
-            claim(has="2Gi", volumeAttributesClassName="a"),
+            of_class(claim(has="2Gi", volumeAttributesClassName="a")),
             [
-                "spec.volumeAttributesClassName: Forbidden: update from non-nil value to an empty "
-                "string is forbidden"
+                "spec.volumeAttributesClassName: Forbidden: update to empty string is forbidden "
+                "when status.currentVolumeAttributesClassName is not nil"
             ],
         ),
+        (claim(), claim(has="2Gi", volumeAttributesClassName="a"), []),
         (claim(volumeAttributesClassName="b"), claim(has="2Gi", volumeAttributesClassName="a"), []),
     ],
 )
 def test_changes(new: Json, old: Json, expected: list[str]) -> None:
     status = {"status": old.get("status", {})}
     made, was = ({**admitted(one), **status} for one in (new, old))
-    assert [str(error) for error in claim_update(made, was)] == expected
+    assert [str(error) for error in holding(claim_update(made, was), None)] == expected
+
+
+def test_the_release_decides_what_of_a_claim_may_change() -> None:
+    smaller, bound = claim("1Gi"), claim("2Gi", has="1Gi")
+    less = "spec.resources.requests.storage: Forbidden: field can not be less than"
+    for release, limit in (("1.31", "previous value"), ("1.32", "status.capacity")):
+        with answering_as(release):
+            assert [str(one) for one in holding(claim_update(smaller, bound), None)][-1:] == [
+                f"{less} {limit}"
+            ]
+    named = claim(volumeAttributesClassName="b")
+    for release, differs in (("1.30", False), ("1.31", True)):
+        with answering_as(release):
+            found = list(map(str, claim_update(named, claim())))
+        assert (
+            any(text.startswith("spec: Forbidden: spec is immutable") for text in found) is differs
+        )
+    gone, had = claim(has="2Gi"), claim(has="2Gi", volumeAttributesClassName="a")
+    with answering_as("1.33"):
+        first, last = map(str, claim_update(gone, had))
+    assert first.startswith("spec: Forbidden: spec is immutable")
+    assert last == (
+        "spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden"
+    )
 
 
 def test_a_class_moves_from_the_annotation_to_the_field() -> None:

@@ -22,6 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import fresh
+from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
 
 COPY_LIMIT: Final = 3 * 1024 * 1024
@@ -190,7 +191,10 @@ class _Application:
         value = fresh(operation.get("value"))
         if path == "":
             if not isinstance(value, (dict, list)):
-                raise JsonPatchError("replace operation value must be object or array: %!w(<nil>)")
+                if is_since("1.35"):
+                    why = "replace operation value must be object or array: %!w(<nil>)"
+                    raise JsonPatchError(why)
+                return  # The library before v4.13 wrapped an error that was none.
             self.document = value
             self.opened[id(value)] = value
             return

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    RESTART_ALL,
+    RESTART_RULES,
+    ZERO_SLEEP,
     Errors,
-    at_most,
+    by_gate,
     choice_in,
     each,
     items,
+    only_with,
     port_number,
     required_choice,
     required_name,
@@ -35,6 +41,9 @@ from celadon.records import dataclass
 
 
 SCHEMES: Final = ("HTTP", "HTTPS")
+_ZERO_SLEEP: Final = wording(
+    ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.", v1_32=""
+)
 LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
@@ -96,11 +105,18 @@ def _action(path: FieldPath, action: JsonObject, kind: str, grace_period: int) -
         yield from port_number(path.child("port"), action.get("port", 0))
     else:
         seconds = action.get("seconds", 0)
-        if not 0 <= seconds <= grace_period:
-            detail = (
-                f"must be non-negative and less than terminationGracePeriodSeconds ({grace_period})"
-            )
-            yield fieldpath.invalid(path, seconds, detail)
+        yield from _sleep(path, seconds, grace_period)
+
+
+def _sleep(path: FieldPath, seconds: int, grace_period: int) -> Errors:
+    """No time at all is time enough while a gate is on."""
+    limit = f"less than terminationGracePeriodSeconds ({grace_period})"
+    if seconds == 0 or not 0 <= seconds <= grace_period:
+        positive = f"must be greater than 0 and {limit}{_ZERO_SLEEP.text}"
+        yield from only_with(f"!{ZERO_SLEEP}", [fieldpath.invalid(path, seconds, positive)])
+    if not 0 <= seconds <= grace_period:
+        error = fieldpath.invalid(path, seconds, f"must be non-negative and {limit}")
+        yield from only_with(ZERO_SLEEP, [error])
 
 
 def _http(path: FieldPath, action: JsonObject) -> Errors:
@@ -296,8 +312,33 @@ def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
         names.add(name)
         yield from lifecycle_and_probes(at, container, around.grace_period)
         if "restartPolicy" in container or "restartPolicyRules" in container:
-            yield from _restart_policy(at, container)
+            yield from _gated_restart_policy(at, container)
     yield from _host_ports(path.child("containers"), spec["containers"])
+
+
+def _gated_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
+    """Of a regular container, which had none before it got rules of its own."""
+    only_init = []
+    if container.get("restartPolicy") is not None:
+        why = "may not be set for non-init containers"
+        only_init = [fieldpath.forbidden(path.child("restartPolicy"), why)]
+    yield from by_gate(RESTART_RULES, _restart_policy(path, container), only_init)
+
+
+def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
+    """Sidecars always restart, and without further rules at first."""
+    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules")
+    at = path.child("restartPolicy")
+    if policy is None:
+        if rules and is_since("1.35"):
+            yield fieldpath.required(at, NO_RESTART_POLICY)
+    elif policy != "Always":
+        sidecars = [fieldpath.not_supported(at, NamedText(policy), ["Always"])]
+        yield from by_gate(RESTART_RULES, _restart_policy(path, container), sidecars)
+    elif rules:
+        why = "restartPolicyRules are not allowed for init containers with restart policy Always"
+        none = [fieldpath.forbidden(path.child("restartPolicyRules"), why)]
+        yield from by_gate(RESTART_ALL, _restart_policy(path, container), none)
 
 
 def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
@@ -308,30 +349,41 @@ def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     at = path.child("restartPolicyRules")
     if rules and policy is None:
         yield fieldpath.required(path.child("restartPolicy"), NO_RESTART_POLICY)
-    if len(rules) > MAX_RESTART_RULES:
-        yield fieldpath.too_many(at, len(rules), MAX_RESTART_RULES)
+    yield from _at_most(at, rules, MAX_RESTART_RULES)
     for index, rule in enumerate(rules):
         yield from _restart_rule(at.index(index), rule)
 
 
+def _at_most(path: FieldPath, listed: Sequence[object], limit: int) -> Errors:
+    """Before 1.36 a list of rules was too long as a text is."""
+    if len(listed) <= limit:
+        return
+    if is_since("1.36"):
+        yield fieldpath.too_many(path, len(listed), limit)
+    else:
+        yield fieldpath.too_long(path, limit)
+
+
 def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
-    yield from supported(path.child("action"), rule.get("action") or "", RESTART_ACTIONS)
+    action, at = rule.get("action") or "", path.child("action")
+    if action not in RESTART_ACTIONS[:1]:
+        only_one = [fieldpath.not_supported(at, NamedText(action), RESTART_ACTIONS[:1])]
+        shown = RESTART_ACTIONS if is_since("1.36") else RESTART_ACTIONS[:1]
+        either = [fieldpath.not_supported(at, NamedText(action), shown)]
+        yield from by_gate(RESTART_ALL, () if action in RESTART_ACTIONS else either, only_one)
     codes, at = rule.get("exitCodes"), path.child("exitCodes")
     if codes is None:
         yield fieldpath.required(at, "must be specified")
         return
     yield from supported(at.child("operator"), codes.get("operator") or "", EXIT_CODE_OPERATORS)
-    yield from at_most(at.child("values"), codes.get("values"), MAX_EXIT_CODES)
+    yield from _at_most(at.child("values"), codes.get("values") or (), MAX_EXIT_CODES)
 
 
 def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     names = {one.get("name") for one in spec.get("containers") or ()}
     for at, container in items(spec, "initContainers", path):
         yield from _any(at, container, around)
-        if container.get("restartPolicy") is not None:
-            yield from _restart_policy(at, container)
-        elif container.get("restartPolicyRules"):
-            yield fieldpath.required(at.child("restartPolicy"), NO_RESTART_POLICY)
+        yield from _init_restart_policy(at, container)
         name = container.get("name") or ""
         if name in names:
             yield fieldpath.duplicate(at.child("name"), name)
@@ -344,8 +396,19 @@ def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
             for field in ("lifecycle", *PROBES):
                 if container.get(field) is not None:
                     yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
-            if not around.may_restart and restarts_for_good(container):
-                yield from _no_restarts(at, container)
+        yield from _init_resize(at, container, around)
+
+
+def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
+    """Policies for other amounts came to init containers later than to regular ones, and containers
+    that end are not to be restarted for them."""
+    policies = container.get("resizePolicy")
+    if policies and not is_since("1.33"):
+        shown = GoValue(policies, "[]core.ContainerResizePolicy")
+        why = "must not be set for init containers"
+        yield fieldpath.invalid(path.child("resizePolicy"), shown, why)
+    if is_since("1.36") and not around.may_restart and restarts_for_good(container):
+        yield from _no_restarts(path, container)
 
 
 def restarts_for_good(container: JsonObject) -> bool:

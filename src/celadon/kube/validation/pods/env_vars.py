@@ -9,7 +9,17 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import Errors, each, items, qualified_name, required_name
+from celadon.kube.validation.field_checks import (
+    ENV_FILES,
+    NO_ERRORS,
+    RELAXED_VARIABLES,
+    Errors,
+    by_gate,
+    each,
+    items,
+    qualified_name,
+    required_name,
+)
 from celadon.kube.validation.pods.windows_pods import containers_of
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
@@ -65,17 +75,28 @@ def environment(path: FieldPath, container: JsonObject) -> Errors:
     """`env` and `envFrom` of a container."""
     for at, variable in items(container, "env", path):
         name = variable.get("name") or ""
-        yield from required_name(at.child("name"), name, text_rules.environment_name)
+        if name:
+            yield from _variable_name(at.child("name"), name)
+        else:
+            yield fieldpath.required(at.child("name"))
         if variable.get("valueFrom") is not None:
             yield from _value_from(at.child("valueFrom"), variable)
     for at, source in items(container, "envFrom", path):
         yield from _env_from(at, path.child("envFrom"), source)
 
 
+def _variable_name(path: FieldPath, name: str) -> Errors:
+    strict = text_rules.strict_environment_name(name)
+    if not strict:
+        return NO_ERRORS
+    free = each(path, name, text_rules.environment_name(name))
+    return by_gate(RELAXED_VARIABLES, free, each(path, name, strict))
+
+
 def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     prefix = source.get("prefix") or ""
     if prefix:
-        yield from each(path.child("prefix"), prefix, text_rules.environment_name(prefix))
+        yield from _variable_name(path.child("prefix"), prefix)
     given = [one for one in ("configMapRef", "secretRef") if source.get(one) is not None]
     for one in given:
         name = source[one].get("name") or ""
@@ -102,11 +123,10 @@ def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
         else:
             yield from _key_selector(at, source[one])
     if not given:
-        detail = (
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
-            "`secretKeyRef` or `fileKeyRef`"
-        )
-        yield fieldpath.invalid(path, "", detail)
+        named = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
+        with_files = fieldpath.invalid(path, "", f"{named}, `secretKeyRef` or `fileKeyRef`")
+        without = fieldpath.invalid(path, "", f"{named} or `secretKeyRef`")
+        yield from by_gate(ENV_FILES, (with_files,), (without,))
     elif variable.get("value"):
         yield fieldpath.invalid(path, "", "may not be specified when `value` is not empty")
     elif len(given) > 1:

@@ -10,16 +10,20 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    RELAXED_SEARCHES,
     SPEC,
     Errors,
+    by_gate,
     choice_in,
     dns_label,
     dns_subdomain,
     each,
     in_range,
     items,
+    only_with,
     qualified_name,
     required_choice,
 )
@@ -182,7 +186,7 @@ def pod_spec(
 
 def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
     """What comes last, and most pods have nothing of."""
-    yield from affinity(path.child("affinity"), spec.get("affinity"))
+    yield from affinity(path.child("affinity"), spec.get("affinity"), before.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
     yield from spread_constraints(path, spec)
@@ -303,6 +307,8 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
     for field, shown in HOST_NAMESPACES:
         if spec.get(field):
             yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)
+    if not is_since("1.34"):
+        return
     had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))
     if before.get("hostUsers") is False and had_devices:
         return
@@ -360,7 +366,10 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
     for index, search in enumerate(searches):
         if search != ".":
             name = search.removesuffix(".")
-            yield from each(path.index(index), name, text_rules.underscored_subdomain(name))
+            free = each(path.index(index), name, text_rules.underscored_subdomain(name))
+            yield from by_gate(RELAXED_SEARCHES, free, dns_subdomain(path.index(index), name))
+        else:
+            yield from only_with(f"!{RELAXED_SEARCHES}", dns_subdomain(path.index(index), ""))
 
 
 def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:

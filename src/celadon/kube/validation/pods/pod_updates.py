@@ -7,12 +7,16 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import QOS_RESOURCES, qos_class
+from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    METADATA,
+    NODES_STAY_NOMINATED,
     SPEC,
     Errors,
     dns_label,
@@ -20,6 +24,7 @@ from celadon.kube.validation.field_checks import (
     each,
     in_range,
     items,
+    only_with,
     qualified_name,
 )
 from celadon.kube.validation.pod_annotations import annotation_changes
@@ -34,6 +39,7 @@ from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.pods.windows_pods import NOT_ON_WINDOWS
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
+from celadon.kube.wordings import until
 
 CHANGEABLE: Final = (
     "`spec.containers[*].image`",
@@ -69,6 +75,7 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _gates(spec, before)
     if spec == before:
         return
+    yield from _lasting_class(obj, old)
     fixed = _with_old_fields(spec, before)
     if before.get("schedulingGates"):
         yield from _chosen_nodes(fixed, before)
@@ -78,6 +85,20 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
         difference = pod_spec_diff(before, fixed)
         detail = f"pod updates may not change fields other than {named}\n{difference}"
         yield fieldpath.forbidden(SPEC, detail)
+
+
+@until("1.32")
+def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
+    """Later a resize is what is asked this."""
+    if _class_changes(obj, old):
+        shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
+        yield fieldpath.invalid(SPEC, shown, "Pod QoS is immutable")
+
+
+def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
+    """Whether the pod would be of another class of quality of service."""
+    given = (old.get("status") or {}).get("qosClass") or qos_class(old.get("spec") or {})
+    return bool(given != qos_class(obj.get("spec") or {}))
 
 
 def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
@@ -225,6 +246,10 @@ def _ephemeral(obj: JsonObject) -> list[JsonObject]:
 def resize(obj: JsonObject, old: JsonObject) -> Errors:
     """Of a write through `pods/resize`: cpu and memory change, and not what class a pod is of."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if not is_since("1.35") and _has_pod_amounts(spec, before):
+        why = "pods with pod-level resources cannot be resized"
+        yield fieldpath.forbidden(_NOWHERE, why)
+        return
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods cannot be resized")
         return
@@ -234,6 +259,13 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     yield from _class(obj, old)
+    if not is_since("1.36") and _has_pod_amounts(spec, before):
+        why = (
+            "resize of pods with pod-level resources is forbidden when "
+            "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
+        )
+        yield fieldpath.forbidden(_NOWHERE, why)
+        return
     errors = [*_pod_amounts(spec, before), *_claims(old)]
     for field in ("initContainers", "containers"):
         errors += _container_amounts(spec, before, field)
@@ -247,9 +279,8 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _class(obj: JsonObject, old: JsonObject) -> Errors:
-    spec, before = obj.get("spec") or {}, old.get("spec") or {}
     status = old.get("status") or {}
-    if (status.get("qosClass") or qos_class(before)) != qos_class(spec):
+    if _class_changes(obj, old):
         shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
         why = "Pod QOS Class may not change as a result of resizing"
         yield fieldpath.invalid(SPEC, shown, why)
@@ -265,7 +296,7 @@ def _class(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
     given, was = spec.get("resources"), before.get("resources")
-    if not any((one or {}).get(part) for one in (given, was) for part in ("requests", "limits")):
+    if not _has_pod_amounts(spec, before):
         return
     if given is None:
         yield fieldpath.forbidden(_RESOURCES, "pod-level resources cannot be removed")
@@ -276,6 +307,15 @@ def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
             yield fieldpath.forbidden(_RESOURCES.child(part), why)
     if _without_amounts(given) != _without_amounts(was or {}):
         yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS} at pod-level")
+
+
+def _has_pod_amounts(spec: JsonObject, before: JsonObject) -> bool:
+    """Whether the pod, besides its containers, asks for something, or has before."""
+    return any(
+        (one.get("resources") or {}).get(part)
+        for one in (spec, before)
+        for part in ("requests", "limits")
+    )
 
 
 def _claims(old: JsonObject) -> Errors:
@@ -312,11 +352,36 @@ def _pairs(
 
 def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
     for at, container, was in _pairs(spec, before, field):
+        if field == "initContainers" and not _may_resize(was):
+            continue
         given, had = (one.get("resources") or {} for one in (container, was))
         for part in ("requests", "limits"):
             if _lacks(given, had, part):
                 why = f"resource {part} cannot be removed"
                 yield fieldpath.forbidden(at.child("resources", part), why)
+        yield from _less_memory(at.child("resources", "limits").key("memory"), container, had)
+
+
+def _may_resize(container: JsonObject) -> bool:
+    """Of an init container; before 1.36 only of those that go on running."""
+    return is_since("1.36") or container.get("restartPolicy") == "Always"
+
+
+@until("1.34")
+def _less_memory(path: FieldPath, container: JsonObject, had: JsonObject) -> Errors:
+    """What runs could not be given less memory."""
+    policies = container.get("resizePolicy") or ()
+    chosen = (one.get("restartPolicy") for one in policies if one.get("resourceName") == "memory")
+    if next(chosen, None) == "RestartContainer":
+        return
+    resources = container.get("resources") or {}
+    limit, was = ((one.get("limits") or {}).get("memory") for one in (resources, had))
+    if limit is None:
+        return
+    if was is None or parse_amounts(limit).compare(parse_amounts(was)) < 0:
+        done = "added" if was is None else "decreased"
+        why = f"memory limits cannot be {done} unless resizePolicy is RestartContainer"
+        yield fieldpath.forbidden(path, why)
 
 
 def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
@@ -329,6 +394,9 @@ def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
             if changed:
                 yield fieldpath.forbidden(SPEC, ONLY_AMOUNTS)
             continue
+        if not is_since("1.36"):
+            yield from _old_init_amounts(container, was, changed=changed)
+            continue
         if changed:
             why = "only cpu and memory resources for init or sidecar containers are mutable"
             yield fieldpath.forbidden(at, why)
@@ -340,6 +408,16 @@ def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
                 "resized"
             )
             yield fieldpath.forbidden(at, why)
+
+
+def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) -> Errors:
+    """Init containers that end had their amounts for good."""
+    if container.get("restartPolicy") == "Always":
+        if changed:
+            why = "only cpu and memory resources for sidecar containers are mutable"
+            yield fieldpath.forbidden(SPEC, why)
+    elif internal_value(container, "core.v1.Container") != internal_value(was, "core.v1.Container"):
+        yield fieldpath.forbidden(SPEC, "resources for non-sidecar init containers are immutable")
 
 
 def _with_old(container: JsonObject, was: JsonObject) -> dict[str, Any]:
@@ -379,6 +457,8 @@ _HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
 _MAX_HEALTH_MESSAGE: Final = 1024
 _MAPPING: Final = ("containerName", "resourceName", "requestName")
 _CLAIM: Final = "claim:"
+_ADDRESSES: Final = {"podIPs": "[]core.PodIP", "hostIPs": "[]core.HostIP"}
+"""The types of addresses inside, by their field."""
 ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 
@@ -391,7 +471,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _nominated_node(status, before, spec)
     yield from _generation(_STATUS, status)
     quality = status.get("qosClass") or ""
-    if quality != (before.get("qosClass") or ""):
+    if quality != (before.get("qosClass") or "") and is_since("1.32"):
         yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
     policy = spec.get("restartPolicy") or ""
     sidecars = {
@@ -420,7 +500,8 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _conditions(status: JsonObject) -> Errors:
-    for at, condition in items(status, "conditions", _STATUS):
+    """Before 1.33 they are said to be metadata."""
+    for at, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
         yield from _generation(at, condition)
         kind = condition.get("type") or ""
         if kind not in SYSTEM_CONDITIONS:
@@ -440,7 +521,8 @@ def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) ->
         return
     yield from dns_subdomain(at, nominated)
     if spec.get("nodeName"):
-        yield fieldpath.forbidden(at, "may not be set on pods that are already bound to a node")
+        why = "may not be set on pods that are already bound to a node"
+        yield from only_with(NODES_STAY_NOMINATED, [fieldpath.forbidden(at, why)])
 
 
 def _terminated(
@@ -478,7 +560,8 @@ def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
             yield fieldpath.duplicate(at.child("name"), name)
         seen.add(name)
         if one.get("resourceClaimName") is not None:
-            yield from dns_subdomain(at.child("resourceClaimName"), one["resourceClaimName"])
+            named = at.child("resourceClaimName" if is_since("1.36") else "name")
+            yield from dns_subdomain(named, one["resourceClaimName"])
 
 
 def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
@@ -532,7 +615,7 @@ def _users(status: JsonObject, field: str, system: str) -> Errors:
         user = (one.get("user") or {}).get("linux")
         if user is None:
             continue
-        place = at.child("user", "linux")
+        place = at.child("user", "linux") if is_since("1.33") else at.child("linux")
         if system == "windows":
             yield fieldpath.forbidden(place, NOT_ON_WINDOWS)
         if system != "linux":
@@ -606,9 +689,11 @@ def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     found = [text_rules.address(one) for one in given]
     families = {one.is_v4 for one in found if one is not None}
     if None not in found and (len(families) < 2 or len(given) > 2):
-        yield fieldpath.invalid(at, [{"IP": one} for one in given], ONE_PER_FAMILY)
-    seen = set[str]()
+        shown = GoValue([{"IP": one} for one in given], _ADDRESSES[field])
+        yield fieldpath.invalid(at, shown, ONE_PER_FAMILY)
+    if is_since("1.33"):
+        return
     for index, address in enumerate(given):
-        if address in seen:
-            yield fieldpath.duplicate(at.index(index), {"IP": address})
-        seen.add(address)
+        if address in given[:index]:
+            repeated = GoValue({"IP": address}, _ADDRESSES[field].removeprefix("[]"))
+            yield fieldpath.duplicate(at.index(index), repeated)

@@ -7,10 +7,14 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
+    MERGED_SPREADING,
     NOT_POSITIVE,
     Errors,
+    by_gate,
     dns_label,
     dns_subdomain,
     each,
@@ -22,17 +26,20 @@ from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
-TOLERATION_OPERATORS: Final = ("Equal", "Exists", "Lt", "Gt")
+TOLERATION_OPERATORS: Final = ("Equal", "Exists")
+COMPARING_OPERATORS: Final = ("Lt", "Gt")
 NODE_POLICIES: Final = ("Honor", "Ignore")
 BAD_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(path: FieldPath, given: JsonObject | None) -> Errors:
+def affinity(path: FieldPath, given: JsonObject | None, before: JsonObject | None = None) -> Errors:
+    """`before` is what was changed."""
     found = given or {}
     node = found.get("nodeAffinity") or {}
     at = path.child("nodeAffinity")
     if node.get(REQUIRED_TERMS) is not None:
-        yield from node_selector(at.child(REQUIRED_TERMS), node[REQUIRED_TERMS])
+        was = ((before or {}).get("nodeAffinity") or {}).get(REQUIRED_TERMS)
+        yield from required_nodes(at.child(REQUIRED_TERMS), node[REQUIRED_TERMS], was)
     for where, term in items(node, PREFERRED_TERMS, at):
         yield from _weight(where, term)
         yield from _node_term(where.child("preference"), term.get("preference") or {}, lax=True)
@@ -52,16 +59,33 @@ def _weight(path: FieldPath, term: JsonObject) -> Errors:
         yield fieldpath.invalid(path.child("weight"), weight, "must be in the range 1-100")
 
 
-def node_selector(path: FieldPath, given: JsonObject) -> Errors:
+def required_nodes(path: FieldPath, given: JsonObject, before: JsonObject | None) -> Errors:
+    """The nodes that a pod or a volume asks for. Values that cannot be those of labels were let
+    through before 1.33, and may stay."""
+    return node_selector(path, given, lax=not is_since("1.33") or _names_no_values(before))
+
+
+def _names_no_values(nodes: JsonObject | None) -> bool:
+    """Whether some of the values cannot be those of labels."""
+    return any(
+        name_rules.label_value(value)
+        for term in (nodes or {}).get("nodeSelectorTerms") or ()
+        for requirement in term.get("matchExpressions") or ()
+        for value in requirement.get("values") or ()
+    )
+
+
+def node_selector(path: FieldPath, given: JsonObject, *, lax: bool = False) -> Errors:
+    """`lax`: values need not be possible values of labels; before 1.32 none had to."""
+    lax = lax or not is_since("1.32")
     if not given.get("nodeSelectorTerms"):
         detail = "must have at least one node selector term"
         yield fieldpath.required(path.child("nodeSelectorTerms"), detail)
     for at, term in items(given, "nodeSelectorTerms", path):
-        yield from _node_term(at, term, lax=False)
+        yield from _node_term(at, term, lax=lax)
 
 
 def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
-    """`lax`: values need not be possible values of labels."""
     for at, requirement in items(term, "matchExpressions", path):
         yield from _node_requirement(at, requirement)
         yield from label_name(at.child("key"), requirement.get("key") or "")
@@ -173,10 +197,12 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     elif operator == "Exists":
         if value:
             detail = "value must be empty when `operator` is 'Exists'"
-            yield fieldpath.invalid(at, value, detail)
+            whole = GoValue(toleration, "core.Toleration")
+            yield fieldpath.invalid(at, value if is_since("1.32") else whole, detail)
     else:
         # Upstream names the others to those who know them; they wait for a feature gate.
-        known = TOLERATION_OPERATORS if operator in TOLERATION_OPERATORS else ("Equal", "Exists")
+        compares = operator in COMPARING_OPERATORS and is_since("1.35")
+        known = (*TOLERATION_OPERATORS, *(COMPARING_OPERATORS if compares else ()))
         yield fieldpath.not_supported(at, NamedText(operator), known)
     if effect:
         yield from supported(path.child("effect"), effect, EFFECTS)
@@ -203,8 +229,24 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if one.get(field) is not None:
                 yield from supported(at.child(field), one[field], NODE_POLICIES)
-        yield from _matched_keys(at, one)
+        if one.get("matchLabelKeys"):
+            yield from by_gate(MERGED_SPREADING, _matched_keys(at, one), _keys_apart(at, one))
         yield from selector(at.child("labelSelector"), one.get("labelSelector"))
+
+
+def _keys_apart(path: FieldPath, constraint: JsonObject) -> Errors:
+    """`matchLabelKeys` of a constraint that stay apart from its selector."""
+    chosen = constraint.get("labelSelector")
+    if chosen is None:
+        detail = "must not be specified when labelSelector is not set"
+        yield fieldpath.forbidden(path.child("matchLabelKeys"), detail)
+    named = {one.get("key") for one in (chosen or {}).get("matchExpressions") or ()}
+    named.update((chosen or {}).get("matchLabels") or ())
+    for at, key in items(constraint, "matchLabelKeys", path):
+        yield from label_name(at, key)
+        if key in named:
+            detail = "exists in both matchLabelKeys and labelSelector"
+            yield fieldpath.invalid(at, key, detail)
 
 
 def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:

@@ -25,6 +25,7 @@ from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pods.env_vars import field_selector, no_backsteps, resource_selector
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
 from celadon.kube.validation.text_rules import labels, selector
+from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 
 # --- Remote volumes ----------------------------------------------------------
@@ -321,6 +322,7 @@ HOST_PATH_TYPES: Final = (
     "Socket",
 )
 ONE_TYPE: Final = "may not specify more than 1 volume type"
+_PER_SOURCE: Final = wording(" per source", v1_31="")
 MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 MIN_TOKEN_SECONDS: Final = 600
 MAX_TOKEN_SECONDS: Final = 1 << 32
@@ -470,7 +472,7 @@ def _projected(path: FieldPath, given: JsonObject) -> Errors:
             yield from _token(at.child("serviceAccountToken"), path, source["serviceAccountToken"])
         kinds = [kind for kind in source if source[kind] is not None]
         if len(kinds) > 1:
-            yield fieldpath.forbidden(at, "may not specify more than 1 volume type per source")
+            yield fieldpath.forbidden(at, f"{ONE_TYPE}{_PER_SOURCE.text}")
 
 
 def _projected_keys(
