@@ -69,7 +69,7 @@ class Surroundings:
     @property
     def gates_on(self) -> frozenset[str]:
         """Those of the gates that validation asks for."""
-        return gates_on(self.version, self.gates)
+        return gates_on(self.gates)
 
 
 Create = Callable[[JsonObject, Surroundings], list[FieldError]]

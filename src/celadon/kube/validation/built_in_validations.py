@@ -29,7 +29,6 @@ from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
 from celadon.kube.validation.pods import pod_updates as pod_subresources
-from celadon.kube.validation.text_rules import canonical_address
 from celadon.kube.validation.validation_rows import (
     ANY_SEGMENT,
     CLUSTER,
@@ -44,8 +43,9 @@ from celadon.kube.validation.validation_rows import (
 )
 from celadon.kube.well_known_values import RBAC_GROUP
 
-ADDRESS: Final = Naming(canonical_address, namespaced=False)
+ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
+_ROLES_REPEATED: Final = "1.35"
 
 CORE: Final[Mapping[str, Validation]] = {
     "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
@@ -129,20 +129,35 @@ NETWORKING: Final[Mapping[str, Validation]] = {
     ),
     "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
     "NetworkPolicy": Validation(
-        networking.network_policy, update=networking.network_policy_update, revisit=_CHANGED
+        networking.network_policy,
+        update=networking.network_policy_update,
+        revisit=_CHANGED,
+        repeated_until="1.36",
     ),
     "ServiceCIDR": Validation(
-        service_ranges.service_cidr, CLUSTER, service_ranges.service_cidr_update, revisit=_CHANGED
+        service_ranges.service_cidr,
+        CLUSTER,
+        service_ranges.service_cidr_update,
+        revisit=_CHANGED,
+        repeated_until="1.33",
     ),
 }
 RBAC: Final[Mapping[str, Validation]] = {
-    "ClusterRole": Validation(small_groups.cluster_role, CLUSTER_SEGMENT),
-    "ClusterRoleBinding": Validation(
-        small_groups.cluster_role_binding, CLUSTER_SEGMENT, small_groups.cluster_role_binding_update
+    "ClusterRole": Validation(
+        small_groups.cluster_role, CLUSTER_SEGMENT, repeated_until=_ROLES_REPEATED
     ),
-    "Role": Validation(small_groups.role, ANY_SEGMENT),
+    "ClusterRoleBinding": Validation(
+        small_groups.cluster_role_binding,
+        CLUSTER_SEGMENT,
+        small_groups.cluster_role_binding_update,
+        repeated_until=_ROLES_REPEATED,
+    ),
+    "Role": Validation(small_groups.role, ANY_SEGMENT, repeated_until=_ROLES_REPEATED),
     "RoleBinding": Validation(
-        small_groups.role_binding, ANY_SEGMENT, small_groups.role_binding_update
+        small_groups.role_binding,
+        ANY_SEGMENT,
+        small_groups.role_binding_update,
+        repeated_until=_ROLES_REPEATED,
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {

@@ -5,7 +5,6 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, Final
@@ -13,7 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import DEFAULT, current_release
+from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
 
 Errors = Iterator[FieldError]
@@ -76,10 +75,11 @@ def qualified_name(path: FieldPath, value: str) -> Errors:
 
 def driver_name(path: FieldPath, value: str) -> Errors:
     """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required
-    and no subdomain."""
+    and, before 1.35, no subdomain either."""
     if not value:
         yield fieldpath.required(path)
-        return
+        if is_since("1.35"):
+            return
     if len(value.encode()) > DRIVER_NAME_MAX_BYTES:
         yield fieldpath.too_long(path, DRIVER_NAME_MAX_BYTES)
     yield from each(path, value, name_rules.dns1123_subdomain(value.lower()))
@@ -163,21 +163,28 @@ STRICT_ADDRESSES: Final = "StrictIPCIDRValidation"
 RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
+MUTABLE_ALLOCATABLE: Final = "MutableCSINodeAllocatableCount"
 SELINUX_MOUNT: Final = "SELinuxMount"
 
-GATES: Final = (CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES)
+GATES: Final = (
+    CONSUMABLE_CAPACITY,
+    MUTABLE_ALLOCATABLE,
+    RELAXED_SERVICE_NAMES,
+    SELINUX_MOUNT,
+    STRICT_ADDRESSES,
+)
 """All that validation asks for."""
 
 
-@functools.lru_cache(maxsize=64)
-def default_gates(version: str = DEFAULT) -> frozenset[str]:
-    """Those that are on in a release if nobody says otherwise."""
-    return frozenset(gate for gate in GATES if is_gate_on(gate, version))
+@per_release()
+def default_gates() -> frozenset[str]:
+    """Those that are on in the current release if nobody says otherwise."""
+    return frozenset(gate for gate in GATES if is_gate_on(gate, current_release()))
 
 
-def gates_on(version: str, said: Mapping[str, bool]) -> frozenset[str]:
+def gates_on(said: Mapping[str, bool]) -> frozenset[str]:
     """The same with what was said of single gates."""
-    on = default_gates(version)
+    on = default_gates()
     return frozenset(gate for gate in GATES if said.get(gate, gate in on)) if said else on
 
 
@@ -189,7 +196,7 @@ def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
 def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[FieldError]:
     """The complaints that count with these gates on, or with those of the current release, as far
     as a refusal shows them."""
-    on = default_gates(current_release()) if gates is None else gates
+    on = default_gates() if gates is None else gates
     return fieldpath.as_many_as_fit(
         error for error in errors if not error.gate or _holds(error.gate, on)
     )

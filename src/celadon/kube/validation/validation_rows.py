@@ -56,7 +56,8 @@ class Validation:
     Without `update`, a changed object must be what a new one must be. `status` is about an update
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own
-    rules say nothing about metadata.
+    rules say nothing about metadata. Before the release `repeated_until`, a changed object was also
+    looked at as a new one, so that what was wrong was said twice.
     """
 
     create: Create = nothing
@@ -64,6 +65,7 @@ class Validation:
     update: Update | None = None
     status: Update | None = None
     revisit: Revisit = Revisit.BOTH
+    repeated_until: str = ""
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
         """What is wrong with an update, metadata included."""
