@@ -8,6 +8,7 @@ import pytest
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.releases import answering_as
+from celadon.kube.validation import text_rules
 from celadon.kube.validation.validated_kinds import (
     validate_create,
     validate_status_update,
@@ -123,6 +124,22 @@ def candidate(**spec: Any) -> Json:
 def level(name: str, **fields: Any) -> Json:
     spec = {"type": "Exempt", "exempt": {}}
     return obj(FLOW, "PriorityLevelConfiguration", meta={"name": name}, spec=spec, **fields)
+
+
+def claim(*requests: Json, **devices: Any) -> Json:
+    spec = {"devices": {"requests": list(requests), **devices}}
+    return obj("resource.k8s.io/v1", "ResourceClaim", meta=IN_NS, spec=spec)
+
+
+def exactly(name: str = "r", **fields: Any) -> Json:
+    wanted = {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 1, **fields}
+    return {"name": name, "exactly": wanted}
+
+
+def resource_slice(*devices: Json, **spec: Any) -> Json:
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d", "nodeName": "n", "pool": pool, "devices": list(devices), **spec}
+    return obj("resource.k8s.io/v1", "ResourceSlice", spec=spec)
 
 
 def toleration(**fields: str) -> Json:
@@ -289,6 +306,129 @@ CREATED: list[tuple[str, str, Json, list[str], list[str]]] = [
         ],
     ),
     (
+        "1.35",
+        "names that come twice",
+        claim(exactly(), exactly()),
+        ['spec.devices.requests[1].name: Duplicate value: "r"'],
+        ['spec.devices.requests[1]: Duplicate value: "r"'],
+    ),
+    (
+        "1.35",
+        "lists that are too long",
+        claim(exactly(), config=[{}] * 33),
+        [
+            *(f"spec.devices.config[{index}].opaque: Required value" for index in range(33)),
+            "spec.devices.config: Too many: 33: must have at most 32 items",
+        ],
+        ["spec.devices.config: Too many: 33: must have at most 32 items"],
+    ),
+    (
+        "1.35",
+        "requests of two sorts",
+        claim({**exactly(deviceClassName=""), "firstAvailable": [{"name": "_"}]}),
+        [
+            f'spec.devices.requests[0].firstAvailable[0].name: Invalid value: "_": {NO_LABEL}',
+            "spec.devices.requests[0].firstAvailable[0].deviceClassName: Required value",
+            'spec.devices.requests[0].firstAvailable[0].allocationMode: Unsupported value: "": '
+            'supported values: "All", "ExactCount"',
+            "spec.devices.requests[0].exactly.deviceClassName: Required value",
+            "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or "
+            "`firstAvailable` is required, but multiple fields are set",
+        ],
+        [
+            "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or "
+            "`firstAvailable` is required, but multiple fields are set",
+        ],
+    ),
+    (
+        "1.33",
+        "requests without alternatives",
+        claim({"name": "r", "allocationMode": "All"}, constraints=[{"requests": ["a/b"]}]),
+        [
+            "spec.devices.requests[0].deviceClassName: Required value",
+            f'spec.devices.constraints[0].requests[0]: Invalid value: "a/b": {NO_LABEL}',
+            'spec.devices.constraints[0].requests[0]: Invalid value: "a/b": must be the name of a '
+            "request in the claim",
+            "spec.devices.constraints[0].matchAttribute: Required value",
+        ],
+        [
+            "spec.devices.requests[0].exactly.deviceClassName: Required value",
+            'spec.devices.constraints[0].requests[0]: Invalid value: "a/b": must be the name of a '
+            "request in the claim or the name of a request and a subrequest separated by '/'",
+            "spec.devices.constraints[0].matchAttribute: Required value",
+        ],
+    ),
+    (
+        "1.35",
+        "attributes without a domain",
+        claim(exactly(), constraints=[{"matchAttribute": "a"}, {"matchAttribute": "/"}]),
+        [
+            'spec.devices.constraints[0].matchAttribute: Invalid value: "a": must include a domain',
+            "spec.devices.constraints[1].matchAttribute: Required value: the domain must not be "
+            "empty",
+            "spec.devices.constraints[1].matchAttribute: Required value: the name must not be "
+            "empty",
+        ],
+        [
+            'spec.devices.constraints[0].matchAttribute: Invalid value: "a": a fully qualified '
+            "name must be a domain and a name separated by a slash",
+            'spec.devices.constraints[1].matchAttribute: Invalid value: "": the domain must not '
+            "be empty",
+            'spec.devices.constraints[1].matchAttribute: Invalid value: "": the name must not be '
+            "empty",
+        ],
+    ),
+    (
+        "1.32",
+        "limits and places of claims",
+        claim({"name": "r", "deviceClassName": "c", "allocationMode": "All"}, config=[{}] * 33),
+        [
+            *(f"spec.devices.config[{index}].opaque: Required value" for index in range(33)),
+            "spec.devices.config: Too long: may not be longer than 32",
+        ],
+        [
+            *(f"spec.devices.config[{index}].opaque: Required value" for index in range(33)),
+            "spec.devices.config: Too many: 33: must have at most 32 items",
+        ],
+    ),
+    (
+        "1.36",
+        "names of attributes",
+        resource_slice({"name": "d", "attributes": {"-": {"bool": True}}}),
+        [f'spec.devices[0].attributes[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+        [f'spec.devices[0].attributes: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+    ),
+    (
+        "1.34",
+        "types of names",
+        resource_slice({"name": "d", "capacity": {"-": {"value": "1"}}}),
+        [f'spec.devices[0].capacity[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+        [f'spec.devices[0].capacity[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+    ),
+    (
+        "1.35",
+        "attributes without a value",
+        resource_slice({"name": "d", "attributes": {"a": {}}}),
+        ["spec.devices[0].attributes[a]: Required value: exactly one value must be specified"],
+        ['spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be specified'],
+    ),
+    (
+        "1.33",
+        "devices without properties",
+        resource_slice({"name": "d"}, nodeName="", allNodes=False),
+        [
+            "spec: Required value: exactly one of `nodeName`, `nodeSelector`, or `allNodes` is "
+            "required",
+            "spec.devices[0].basic: Required value",
+        ],
+        [
+            'spec.nodeName: Invalid value: "": must be either unset or set to a non-empty string',
+            "spec.allNodes: Invalid value: false: must be either unset or set to true",
+            "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+            "`perDeviceNodeSelection` is required",
+        ],
+    ),
+    (
         "1.32",
         "strategies of candidates",
         candidate(preferredStrategies=["OldestEmulationVersion", "x"]),
@@ -388,6 +528,14 @@ UPDATED: list[tuple[str, str, Json, Json, list[str], list[str]]] = [
         [f'spec.nodeName: Invalid value: "": {NO_SUBDOMAIN}'],
     ),
     (
+        "1.35",
+        "claims that stay wrong, judged twice before",
+        claim(exactly(count=0)),
+        claim(exactly(count=0)),
+        ["spec.devices.requests[0].exactly.count: Invalid value: 0: must be greater than zero"] * 2,
+        [],
+    ),
+    (
         "1.33",
         "endpoints that stay",
         slice_of("x"),
@@ -429,6 +577,34 @@ def test_changed_objects(
 ) -> None:
     assert updated(before(release), value, old) == older
     assert updated(release, value, old) == newer
+
+
+def test_devices_are_given_back_until_1_31() -> None:
+    status = {"deallocationRequested": True, "reservedFor": [{"uid": "1"}]}
+    value = {**claim(), "status": status}
+    with answering_as("1.31"):
+        found = validate_status_update(value, claim(), metadata.gvk(value))
+    assert [str(error) for error in found if "dealloc" in str(error)] == [
+        "status.deallocationRequested: Forbidden: deallocation cannot be requested while "
+        "`reservedFor` is set",
+        "status: Forbidden: `allocation` must be set when `deallocationRequested` is set",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "expression", "is_fine"),
+    [
+        ("1.31", "format.named('uuid') == format.named('uri')", False),
+        ("1.32", "format.named('uuid') == format.named('uri')", True),
+        ("1.31", "isSemver('1.0.0')", True),
+    ],
+)
+def test_selectors_may_use_what_the_release_before_had(
+    release: str, expression: str, *, is_fine: bool
+) -> None:
+    spec = {"selectors": [{"cel": {"expression": expression}}]}
+    value = obj("resource.k8s.io/v1", "DeviceClass", spec=spec)
+    assert (created(release, value) == []) is is_fine
 
 
 @pytest.mark.parametrize(

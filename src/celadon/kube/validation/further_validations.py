@@ -73,7 +73,10 @@ FLOW_CONTROL: Final[Mapping[str, Validation]] = {
 }
 DEVICES: Final[Mapping[str, Validation]] = {
     "DeviceClass": Validation(
-        resource_claims.device_class, CLUSTER_AS_MADE, resource_claims.device_class_update
+        resource_claims.device_class,
+        CLUSTER_AS_MADE,
+        resource_claims.device_class_update,
+        repeated_until="1.35",
     ),
     "DeviceTaintRule": Validation(
         resource_slices.taint_rule,
