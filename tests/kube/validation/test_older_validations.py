@@ -594,8 +594,8 @@ def test_devices_are_given_back_until_1_31() -> None:
 @pytest.mark.parametrize(
     ("release", "expression", "is_fine"),
     [
-        ("1.31", "format.named('uuid') == format.named('uri')", False),
-        ("1.32", "format.named('uuid') == format.named('uri')", True),
+        ("1.32", "[1].all(index, item, item > index)", False),
+        ("1.33", "[1].all(index, item, item > index)", True),
         ("1.31", "isSemver('1.0.0')", True),
     ],
 )
