@@ -131,9 +131,9 @@ def environment(
     """The environment of a release, without variables. `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
-    devices have (`cel.bind` and, before others, versions). Without `has_strict_costs`, calls of what
-    Kubernetes adds to the language cost one each, as for policies and webhooks before 1.32. Raises
-    VersionError.
+    devices have (`cel.bind` and, earlier than others, versions). Without `has_strict_costs`, calls
+    of what Kubernetes adds to the language cost one each, as for policies and webhooks before 1.32.
+    Raises VersionError.
     """
     release = parse_version(version)
     blocks = [block for block in BLOCKS if block.is_in(release)]
