@@ -22,7 +22,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
-from celadon.kube.releases import DEFAULT, per_release
+from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -53,7 +53,6 @@ class Surroundings:
     """Holds what validation may know besides the objects. Without `authorize` nobody asks whether a
     writer may read what the object refers to. `gates` are those that are not as by default."""
 
-    version: str = DEFAULT
     user: User = NOBODY
     lookups: Lookups = EMPTY
     catalog: Catalog | None = None
@@ -178,10 +177,10 @@ def definition_strategy() -> Strategy:
     from celadon.kube.crd import definition_validation
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-        return definition_validation.definition_errors(obj, surroundings.version)
+        return definition_validation.definition_errors(obj)
 
     def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-        return definition_validation.definition_update_errors(obj, old, surroundings.version)
+        return definition_validation.definition_update_errors(obj, old)
 
     def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = metadata_of_update(obj, old, surroundings)
