@@ -10,6 +10,7 @@ import pytest
 from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube.crd.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import ScalePaths
 
 GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
@@ -285,6 +286,19 @@ def test_repetitions_in_a_status() -> None:
         'status.l[1]: Duplicate value: {"k":"x"}',
     ]
     assert known.validate_status(new, new).errors == []
+
+
+@pytest.mark.parametrize(
+    ("release", "place", "is_forgiven"),
+    [("1.30", "n", False), ("1.31", "status.n", True)],
+)
+def test_the_place_of_a_status_by_release(release: str, place: str, *, is_forgiven: bool) -> None:
+    wrong = gizmo({}, status={"n": "x"})
+    with answering_as(release):
+        known = with_status(n=INTEGER)
+        [error] = known.validate_status(wrong, gizmo({})).errors
+        assert error.field == place
+        assert (known.validate_status(wrong, wrong).errors == []) is is_forgiven
 
 
 def test_what_is_about_the_status_as_a_whole_says_so() -> None:
