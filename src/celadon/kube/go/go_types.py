@@ -11,6 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import PROBE_HANDLERS
 
 _SCALARS: Final = {
@@ -293,7 +294,9 @@ def _reference(component: str) -> str:
 
 
 def owner_path(owner: str, field: str) -> str:
-    """The field with the embedded structs that the decoder names before it."""
+    """The field with the embedded structs that the decoder names before it, since 1.35."""
+    if not is_since("1.35"):
+        return field
     struct = owner.rpartition(".")[2]
     embedded, own_fields = MOSTLY_EMBEDDED.get(struct, ("", frozenset()))
     if embedded and field not in own_fields:
