@@ -54,7 +54,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_version, shown_object
-from celadon.kube.resources import DEPRECATED
+from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass
 
@@ -352,7 +352,7 @@ def note_deprecation(call: Call, definition: JsonObject | None) -> None:
             call.notes.warnings.append(warning)
             call.notes.annotate({DEPRECATED_NOTE: "true"})
         return
-    found = DEPRECATED.get(gvk)
+    found = deprecation_of(gvk)
     if found is None or not found.is_noted:
         return
     if warning := found.warning(gvk):

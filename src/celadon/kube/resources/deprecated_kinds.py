@@ -1,4 +1,4 @@
-"""Built-in kinds that are deprecated in 1.36 or soon after, and since when.
+"""Built-in kinds that are deprecated in some release, or soon after the last, and since when.
 
 As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
 alpha version is deprecated three releases after it came, and gone after three more.
@@ -45,7 +45,11 @@ class Deprecation:
 
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
+_BUNDLE: Final = GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
+_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
+_OLDER_ATTRIBUTES: Final = GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
 _ATTRIBUTES: Final = "VolumeAttributesClass"
+_REVIEW: Final = "SelfSubjectReview"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -57,6 +61,29 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind(ADMISSION_REGISTRATION, "v1alpha1", _BINDING): Deprecation("1.35", "1.38"),
     GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", _BINDING): Deprecation(
         "1.37", "1.40", GroupVersionKind(ADMISSION_REGISTRATION, "v1", _BINDING)
+    ),
+    **{
+        GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", kind): Deprecation("1.31", "1.34")
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    },
+    GroupVersionKind("authentication.k8s.io", "v1alpha1", _REVIEW): Deprecation("1.29", "1.32"),
+    GroupVersionKind("authentication.k8s.io", "v1beta1", _REVIEW): Deprecation("1.30", "1.33"),
+    _BUNDLE: Deprecation("1.34", "1.37"),
+    **{
+        GroupVersionKind(_FLOW_CONTROL, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(_FLOW_CONTROL, "v1", kind)
+        )
+        for kind in ("FlowSchema", "PriorityLevelConfiguration")
+    },
+    **{
+        GroupVersionKind("networking.k8s.io", "v1alpha1", kind): Deprecation("1.30", "1.33")
+        for kind in ("IPAddress", "ServiceCIDR")
+    },
+    _OLDER_ATTRIBUTES: Deprecation(
+        "1.32", "1.35", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
+    ),
+    GroupVersionKind("storagemigration.k8s.io", "v1alpha1", "StorageVersionMigration"): (
+        Deprecation("1.33", "1.36")
     ),
     GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
         "1.35", "1.38"
@@ -77,3 +104,15 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     },
 }
 """Kinds that a server warns about: since which release, what replaces them."""
+
+_EARLIER: Final[Mapping[GroupVersionKind, tuple[str, Deprecation]]] = {
+    _BUNDLE: ("1.32", Deprecation("1.29", "1.32")),
+    _OLDER_ATTRIBUTES: ("1.34", Deprecation("1.32", "1.35")),
+}
+"""What releases before that one say of a kind."""
+
+
+def deprecation_of(gvk: GroupVersionKind) -> Deprecation | None:
+    """What the current release says of a kind; None for one that is not deprecated."""
+    changed, earlier = _EARLIER.get(gvk, ("", None))
+    return DEPRECATED.get(gvk) if earlier is None or is_since(changed) else earlier
