@@ -126,13 +126,15 @@ def environment(
     *,
     has_patch_types: bool = False,
     has_bindings: bool = False,
+    has_versions: bool = False,
     has_strict_costs: bool = True,
 ) -> Environment:
     """The environment of a release, without variables. `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
-    devices have (`cel.bind` and, earlier than others, versions). Without `has_strict_costs`, calls
-    of what Kubernetes adds to the language cost one each, as for policies and webhooks before 1.32.
+    devices have (`cel.bind` and, earlier than others, versions), `has_versions` only the latter.
+    Without `has_strict_costs`, calls of what Kubernetes adds to the language cost one each, as for
+    policies and webhooks before 1.32.
     Raises VersionError.
     """
     release = parse_version(version)
@@ -145,8 +147,8 @@ def environment(
         libraries = [library if library in _OF_CEL else uncharged(library) for library in libraries]
     if has_bindings:
         libraries.append(bindings.library(0))
-        if release < _SEMVER_FOR_ALL:
-            libraries.append(semver_functions.LIBRARY)
+    if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
+        libraries.append(semver_functions.LIBRARY)
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
     return Environment(

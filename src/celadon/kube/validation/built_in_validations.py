@@ -11,6 +11,7 @@ from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
+from celadon.kube.releases import is_since
 from celadon.kube.validation import (
     apps,
     autoscaling,
@@ -209,6 +210,12 @@ def validation_of(kind: GroupKind) -> Validation | None:
     found = VALIDATIONS.get(kind)
     if found is not None or not _may_be_further(kind):
         return found
+    if kind.group == "resource.k8s.io" and not is_since("1.32"):
+        from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
+
+        older = classic_devices.validation_of(kind.kind)
+        if older is not None:
+            return older
     from celadon.kube.validation.further_validations import (  # late: few manifests have such kinds
         FURTHER_VALIDATIONS,
     )

@@ -459,7 +459,13 @@ def claim_template(obj: JsonObject) -> Errors:
 
 def _claim_template(obj: JsonObject, *, is_stored: bool) -> Errors:
     spec = obj.get("spec") or {}
-    meta, at = spec.get("metadata") or {}, SPEC.child("metadata")
+    yield from template_metadata(spec.get("metadata") or {})
+    yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {}, is_stored=is_stored)
+
+
+def template_metadata(meta: JsonObject) -> Errors:
+    """What claims that are made from a template can inherit."""
+    at = SPEC.child("metadata")
     yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
     yield from labels(at.child("labels"), meta.get("labels"))
     for field in OF_NO_TEMPLATE:
@@ -467,7 +473,6 @@ def _claim_template(obj: JsonObject, *, is_stored: bool) -> Errors:
             # Upstream has the field's name from the struct and makes its first letter small.
             shown = "uID" if field == "uid" else field
             yield fieldpath.forbidden(at.child(shown), "cannot be set")
-    yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {}, is_stored=is_stored)
 
 
 def request_names(spec: JsonObject) -> RequestNames:
@@ -680,14 +685,15 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
             yield fieldpath.invalid(at, allocation, IMMUTABLE)
     elif allocation is not None and is_since("1.32"):
         yield from _allocation(at, allocation, known)
-    yield from _deallocated(status, before)
+    yield from deallocated(status, before)
 
 
 _DEALLOCATION: Final = "deallocationRequested"
 """The field by which, until 1.31, controllers were asked to take devices back."""
 
 
-def _deallocated(status: JsonObject, before: JsonObject) -> Errors:
+def deallocated(status: JsonObject, before: JsonObject) -> Errors:
+    """Whether devices may be taken back, as asked for."""
     asked, was, at = (
         status.get(_DEALLOCATION),
         before.get(_DEALLOCATION),

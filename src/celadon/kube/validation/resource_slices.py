@@ -177,6 +177,7 @@ _SEMVER: Final = late_pattern(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
+NO_VERSION: Final = "must be a string compatible with semver.org spec 2.0.0"
 _STATUS: Final = FieldPath("status")
 
 
@@ -390,12 +391,16 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
 _ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be specified")
 
 
+def is_semver(text: str) -> bool:
+    """Whether an attribute can have it as its version."""
+    return _SEMVER.fullmatch(text) is not None
+
+
 def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
     if not isinstance(value, str):
         return
-    if is_version and _SEMVER.fullmatch(value) is None:
-        why = "must be a string compatible with semver.org spec 2.0.0"
-        yield fieldpath.invalid(path, value, why)
+    if is_version and not is_semver(value):
+        yield fieldpath.invalid(path, value, NO_VERSION)
     if len(value.encode()) > VALUE_BYTES:
         yield fieldpath.too_long(path, VALUE_BYTES, is_bare=True)
 
