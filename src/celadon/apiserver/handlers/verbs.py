@@ -18,6 +18,7 @@ from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_rev
 from celadon.apiserver.authz.access_decisions import Standings
 from celadon.apiserver.authz.access_reviews import (
     local_subject_access_review,
+    readable,
     self_subject_access_review,
     self_subject_rules_review,
     subject_access_review,
@@ -90,7 +91,8 @@ class Reviewer:
     async def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = await call.work.step(read_sent, call, self.new_context(call.user))
+        context = self.new_context(call.user)
+        read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
         require_version(read, call.target)
         await call.work.step(self.managers.created, call, read)
@@ -101,6 +103,7 @@ class Reviewer:
         review = await call.work.step(draft.form)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
+            review = readable(review, context.gates)
             answer = await call.work.step(self._reviewed, call, review)
         else:
             answer = self._reviewed(call, review)
