@@ -103,8 +103,8 @@ class Reviewer:
         review = await call.work.step(draft.form)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
-            review = readable(review, context.gates)
-            answer = await call.work.step(self._reviewed, call, review)
+            known = readable(review, context.gates)
+            answer = await call.work.step(self._reviewed, call, known)
         else:
             answer = self._reviewed(call, review)
         return Written(201, await call.work.step(in_order, dict(answer)))

@@ -11,7 +11,11 @@ from typing import Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, is_since
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    DYNAMIC_RESOURCES,
+    FLOW_CONTROL_GROUP,
+)
 from celadon.records import dataclass
 
 
@@ -46,7 +50,6 @@ class Deprecation:
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
 _BUNDLE: Final = GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
-_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
 _OLDER_ATTRIBUTES: Final = GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
 _ATTRIBUTES: Final = "VolumeAttributesClass"
 _REVIEW: Final = "SelfSubjectReview"
@@ -70,8 +73,8 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("authentication.k8s.io", "v1beta1", _REVIEW): Deprecation("1.30", "1.33"),
     _BUNDLE: Deprecation("1.34", "1.37"),
     **{
-        GroupVersionKind(_FLOW_CONTROL, "v1beta3", kind): Deprecation(
-            "1.29", "1.32", GroupVersionKind(_FLOW_CONTROL, "v1", kind)
+        GroupVersionKind(FLOW_CONTROL_GROUP, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(FLOW_CONTROL_GROUP, "v1", kind)
         )
         for kind in ("FlowSchema", "PriorityLevelConfiguration")
     },

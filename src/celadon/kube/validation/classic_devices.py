@@ -36,13 +36,13 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import distinct, template_metadata
 from celadon.kube.validation.resource_slices import NO_VERSION, is_semver
+from celadon.kube.validation.storage import BINDING_MODES
 from celadon.kube.validation.validation_rows import CLUSTER, Validation
 
 MAX_CONSUMERS: Final = 32
 MAX_HANDLES: Final = 32
 MAX_HANDLE_BYTES: Final = 16 * 1024
 MAX_NODES: Final = 128
-ALLOCATION_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 NO_DRIVER: Final = "must be specified when `allocation` is set"
 
 _STATUS: Final = FieldPath("status")
@@ -86,7 +86,7 @@ def _claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
         yield fieldpath.invalid(path.child("resourceClassName"), name, message)
     yield from _reference(path.child("parametersRef"), spec.get("parametersRef"))
     at = path.child("allocationMode")
-    yield from supported(at, spec.get("allocationMode") or "", ALLOCATION_MODES)
+    yield from supported(at, spec.get("allocationMode") or "", BINDING_MODES)
 
 
 def _reference(path: FieldPath, given: JsonObject | None) -> Errors:

@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
+from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]
@@ -28,6 +29,7 @@ NEGATIVE: Final = "must be greater than or equal to 0"
 """Of a number that must not be negative."""
 NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
+NOT_EMPTY: Final = wording("", v1_34="must not be empty")
 
 HIDDEN_VALUE: Final = "<value omitted>"
 """Instead of what is too long to be shown."""

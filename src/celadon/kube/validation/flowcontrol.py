@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     METADATA,
+    NOT_EMPTY,
     SPEC,
     Errors,
     dns_label,
@@ -46,7 +47,6 @@ RESPONSES: Final = ("Queue", "Reject")
 PERCENT: Final = "must be between 0 and 100, inclusive"
 NOT_NEGATIVE: Final = "must be a non-negative integer"
 _STATUS: Final = FieldPath("status")
-_NO_TYPE: Final = wording("", v1_34="must not be empty")
 _EXEMPT_ONLY: Final = wording(
     "must be 'Exempt' if and only if `name` is 'exempt'",
     v1_34="type must be 'Exempt' if and only if name is 'exempt'",
@@ -261,7 +261,7 @@ def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
             yield fieldpath.duplicate(at.child("type"), NamedText(kind))
         seen.add(kind)
         if not kind:
-            yield fieldpath.required(at.child("type"), _NO_TYPE.text)
+            yield fieldpath.required(at.child("type"), NOT_EMPTY.text)
 
 
 def priority_level(obj: JsonObject) -> Errors:
