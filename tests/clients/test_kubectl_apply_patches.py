@@ -206,7 +206,7 @@ def test_patches_are_those_of_kubectl(kubectl: Client, space: str, session: str)
     assert done.code == 0, done.err
 
     documents = WIDGETS if is_custom else ""
-    prepare = Prepare(list(read(documents)), ADMIN, NOW, "1.36", namespace=space, defaulting=True)
+    prepare = Prepare(list(read(documents)), ADMIN, NOW, namespace=space, defaulting=True)
     target = replace(prepare.target(metadata.gvk(live), space), name=metadata.name(live))
     (old,), (new,) = read(json.dumps(live)), read(written)
     made = applied(new, old, target, prepare)
@@ -220,7 +220,7 @@ def test_patches_are_those_of_kubectl(kubectl: Client, space: str, session: str)
 def test_objects_are_created_as_by_kubectl(kubectl: Client, space: str) -> None:
     written = json.dumps(config_map({"u": "<&\u2028ü>"}, labels={"b": "1", "a": "2"}))
     kubectl("apply", "-f", kubectl.write("o.json", written))
-    prepare = Prepare((), ADMIN, NOW, "1.36", namespace=space, defaulting=True)
+    prepare = Prepare((), ADMIN, NOW, namespace=space, defaulting=True)
     (new,) = read(written)
     made = applied(new, None, prepare.target(metadata.gvk(new.value), space), prepare)
     assert isinstance(made, Applied)

@@ -22,8 +22,8 @@ from celadon.admission.registration.registration_types import (
 from celadon.admission.registration.strategy import GATE, STATIC_SUFFIX, validate_create
 from celadon.kube import FieldPath, GroupVersionKind, fieldpath
 from celadon.kube.go import Document, json_text, quote
-from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import request_bodies
+from celadon.kube.releases import current_release
 from celadon.kube.schemas import json_kind, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
@@ -258,10 +258,10 @@ NOTHING: Final = StaticObjects()
 
 
 def load(
-    documents: Iterable[StaticDocument], plugin: StaticPlugin, version: str = DEFAULT_VERSION
+    documents: Iterable[StaticDocument], plugin: StaticPlugin, version: str | None = None
 ) -> StaticObjects:
     """All objects; `version` is the server's. Raises ManifestError, and what `documents` raises."""
-    loading = _Loading(plugin, version)
+    loading = _Loading(plugin, version or current_release())
     for one in documents:
         try:
             loading.take(one)

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.authz.access_reviews import (
+    readable,
     validate_local_review,
     validate_self_review,
     validate_subject_review,
 )
 from celadon.kube import FieldError
+from celadon.kube.releases import answering_as
 
 Validate = Callable[[dict[str, Any]], list[FieldError]]
 SELECTOR = "spec.resourceAttributes"
@@ -112,3 +114,15 @@ def test_label_requirements_are_checked_as_labels() -> None:
     fields = [error.field for error in validate_self_review(bad)]
     at = f"{SELECTOR}.labelSelector.requirements[0]"
     assert fields == [f"{at}.key", f"{at}.values[0]"]
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "is_kept"),
+    [("1.31", {}, False), ("1.31", {"AuthorizeWithSelectors": True}, True), ("1.32", {}, True)],
+)
+def test_selectors_of_1_31_need_a_gate(
+    release: str, gates: dict[str, bool], *, is_kept: bool
+) -> None:
+    review = selecting("fieldSelector")
+    with answering_as(release):
+        assert bool(validate_self_review(readable(review, gates))) == is_kept

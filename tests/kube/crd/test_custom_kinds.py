@@ -307,6 +307,19 @@ def test_a_wrong_status_may_stay_since_1_31() -> None:
             assert len(known.validate_status(wrong, wrong).errors) == count
 
 
+@pytest.mark.parametrize(
+    ("release", "place", "is_forgiven"),
+    [("1.30", "n", False), ("1.31", "status.n", True)],
+)
+def test_the_place_of_a_status_by_release(release: str, place: str, *, is_forgiven: bool) -> None:
+    wrong = gizmo({}, status={"n": "x"})
+    with answering_as(release):
+        known = with_status(n=INTEGER)
+        [error] = known.validate_status(wrong, gizmo({})).errors
+        assert error.field == place
+        assert (known.validate_status(wrong, wrong).errors == []) is is_forgiven
+
+
 def test_what_is_about_the_status_as_a_whole_says_so() -> None:
     either = TEXT | {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}
     known = with_status(ip=either, i=INTEGER | {"format": "int32"})

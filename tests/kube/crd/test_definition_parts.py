@@ -224,7 +224,6 @@ def test_fields_are_only_selected_of_a_schema() -> None:
 
 def test_what_is_stored_may_use_what_only_this_version_has() -> None:
     demands = Demands(
-        version="1.36",
         stored_rules=frozenset({"rule"}),
         stored_messages=frozenset({"message"}),
     )

@@ -15,6 +15,7 @@ from celadon.kube.crd.definition_validation import (
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.create import admit_form
+from celadon.kube.releases import answering_as
 from celadon.kube.status import invalid
 from tests.paths import shared
 
@@ -189,6 +190,18 @@ def test_stored_versions_stay() -> None:
         'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was '
         "previously a storage version"
     )
+
+
+@pytest.mark.parametrize(
+    ("release", "detail"),
+    [("1.32", "must appear in spec.versions"), ("1.33", "missing from spec.versions; v0 was")],
+)
+def test_stored_versions_that_are_gone_by_release(release: str, detail: str) -> None:
+    with answering_as(release):
+        obj = admitted(definition(OBJECT))
+        obj["status"]["storedVersions"] = ["v0", "v1"]
+        [error] = definition_errors(obj)
+        assert error.detail.startswith(detail)
 
 
 def test_names_that_were_accepted() -> None:

@@ -41,6 +41,37 @@ def claim(version: str, **request: Any) -> dict[str, Any]:
     }
 
 
+def resource_slice(version: str, device: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    device = {"name": "d", **({"basic": device} if version == "v1beta1" else device)}
+    return {
+        "apiVersion": f"resource.k8s.io/{version}",
+        "kind": "ResourceSlice",
+        "metadata": {"name": "a"},
+        "spec": {"devices": [device], **spec},
+    }
+
+
+TAINTS = [{"key": "k", "effect": "NoSchedule"}]
+POLICY = {"memory": {"value": "1", "requestPolicy": {"default": "1"}}}
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "a.b.c"},
+    "spec": {"versions": [{"name": "v1", "selectableFields": [{"jsonPath": ".spec.a"}]}]},
+}
+CLASS = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "DeviceClass",
+    "metadata": {"name": "a"},
+    "spec": {"extendedResourceName": "a.b/c"},
+}
+SLICE = {
+    "apiVersion": "discovery.k8s.io/v1",
+    "kind": "EndpointSlice",
+    "metadata": {"name": "a"},
+    "addressType": "IPv4",
+    "endpoints": [{"addresses": ["1.2.3.4"], "hints": {"forNodes": [{"name": "n"}]}}],
+}
 HPA = {
     "apiVersion": "autoscaling/v2",
     "kind": "HorizontalPodAutoscaler",
@@ -101,6 +132,24 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         claim("v1", firstAvailable=[{"name": "s", "deviceClassName": "c"}]),
         "spec.devices.requests",
     ),
+    (
+        "DRAConsumableCapacity",
+        claim("v1", exactly={"deviceClassName": "c", "capacity": {"requests": {"a": "1"}}}),
+        "spec.devices.requests",
+    ),
+    ("DRAConsumableCapacity", resource_slice("v1", {"capacity": POLICY}), "spec.devices"),
+    ("DRADeviceBindingConditions", resource_slice("v1", {"bindsToNode": True}), "spec.devices"),
+    ("DRADeviceTaints", resource_slice("v1", {"taints": TAINTS}), "spec.devices"),
+    ("DRADeviceTaints", resource_slice("v1beta1", {"taints": TAINTS}), "spec.devices"),
+    ("DRAExtendedResource", CLASS, "spec.extendedResourceName"),
+    ("DRAPartitionableDevices", resource_slice("v1", {"nodeName": "n"}), "spec.devices"),
+    (
+        "DRAPartitionableDevices",
+        resource_slice("v1", {}, perDeviceNodeSelection=True),
+        "spec.perDeviceNodeSelection",
+    ),
+    ("CustomResourceFieldSelectors", DEFINITION, "spec.versions"),
+    ("PreferSameTrafficDistribution", SLICE, "endpoints"),
 ]
 
 

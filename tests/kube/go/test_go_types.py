@@ -58,6 +58,8 @@ def test_items_and_values_of_named_containers_have_types_of_their_own() -> None:
 )
 def test_embedded_structs(owner: str, field: str, want: str) -> None:
     assert owner_path(owner, field) == want
+    with answering_as("1.34"):
+        assert owner_path(owner, field) == field
 
 
 def test_what_has_a_name_is_a_field_of_some_version() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.strategy import (
-    ADMIN_ACCESS_LABEL,
     CLAIM,
     TEMPLATE,
     Surroundings,
@@ -14,18 +13,20 @@ from celadon.kube.registry.strategy import (
     access_given,
     built_in_strategy,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import ObjectIndex
 
 Json = dict[str, Any]
 WHY = (
-    f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the containing "
-    "namespace"
+    "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the "
+    "containing namespace"
 )
+LABEL = "resource.kubernetes.io/admin-access"
 META = {"name": "c", "namespace": "n"}
 
 
 def world(**labels: str) -> ObjectIndex:
-    meta = {"name": "n", "labels": {ADMIN_ACCESS_LABEL: labels["admin"]} if labels else {}}
+    meta = {"name": "n", "labels": {LABEL: labels["admin"]} if labels else {}}
     return ObjectIndex([{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}])
 
 
@@ -45,6 +46,21 @@ def test_the_first_request_is_named() -> None:
     template = {"metadata": META, "spec": claim(True)}
     (error,) = access_asked_for(TEMPLATE, template, world())
     assert error.field == "spec.devices.requests[0].adminAccess"
+
+
+def test_requests_of_older_versions_say_it_themselves() -> None:
+    requests = [{"name": "r", "adminAccess": True}]
+    older = {"metadata": META, "spec": {"devices": {"requests": requests}}}
+    (error,) = access_asked_for(CLAIM, older, world())
+    assert error.field == "spec.devices.requests[0].adminAccess"
+
+
+def test_the_label_by_release() -> None:
+    with answering_as("1.32"):
+        assert access_asked_for(CLAIM, claim(True), world()) == []
+    with answering_as("1.33"):
+        (error,) = access_asked_for(CLAIM, claim(True), world(admin="true"))
+        assert "`resource.k8s.io/admin-access: true`" in error.detail
 
 
 def test_labelled_and_unknown_namespaces() -> None:

@@ -1,4 +1,4 @@
-"""Which kinds a release warns about, and in which words."""
+"""Which release warns about which kinds, and in which words."""
 
 from __future__ import annotations
 
@@ -6,31 +6,48 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
-from celadon.kube.resources.deprecated_kinds import DEPRECATED
+from celadon.kube.resources.deprecated_kinds import deprecation_of
 
-POLICY = "admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicy"
-CLASS = "storage.k8s.io/v1alpha1 VolumeAttributesClass"
-CASES = [
-    (POLICY, "1.30", ""),
-    (POLICY, "1.31", f"{POLICY} is deprecated in v1.31+, unavailable in v1.34+"),
-    (CLASS, "1.31", ""),
-    (CLASS, "1.33", f"{CLASS} is deprecated in v1.32+, unavailable in v1.35+"),
-    (
-        *(CLASS, "1.34"),
-        f"{CLASS} is deprecated in v1.32+, unavailable in v1.35+; "
-        "use storage.k8s.io/v1 VolumeAttributesClass",
-    ),
-    (
-        *("flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema", "1.30"),
-        "flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema is deprecated in v1.29+, unavailable in "
-        "v1.32+; use flowcontrol.apiserver.k8s.io/v1 FlowSchema",
-    ),
-]
+BUNDLE = GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
+LEVEL = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfiguration")
+CLASS = GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
+POLICY = GroupVersionKind("admissionregistration.k8s.io", "v1beta1", "ValidatingAdmissionPolicy")
+CANDIDATE = GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate")
 
 
-@pytest.mark.parametrize(("kind", "release", "text"), CASES)
-def test_warnings_of_older_releases(kind: str, release: str, text: str) -> None:
-    group, version, name = kind.replace("/", " ").split()
-    gvk = GroupVersionKind(group, version, name)
+@pytest.mark.parametrize(
+    ("release", "kind", "text"),
+    [
+        ("1.31", BUNDLE, "deprecated in v1.29+, unavailable in v1.32+"),
+        ("1.33", BUNDLE, ""),
+        ("1.34", BUNDLE, "deprecated in v1.34+, unavailable in v1.37+"),
+        (
+            "1.30",
+            LEVEL,
+            "deprecated in v1.29+, unavailable in v1.32+; use flowcontrol.apiserver.k8s.io/v1 "
+            "PriorityLevelConfiguration",
+        ),
+        ("1.31", CLASS, ""),
+        ("1.33", CLASS, "deprecated in v1.32+, unavailable in v1.35+"),
+        (
+            "1.34",
+            CLASS,
+            "deprecated in v1.32+, unavailable in v1.35+; use storage.k8s.io/v1 "
+            "VolumeAttributesClass",
+        ),
+        ("1.30", POLICY, ""),
+        ("1.31", POLICY, "deprecated in v1.31+, unavailable in v1.34+"),
+        ("1.35", CANDIDATE, ""),
+        ("1.36", CANDIDATE, "deprecated in v1.36+, unavailable in v1.39+"),
+    ],
+)
+def test_warnings_by_release(release: str, kind: GroupVersionKind, text: str) -> None:
     with answering_as(release):
-        assert DEPRECATED[gvk].warning(gvk) == text
+        found = deprecation_of(kind)
+        assert found is not None
+        start = f"{kind.api_version} {kind.kind} is "
+        assert found.warning(kind) == (start + text if text else "")
+
+
+def test_what_stays_is_not_deprecated() -> None:
+    assert deprecation_of(GroupVersionKind("apps", "v1", "Deployment")) is None

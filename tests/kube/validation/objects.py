@@ -9,7 +9,6 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.create import admit_form, finish_create, run_plugins, wipe_metadata
 from celadon.kube.registry.draft import drafted
 from celadon.kube.registry.update import prepare_for_update
-from celadon.kube.releases import current_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.status import StatusError
 from celadon.kube.validation.field_checks import default_gates
@@ -61,7 +60,7 @@ def admitted(value: Json) -> Json:
 def complaints(value: Json, *without: str) -> list[str]:
     """About a new object; `without` are gates that are off. Services may be refused before they
     are validated."""
-    gates = default_gates(current_release()) - set(without)
+    gates = default_gates() - set(without)
     kind = metadata.gvk(value)
     draft = drafted(value, kind, DefaultingContext(gates=dict.fromkeys(without, False)))
     wipe_metadata(draft, _namespace(value))
@@ -76,9 +75,9 @@ def complaints(value: Json, *without: str) -> list[str]:
 
 def update_complaints(value: Json, old: Json, *without: str) -> list[str]:
     """About a changed object; each once. The old one may be as no gate lets it be now."""
-    gates = default_gates(current_release()) - set(without)
+    gates = default_gates() - set(without)
     kind = metadata.gvk(value)
-    lenient = DefaultingContext(gates=dict.fromkeys(default_gates(current_release()), False))
+    lenient = DefaultingContext(gates=dict.fromkeys(default_gates(), False))
     before = admit_form(old, kind, lenient, namespace=_namespace(old))
     placed = {**value, "metadata": {"namespace": _namespace(value), **value["metadata"]}}
     new = prepare_for_update(drafted(placed, kind), before)

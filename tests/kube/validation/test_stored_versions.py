@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.small_groups import migration_status, storage_version_name
+from celadon.kube.name_rules import dns1035_label, dns1123_subdomain
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.small_groups import (
+    migration_status,
+    migration_update,
+    storage_version_name,
+)
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -47,7 +53,14 @@ def test_good_objects(value: Json) -> None:
         ),
         (
             migration(resource=""),
-            ["spec.resource.resource: Required value: resource is required"],
+            ["spec.resource.resource: Required value: resource is required to be set"],
+        ),
+        (
+            migration(resource="Pods", group="a_b"),
+            [
+                f'spec.resource.resource: Invalid value: "Pods": {dns1035_label("Pods")[0]}',
+                f'spec.resource.group: Invalid value: "a_b": {dns1123_subdomain("a_b")[0]}',
+            ],
         ),
     ],
 )
@@ -66,7 +79,10 @@ def test_complaints(value: Json, expected: list[str]) -> None:
         (
             migration(group="batch"),
             migration(),
-            ['group: Invalid value: "batch": field is immutable'],
+            [
+                'spec: Invalid value: {"Resource":{"group":"batch","resource":"deployments"}}: '
+                "field is immutable"
+            ],
         ),
     ],
 )
@@ -101,16 +117,17 @@ def printed(*kinds: str) -> str:
             {"resourceVersion": "x"},
             {"resourceVersion": "5"},
             [
-                'status.resourceVersion: Invalid value: "x": failed to parse resource version "x": '
-                'strconv.ParseInt: parsing "x": invalid syntax',
-                'status.resourceVersion: Invalid value: "x": resourceVersion cannot be updated',
+                'status.resourceVersion: Invalid value: "x": resource version is not well '
+                "formed: x",
+                'status.resourceVersion: Invalid value: "x": field is immutable',
             ],
         ),
         (
             {"resourceVersion": "-1", "conditions": [condition("Failed"), condition("Succeeded")]},
             {},
             [
-                "status.resourceVersion: Invalid value: -1: must be greater than or equal to 0",
+                'status.resourceVersion: Invalid value: "-1": resource version is not well formed: '
+                "-1",
                 f"status.conditions: Invalid value: {printed('Failed', 'Succeeded')}: Both success "
                 "and failed conditions cannot be true at the same time",
             ],
@@ -119,8 +136,6 @@ def printed(*kinds: str) -> str:
             {"conditions": [condition("Running"), condition("Succeeded")]},
             {"conditions": [condition("Failed")]},
             [
-                f"status.conditions: Invalid value: {printed('Running', 'Succeeded')}: Running "
-                "condition cannot be true when success condition is true",
                 f"status.conditions: Invalid value: {printed('Running', 'Succeeded')}: Failed "
                 "condition cannot be set to false once it is true",
             ],
@@ -130,6 +145,64 @@ def printed(*kinds: str) -> str:
 def test_ends_of_migrations(status: Json, old: Json, expected: list[str]) -> None:
     found = migration_status({"status": status}, {"status": old})
     assert list(map(str, found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        (
+            "1.33",
+            [
+                'status.resourceVersion: Invalid value: "x": failed to parse resource version "x": '
+                'strconv.ParseInt: parsing "x": invalid syntax',
+                'status.resourceVersion: Invalid value: "x": resourceVersion cannot be updated',
+            ],
+        ),
+        (
+            "1.34",
+            [
+                'status.resourceVersion: Invalid value: "x": failed to parse resource version "x": '
+                'strconv.ParseInt: parsing "x": invalid syntax',
+                'status.resourceVersion: Invalid value: "x": field is immutable',
+            ],
+        ),
+        (
+            "1.35",
+            [
+                'status.resourceVersion: Invalid value: "x": resource version is not well '
+                "formed: x",
+                'status.resourceVersion: Invalid value: "x": field is immutable',
+            ],
+        ),
+    ],
+)
+def test_versions_of_migrations_by_release(release: str, expected: list[str]) -> None:
+    with answering_as(release):
+        found = migration_status(
+            {"status": {"resourceVersion": "x"}}, {"status": {"resourceVersion": "5"}}
+        )
+        assert list(map(str, found)) == expected
+
+
+def test_conditions_of_older_migrations() -> None:
+    times = {"lastUpdateTime": TIME, "lastTransitionTime": None}
+    status = {"conditions": [{**condition(kind), **times} for kind in ("Running", "Failed")]}
+    with answering_as("1.34"):
+        (error,) = migration_status({"status": status}, {})
+        assert error.detail.startswith("Running condition cannot be true when failed")
+        assert '"LastUpdateTime":"2024-01-01T00:00:00Z"' in str(error)
+
+
+@pytest.mark.parametrize(
+    ("release", "found"),
+    [("1.34", ["version"]), ("1.35", ["spec"]), ("1.36", ["spec"])],
+)
+def test_what_is_moved_stays_in_every_release(release: str, found: list[str]) -> None:
+    old, new = ({"spec": {"resource": {"resource": "pods", "version": v}}} for v in ("v1", "v2"))
+    if release != "1.34":
+        new["spec"]["resource"]["group"] = "apps"
+    with answering_as(release):
+        assert [error.field for error in migration_update(new, old)] == found
 
 
 @pytest.mark.parametrize(

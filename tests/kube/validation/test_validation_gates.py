@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.releases import answering_as
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
+    MUTABLE_ALLOCATABLE,
     RELAXED_SERVICE_NAMES,
     RESTART_ALL,
     SELINUX_MOUNT,
@@ -18,14 +20,18 @@ from celadon.kube.validation.field_checks import (
 
 
 def test_gates_follow_the_release_and_what_is_said() -> None:
-    latest, before = default_gates("1.36"), default_gates("1.35")
+    latest = default_gates()
+    assert gates_on({STRICT_ADDRESSES: False}) == latest - {STRICT_ADDRESSES}
+    with answering_as("1.35"):
+        before = default_gates()
+        assert gates_on({SELINUX_MOUNT: True}) == {SELINUX_MOUNT, *before}
     assert latest - before == {
-        *(STRICT_ADDRESSES, RELAXED_SERVICE_NAMES, CONSUMABLE_CAPACITY, RESTART_ALL)
+        *(CONSUMABLE_CAPACITY, MUTABLE_ALLOCATABLE, RELAXED_SERVICE_NAMES),
+        *(RESTART_ALL, STRICT_ADDRESSES),
     }
-    assert default_gates("1.30") == frozenset()
-    assert gates_on("1.36", {STRICT_ADDRESSES: False}) == latest - {STRICT_ADDRESSES}
-    assert gates_on("1.30", {STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
-    assert gates_on("1.35", {SELINUX_MOUNT: True}) == {SELINUX_MOUNT, *before}
+    with answering_as("1.30"):
+        assert default_gates() == frozenset()
+        assert gates_on({STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
 
 
 def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:

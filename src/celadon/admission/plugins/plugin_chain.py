@@ -42,8 +42,8 @@ from celadon.admission.plugins.pod_security import pod_security
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
-from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Draft, create
+from celadon.kube.releases import current_release
 from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
 from celadon.records import dataclass
 
@@ -117,11 +117,11 @@ class PluginChain:
     def __init__(
         self,
         names: Iterable[str] = DEFAULT_PLUGINS,
-        release: str = DEFAULT_VERSION,
+        release: str | None = None,
         settings: PluginSettings | None = None,
     ) -> None:
         self.names = frozenset(names)
-        self._behaviours = behaviours(release, settings or PluginSettings())
+        self._behaviours = behaviours(release or current_release(), settings or PluginSettings())
         self._ordered = known_plugins(self.names)
         self._concerned: dict[Endpoint, tuple[str, ...]] = {}
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}

@@ -39,7 +39,8 @@ from celadon.cel import EvaluationError, Program, mapped_element, types
 from celadon.cel.syntax import Comprehension, Expr, Ident, Select, Struct, walk
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
-from celadon.kube.library import DEFAULT_VERSION, PatchObject
+from celadon.kube.library import PatchObject
+from celadon.kube.releases import current_release
 from celadon.records import dataclass
 
 # --- Known configurations ----------------------------------------------------
@@ -224,13 +225,15 @@ class CompiledMutatingPolicy(PolicyFrame):
 
 def compile_mutating_policy(
     policy: MutatingAdmissionPolicy,
-    version: str = DEFAULT_VERSION,
+    version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledMutatingPolicy:
     """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
     the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
+    scope, variables, conditions = compile_frame(
+        policy.name, spec, version or current_release(), memory
+    )
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
     size = plain_size(variables, phases)

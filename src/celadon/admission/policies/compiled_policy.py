@@ -31,7 +31,7 @@ from celadon.admission.registration.registration_types import (
     Variable,
 )
 from celadon.kube.go import trim_space
-from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.releases import current_release
 from celadon.records import dataclass
 
 # --- Plain sizes -------------------------------------------------------------
@@ -262,13 +262,15 @@ class CompiledPolicy(PolicyFrame):
 
 def compile_policy(
     policy: ValidatingAdmissionPolicy,
-    version: str = DEFAULT_VERSION,
+    version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledPolicy:
     """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
     the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(policy.name, spec, version, memory)
+    scope, variables, conditions = compile_frame(
+        policy.name, spec, version or current_release(), memory
+    )
     validations = tuple(_validation(i, v, scope) for i, v in enumerate(spec.validations))
     annotations = tuple(_annotation(i, a, scope) for i, a in enumerate(spec.audit_annotations))
     messages = [v.message_expression for v in validations if v.message_expression is not None]

@@ -69,7 +69,7 @@ from celadon.admission.verdict import Note, Outcome
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.fieldmanager import MergePlanner, MutatedKinds, MutationRefused, Patched
-from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.releases import current_release
 
 __all__ = ["Change", "MutatingEngine", "MutationFailure", "MutationNotes", "PolicyRounds"]
 
@@ -288,13 +288,13 @@ class MutatingEngine:
         self,
         policies: Iterable[MutatingAdmissionPolicy] = (),
         bindings: Iterable[MutatingAdmissionPolicyBinding] = (),
-        version: str = DEFAULT_VERSION,
+        version: str | None = None,
         *,
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
         """With a `memory`, expressions that are in it are not compiled again."""
-        self.version = version
+        self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)

@@ -32,7 +32,8 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import Environment, Issues, types
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
-from celadon.kube.library import AUTHORIZER, DEFAULT_VERSION, environment
+from celadon.kube.library import AUTHORIZER, environment
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema, SchemaType, schema_for, schema_type
 from celadon.records import dataclass
@@ -64,17 +65,17 @@ class TypeProblem:
 
 class TypeChecker:
     """Checks policies against the resources of `catalog` and the schemas of built-in kinds and
-    `custom` ones, with the expressions that Kubernetes `version` knows."""
+    `custom` ones, with the expressions that Kubernetes `version` knows, or the current release."""
 
     def __init__(
         self,
         catalog: Catalog,
         custom: Mapping[GroupVersionKind, Schema] | None = None,
-        version: str = DEFAULT_VERSION,
+        version: str | None = None,
     ) -> None:
         self._custom = custom or {}
         self._names = _ResourceNames(catalog)
-        self._environment = environment(version).extend(
+        self._environment = environment(version or current_release()).extend(
             {"request": REQUEST, "namespaceObject": NAMESPACE, "authorizer": AUTHORIZER},
             OBJECT_TYPES,
         )

@@ -65,7 +65,7 @@ from celadon.admission.verdict import (
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
 from celadon.kube import GroupVersionResource, StatusError
-from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.records import dataclass
 
@@ -125,13 +125,13 @@ class Engine:
         self,
         policies: Iterable[ValidatingAdmissionPolicy] = (),
         bindings: Iterable[ValidatingAdmissionPolicyBinding] = (),
-        version: str = DEFAULT_VERSION,
+        version: str | None = None,
         *,
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
         """With a `memory`, expressions that are in it are not compiled again."""
-        self.version = version
+        self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)

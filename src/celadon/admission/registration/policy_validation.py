@@ -61,7 +61,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import GoValue, trim_space
-from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.releases import current_release
 from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
@@ -257,14 +257,14 @@ class _Known:
 def validate_policy(
     policy: ValidatingAdmissionPolicy,
     old: ValidatingAdmissionPolicy | None = None,
-    version: str = DEFAULT_VERSION,
+    version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
     that make a variable an old expression."""
     spec = policy.spec
     known = _Known.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
-        version,
+        version or current_release(),
         has_params=spec.param_kind is not None,
         has_variables=bool(spec.variables),
         runs=False,
@@ -394,12 +394,12 @@ _MEMBERS: Final = {APPLY_CONFIGURATION: "applyConfiguration", JSON_PATCH: "jsonP
 def validate_mutating_policy(
     policy: MutatingAdmissionPolicy,
     old: MutatingAdmissionPolicy | None = None,
-    version: str = DEFAULT_VERSION,
+    version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted policy; `old` is the stored object on update."""
     spec = policy.spec
     scope = PolicyScope(
-        version,
+        version or current_release(),
         has_params=spec.param_kind is not None,
         has_variables=True,
         owner=policy.name,

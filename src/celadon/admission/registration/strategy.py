@@ -48,9 +48,8 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import quote, trim_space
-from celadon.kube.library import DEFAULT_VERSION
 from celadon.kube.registry import Strategy, Surroundings
-from celadon.kube.releases import is_since
+from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.validation import conditions
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -66,16 +65,17 @@ from celadon.records import dataclass
 # `bindings`, `webhooks`. As k8s.io/kubernetes `pkg/apis/admissionregistration/validation`.
 
 
-def validate_create(obj: RegistrationObject, version: str = DEFAULT_VERSION) -> list[FieldError]:
-    """A defaulted object; `version` is the server's."""
-    return _validate(obj, None, version)
+def validate_create(obj: RegistrationObject, version: str | None = None) -> list[FieldError]:
+    """A defaulted object; `version` is the release for which its expressions are compiled, if that
+    is not the current one."""
+    return _validate(obj, None, version or current_release())
 
 
 def validate_update(
-    obj: RegistrationObject, old: RegistrationObject, version: str = DEFAULT_VERSION
+    obj: RegistrationObject, old: RegistrationObject, version: str | None = None
 ) -> list[FieldError]:
     """`old` is the stored object, of the same kind."""
-    return _validate(obj, old, version)
+    return _validate(obj, old, version or current_release())
 
 
 def _validate(
@@ -301,7 +301,7 @@ def typed(document: JsonObject) -> registration.RegistrationObject:
 
 def create_errors(document: JsonObject, surroundings: Surroundings) -> list[FieldError]:
     """Of a new object as validating admission sees it."""
-    errors = validate_create(typed(document), surroundings.version)
+    errors = validate_create(typed(document))
     name = metadata.name(document)
     if surroundings.gates.get(GATE) and name.endswith(STATIC_SUFFIX):
         errors.append(fieldpath.invalid(_NAME, name, RESERVED))
@@ -313,7 +313,7 @@ def update_errors(
 ) -> list[FieldError]:
     """Of a changed object, metadata first; `old` is the stored one."""
     errors = validate_meta_update(document["metadata"], old["metadata"])
-    errors += validate_update(typed(document), typed(old), surroundings.version)
+    errors += validate_update(typed(document), typed(old))
     return errors or _access_errors(document, old, surroundings)
 
 

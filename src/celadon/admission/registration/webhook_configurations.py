@@ -33,7 +33,8 @@ from celadon.admission.registration.registration_types import (
     WebhookConfiguration,
 )
 from celadon.kube import FieldError, FieldPath, fieldpath, name_rules
-from celadon.kube.library import DEFAULT_VERSION, previous_minor
+from celadon.kube.library import previous_minor
+from celadon.kube.releases import current_release
 from celadon.kube.validation import webhook_service_errors, webhook_url_errors
 from celadon.records import dataclass
 
@@ -98,10 +99,10 @@ def _demands(new: Sequence[Webhook], old: Sequence[Webhook]) -> _Demands:
 def validate_webhooks(
     configuration: WebhookConfiguration,
     old: WebhookConfiguration | None = None,
-    version: str = DEFAULT_VERSION,
+    version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted configuration; `old` is the stored object on update."""
-    hooks = configuration.webhooks
+    hooks, version = configuration.webhooks, version or current_release()
     demands = _Demands() if old is None else _demands(hooks, old.webhooks)
     errors = validate_object_meta(configuration.metadata)
     seen: set[str] = set()

@@ -30,7 +30,7 @@ from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.world import World
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError, status
 from celadon.kube.go import quote
-from celadon.kube.library import DEFAULT_VERSION
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
@@ -105,12 +105,12 @@ class HookSet:
     def __init__(
         self,
         configurations: Iterable[WebhookConfiguration] = (),
-        version: str = DEFAULT_VERSION,
+        version: str | None = None,
         *,
         static: Iterable[WebhookConfiguration] = (),
         known: HookSet | None = None,
     ) -> None:
-        self.version = version
+        self.version = version = version or current_release()
         self._objects, self._static = tuple(configurations), tuple(static)
         before = {} if known is None else known._compiled
         self._compiled: dict[int, tuple[WebhookConfiguration, list[tuple[Condition, ...]]]] = {}

@@ -6,7 +6,7 @@ A review is answered, not stored. It comes decoded and defaulted; the answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.rbac import RbacAuthorizer, aggregated
+from celadon.kube.releases import is_since
 from celadon.kube.selectors import (
     FieldSelector,
     FieldTerm,
@@ -48,6 +49,18 @@ from celadon.kube.well_known_values import AUTHORIZATION_GROUP, META_FIELDS
 
 _SPEC: Final = FieldPath("spec")
 _METADATA: Final = FieldPath("metadata")
+SELECTORS_GATE: Final = "AuthorizeWithSelectors"
+_SELECTORS: Final = ("fieldSelector", "labelSelector")
+
+
+def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
+    """A review as the release takes it: 1.31 forgets selectors unless a gate is on."""
+    spec = review.get("spec") or {}
+    asked = spec.get("resourceAttributes")
+    if is_since("1.32") or not asked or gates.get(SELECTORS_GATE, False):
+        return review
+    kept = {name: value for name, value in asked.items() if name not in _SELECTORS}
+    return {**review, "spec": {**spec, "resourceAttributes": kept}}
 
 
 def validate_self_review(review: JsonObject) -> list[FieldError]:

@@ -177,7 +177,7 @@ class PolicyTypeChecks:
         if found is None:
             return
         former = stored.object.get("status") or {}
-        await self._policies.write(stored, _applied(former, found))
+        await self._policies.write(stored, merged_status(former, found))
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
         """What its status should say; None for a policy that cannot be read."""
@@ -195,9 +195,9 @@ class PolicyTypeChecks:
         return self._checker
 
 
-def _applied(former: JsonObject, found: JsonObject) -> JsonObject:
-    """The former status with what was found. The controller applies it: before 1.36 a structure
-    that loses its last field goes, as in `fieldmanager`."""
+def merged_status(former: JsonObject, found: JsonObject) -> dict[str, Any]:
+    """The status of a policy with what was found. Before 1.36, who took away all warnings that
+    there were was left without the field that had held them."""
     status = {**former, **found}
     if former.get("typeChecking") and not found["typeChecking"] and not is_since("1.36"):
         del status["typeChecking"]

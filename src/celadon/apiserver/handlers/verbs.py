@@ -18,6 +18,7 @@ from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_rev
 from celadon.apiserver.authz.access_decisions import Standings
 from celadon.apiserver.authz.access_reviews import (
     local_subject_access_review,
+    readable,
     self_subject_access_review,
     self_subject_rules_review,
     subject_access_review,
@@ -54,7 +55,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_version, shown_object
-from celadon.kube.resources import DEPRECATED
+from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass
 
@@ -90,7 +91,8 @@ class Reviewer:
     async def review(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        read = await call.work.step(read_sent, call, self.new_context(call.user))
+        context = self.new_context(call.user)
+        read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
         require_version(read, call.target)
         await call.work.step(self.managers.created, call, read)
@@ -101,7 +103,8 @@ class Reviewer:
         review = await call.work.step(draft.form)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
-            answer = await call.work.step(self._reviewed, call, review)
+            known = readable(review, context.gates)
+            answer = await call.work.step(self._reviewed, call, known)
         else:
             answer = self._reviewed(call, review)
         return Written(201, await call.work.step(in_order, dict(answer)))
@@ -353,7 +356,7 @@ def note_deprecation(call: Call, definition: JsonObject | None) -> None:
             call.notes.warnings.append(warning)
             call.notes.annotate({DEPRECATED_NOTE: "true"})
         return
-    found = DEPRECATED.get(gvk)
+    found = deprecation_of(gvk)
     if found is None or not found.is_noted:
         return
     if warning := found.warning(gvk):

@@ -490,9 +490,7 @@ class Writer:
 
     def _surroundings(self, call: Call) -> Surroundings:
         world = self._world
-        return Surroundings(
-            self._version, call.user, world, world.catalog, world.authorize, self._gates
-        )
+        return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 
 
 def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from celadon.admission.plugins.configuration import BadConfiguration, plugin_set
 from celadon.admission.static import GATE
 from celadon.kube import GroupResource
 from celadon.kube.go import parse_bool
-from celadon.kube.library import DEFAULT_VERSION, parse_version
+from celadon.kube.library import parse_version
+from celadon.kube.releases import current_release
 from celadon.kube.resources import (
     Catalog,
     Resource,
@@ -97,9 +98,10 @@ def _known_keys() -> frozenset[str]:
     return frozenset(found)
 
 
-def feature_gates(text: str, version: str = DEFAULT_VERSION) -> Mapping[str, bool]:
-    """The gates that are not as by default in a release. Raises ValueError, in upstream's words;
-    VersionError."""
+def feature_gates(text: str, version: str | None = None) -> Mapping[str, bool]:
+    """The gates that are not as by default in a release, by default the current one. Raises
+    ValueError, in upstream's words; VersionError."""
+    version = version or current_release()
     parse_version(version)
     known = gates_of(version)
     said = said_gates(text, version)

@@ -122,7 +122,6 @@ class Circumstances:
             tuple(existing),
             self.user,
             self.now,
-            self.version,
             namespace=self.namespace,
             defaulting=self.defaulting,
             field_validation=self.field_validation,

@@ -57,7 +57,7 @@ from celadon.kube.registry import (
     valid_warnings,
     write_warnings,
 )
-from celadon.kube.resources import DEPRECATED, known_resources
+from celadon.kube.resources import deprecation_of, known_resources
 from celadon.kube.workload_controllers import CLAIM, CreatedObject, created_objects
 from celadon.records import dataclass
 
@@ -232,7 +232,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         return list(between)
     creates = request.operation is Operation.CREATE
     old = None if creates else request.old_object
-    found = DEPRECATED.get(target.resource.gvk)
+    found = deprecation_of(target.resource.gvk)
     warning = "" if found is None else found.warning(target.resource.gvk)
     version = [warning] if warning else []
     sent = asked.document.value

@@ -316,7 +316,6 @@ class Prepare:
         objects: Sequence[Document],
         user: User,
         now: str,
-        version: str,
         *,
         namespace: str,
         defaulting: bool,
@@ -336,7 +335,7 @@ class Prepare:
         self._context = DefaultingContext(
             now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
         )
-        self.surroundings = Surroundings(version, user)
+        self.surroundings = Surroundings(user)
         self._refused: set[GroupKind] = set()
         for document in filter(_is_definition, objects):
             definition = self.existing(document)
@@ -349,7 +348,7 @@ class Prepare:
             self._catalog = self._catalog.with_crds(self._definitions.values())
         cluster = ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
         self._context = replace(self._context, cluster=cluster)
-        self.surroundings = Surroundings(version, user, cluster)
+        self.surroundings = Surroundings(user, cluster)
 
     def with_plugins(self, plugins: PluginDesk) -> Prepare:
         """The same, with plugins that are asked about what is judged."""
@@ -505,7 +504,7 @@ class Prepare:
             # late: few inputs have definitions
             from celadon.kube.crd import custom_kinds
 
-            self._custom[group_kind] = custom_kinds(definition, self.surroundings.version)
+            self._custom[group_kind] = custom_kinds(definition)
         return self._custom[group_kind].get(kind)
 
     def is_without_definition(self, kind: GroupKind) -> bool:

@@ -41,7 +41,7 @@ from celadon.kube.go.go_text import json_text, plain_text, type_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DEFAULT, is_since
+from celadon.kube.releases import answering_as, current_release, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema
@@ -343,17 +343,17 @@ class CustomKind:
 
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
-        its texts do not know that it is one. Lists and rules are those of the whole object. What
-        the scale wants is not looked at, nor are embedded resources. Before 1.31 the errors
-        are told as if the status were the object, and what was wrong before is wrong still."""
+        its texts do not know that it is one (before 1.31 its paths did not either, and nothing was
+        forgiven). Lists and rules are those of the whole object. What
+        the scale wants is not looked at, nor are embedded resources."""
         found = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:
-            if is_since("1.31"):
-                errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
-                found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
-            else:
-                found += value_errors(obj["status"], schema, UNKNOWN)
+            is_ratcheted = is_since("1.31")
+            was = before.get("status", UNKNOWN) if is_ratcheted else UNKNOWN
+            root = _STATUS if is_ratcheted else ROOT
+            errors = value_errors(obj["status"], schema, was)
+            found += [replace(error, path=root.join(error.path)) for error in errors]
         found += scale_status_errors(obj, self.scale)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, before)
@@ -400,13 +400,11 @@ class CustomKind:
         return validate_object_meta_update(meta, old if isinstance(old, dict) else {})
 
 
-def custom_kinds(
-    definition: Mapping[str, Any], version: str = DEFAULT
-) -> dict[GroupVersionKind, CustomKind]:
-    """The kinds of all versions of a CustomResourceDefinition, served or not. `version` is the
-    Kubernetes release."""
+def custom_kinds(definition: Mapping[str, Any]) -> dict[GroupVersionKind, CustomKind]:
+    """The kinds of all versions of a CustomResourceDefinition, served or not, with the rules of the
+    current release."""
     spec, since = definition["spec"], _revision(definition)
-    rules_of = environment(version)
+    rules_of = environment(current_release())
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
     versions = spec.get("versions") or ()
     offered = {one["name"]: one.get("subresources") for one in versions}
@@ -468,4 +466,5 @@ class RememberedKinds:
         spec = definition["spec"]
         if known is not None and known[0] == spec:
             return known
-        return spec, custom_kinds(definition, self._version)
+        with answering_as(self._version):
+            return spec, custom_kinds(definition)

@@ -8,7 +8,7 @@ conversion has another name there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel import Environment
@@ -25,7 +25,7 @@ from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
-from celadon.kube.releases import DEFAULT, previous_minor
+from celadon.kube.releases import current_release, is_since, previous_minor
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
 from celadon.records import dataclass
@@ -53,7 +53,6 @@ class Demands:
     """All of them hold for a new definition; `stored_rules` and the sets that follow are of what
     an update found."""
 
-    version: str = DEFAULT
     schemas: bool = True
     valid_types: bool = True
     structural: bool = True
@@ -78,10 +77,11 @@ class Demands:
         return self._environment(is_stored=text in self.stored_messages)
 
     def _environment(self, *, is_stored: bool) -> Environment:
-        return environment(self.version if is_stored else previous_minor(self.version))
+        release = current_release()
+        return environment(release if is_stored else previous_minor(release))
 
 
-def demands_of_update(spec: JsonObject, old: JsonObject, version: str) -> Demands:
+def demands_of_update(spec: JsonObject, old: JsonObject) -> Demands:
     """What is demanded of a spec in place of the old one."""
     before, now = internal_definition(old), internal_definition(spec)
     schemas = [given for _, given in before.schemas()]
@@ -89,7 +89,6 @@ def demands_of_update(spec: JsonObject, old: JsonObject, version: str) -> Demand
     rules = [rule for node in nodes for rule in node.get("x-kubernetes-validations") or ()]
     reviews = ((old.get("conversion") or {}).get("webhook") or {}).get("conversionReviewVersions")
     return Demands(
-        version=version,
         schemas=all(before.schema_of(i) is not None for i in range(len(before.versions))),
         valid_types=not any((node.get("type") or "string") not in TYPES for node in nodes),
         structural=not any(map(_is_not_structural, schemas)),
@@ -98,12 +97,16 @@ def demands_of_update(spec: JsonObject, old: JsonObject, version: str) -> Demand
         keyed_items=not any(map(has_loose_keys, nodes)),
         known_reviews=not reviews or any(one in REVIEW_VERSIONS for one in reviews),
         stored_rules=frozenset(rule.get("rule") or "" for rule in rules),
-        stored_messages=frozenset(
-            rule["messageExpression"] for rule in rules if rule.get("messageExpression")
-        ),
+        stored_messages=_stored_messages(rules),
         unchanged_schemas=_unchanged_schemas(now, before),
-        many_fields=_many_fields(now, before),
+        many_fields=_many_fields(now, before) if is_since("1.35") else frozenset(),
     )
+
+
+def _stored_messages(rules: Iterable[JsonObject]) -> frozenset[str]:
+    """The message expressions that were there; upstream took the rules for them until 1.31."""
+    member = "messageExpression" if is_since("1.31") else "rule"
+    return frozenset(rule[member] for rule in rules if rule.get("messageExpression"))
 
 
 def _is_not_structural(given: JsonObject) -> bool:

@@ -47,7 +47,6 @@ from celadon.kube.crd.structural_schemas import (
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import DEFAULT
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.field_checks import IMMUTABLE
 from celadon.kube.validation.object_meta import (
@@ -75,13 +74,12 @@ _ALLOWED_WITH_STATUS: Final = (
 _STATUS_ENABLED: Final = "if the status subresource is enabled"
 
 
-def definition_errors(obj: JsonObject, version: str = DEFAULT) -> list[FieldError]:
-    """Return why an API server refuses to create a CustomResourceDefinition; `version` is its
-    release."""
+def definition_errors(obj: JsonObject) -> list[FieldError]:
+    """Return why an API server refuses to create a CustomResourceDefinition."""
     spec = obj.get("spec") or {}
     return [
         *_metadata(obj, spec),
-        *_spec(spec, Demands(version)),
+        *_spec(spec, Demands()),
         *definition_status_errors(obj),
         *_stored_versions(obj, spec),
         *approval_errors(spec.get("group") or "", _annotations(obj)),
@@ -89,12 +87,10 @@ def definition_errors(obj: JsonObject, version: str = DEFAULT) -> list[FieldErro
     ]
 
 
-def definition_update_errors(
-    obj: JsonObject, old: JsonObject, version: str = DEFAULT
-) -> list[FieldError]:
+def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldError]:
     """Why it refuses to update one."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    demands = demands_of_update(spec, before, version)
+    demands = demands_of_update(spec, before)
     found = [
         *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
         *_spec(spec, demands),
@@ -198,6 +194,12 @@ def _group(group: str) -> Errors:
         yield fieldpath.invalid(at, group, "should be a domain with at least one dot")
 
 
+_NOT_SERVED: Final = wording(
+    "missing from spec.versions; {0} was previously a storage version, and must remain in "
+    "spec.versions until a storage migration ensures no data remains persisted in {0} and removes "
+    "{0} from status.storedVersions",
+    v1_33="must appear in spec.versions",
+)
 _NO_SCHEMA: Final = wording("", v1_34="schemas are required")
 _NO_SCHEMA_FOR_FIELDS: Final = wording(
     "may only be set when `version.schema.openAPIV3Schema` is not included",
@@ -324,7 +326,7 @@ def _schema(
     wrong: list[FieldError] = []
     if demands.structural and why is None:
         pruned = demands.pruned_defaults
-        wrong = structural_errors(given, at) or default_errors(one, demands.version, pruned=pruned)
+        wrong = structural_errors(given, at) or default_errors(one, pruned=pruned)
     found += wrong
     compiles = demands.structural and why is None and not wrong
     limits_costs = name not in demands.unchanged_schemas
@@ -391,9 +393,4 @@ def _stored_versions(obj: JsonObject, spec: JsonObject) -> Errors:
             yield fieldpath.invalid(_STORED, stored, f"must have the storage version {name}")
         left.pop(name, None)
     for name, i in left.items():
-        detail = (
-            f"missing from spec.versions; {name} was previously a storage version, and must remain "
-            "in spec.versions until a storage migration ensures no data remains persisted in "
-            f"{name} and removes {name} from status.storedVersions"
-        )
-        yield fieldpath.invalid(_STORED.index(i), name, detail)
+        yield fieldpath.invalid(_STORED.index(i), name, _NOT_SERVED.text.format(name))

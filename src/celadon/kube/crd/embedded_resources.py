@@ -20,6 +20,7 @@ from celadon.kube.schemas.schema_model import OBJECT_META, Schema
 from celadon.kube.schemas.strict_fields import StrayField, struct_field_errors
 from celadon.kube.schemas.typed_objects import decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.validation.field_checks import NOT_EMPTY
 from celadon.kube.validation.object_meta import IN_PATHS, validate_object_meta
 from celadon.kube.well_known_values import TYPE_FIELDS
 
@@ -92,7 +93,8 @@ def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | Non
 def embedded_resource_errors(obj: dict[str, Any], schema: Schema) -> Iterable[FieldError]:
     """What is wrong with the types and the metadata of embedded resources."""
     for path, found in _embedded(obj, schema, ROOT):
-        yield from (required(path.child(name)) for name in _TYPE_FIELDS if name not in found)
+        missing = [name for name in _TYPE_FIELDS if name not in found]
+        yield from (required(path.child(name), NOT_EMPTY.text) for name in missing)
         for name in _TYPE_FIELDS:
             if name in found:
                 yield from _type_errors(found[name], path.child(name))

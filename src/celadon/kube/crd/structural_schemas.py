@@ -22,7 +22,7 @@ from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
-from celadon.kube.releases import DEFAULT
+from celadon.kube.releases import current_release
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_model import Absent, Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
@@ -343,12 +343,9 @@ class GivenSchema:
 _UNKNOWN_FIELDS: Final = "must not have unknown fields"
 
 
-def default_errors(
-    one: GivenSchema, version: str = DEFAULT, *, pruned: bool = True
-) -> list[FieldError]:
-    """Of a whole schema, on a server of release `version`. Without `pruned` unknown fields are let
-    pass."""
-    check = _Check(environment(version), pruned)
+def default_errors(one: GivenSchema, *, pruned: bool = True) -> list[FieldError]:
+    """Of a whole schema. Without `pruned` unknown fields are let pass."""
+    check = _Check(environment(current_release()), pruned)
     check.visit(one.schema, one.path, is_root=True)
     return check.found
 

@@ -140,12 +140,59 @@ def _below(prefix: str, fields: Mapping[str, Iterable[str]]) -> dict[str, tuple[
 
 
 def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:
+    requests, results = "spec.devices.requests[*].", "status.allocation.devices.results[*]."
     fields = {
-        "DRAAdminAccess": (f"spec.devices.requests[*].{exactly}adminAccess",),
-        "DRAPrioritizedList": ("spec.devices.requests[*].firstAvailable",),
+        "DRAAdminAccess": (f"{requests}{exactly}adminAccess",),
+        "DRAConsumableCapacity": (
+            "spec.devices.constraints[*].distinctAttribute",
+            f"{requests}{exactly}capacity",
+            f"{requests}firstAvailable[*].capacity",
+        ),
+        "DRAPrioritizedList": (f"{requests}firstAvailable",),
+    }
+    of_status = {
+        "DRAAdminAccess": (f"{results}adminAccess",),
+        "DRAConsumableCapacity": (
+            f"{results}shareID",
+            f"{results}consumedCapacity",
+            "status.devices[*].shareID",
+        ),
+        "DRADeviceBindingConditions": (
+            f"{results}bindingConditions",
+            f"{results}bindingFailureConditions",
+        ),
+        "DRAResourceClaimDeviceStatus": ("status.devices",),
     }
     yield f"{kind}Template", _below("spec.", fields)
-    yield kind, {**fields, "DRAResourceClaimDeviceStatus": ("status.devices",)}
+    gates = {**fields, **of_status}
+    yield kind, {gate: (*fields.get(gate, ()), *of_status.get(gate, ())) for gate in gates}
+
+
+def _slices(basic: str) -> Mapping[str, tuple[str, ...]]:
+    """Of ResourceSlices; `basic` leads to the properties of a device."""
+    device = f"spec.devices[*].{basic}"
+    return {
+        "DRAConsumableCapacity": (
+            f"{device}allowMultipleAllocations",
+            f"{device}capacity{{*}}.requestPolicy",
+        ),
+        "DRADeviceBindingConditions": tuple(
+            device + field
+            for field in ("bindingConditions", "bindingFailureConditions", "bindsToNode")
+        ),
+        "DRADeviceTaints": (f"{device}taints",),
+        "DRAPartitionableDevices": (
+            "spec.sharedCounters",
+            "spec.perDeviceNodeSelection",
+            *(
+                device + field
+                for field in ("consumesCounters", "nodeName", "nodeSelector", "allNodes")
+            ),
+        ),
+    }
+
+
+_EXTENDED_RESOURCES: Final = {"DRAExtendedResource": ("spec.extendedResourceName",)}
 
 
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -183,11 +230,29 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         )
     },
     **dict(_claims("resource.k8s.io/v1/ResourceClaim", "exactly.")),
+    **dict(_claims("resource.k8s.io/v1alpha3/ResourceClaim", "")),
     **dict(_claims("resource.k8s.io/v1beta1/ResourceClaim", "")),
     **dict(_claims("resource.k8s.io/v1beta2/ResourceClaim", "exactly.")),
+    "resource.k8s.io/v1/DeviceClass": _EXTENDED_RESOURCES,
+    "resource.k8s.io/v1beta1/DeviceClass": _EXTENDED_RESOURCES,
+    "resource.k8s.io/v1beta2/DeviceClass": _EXTENDED_RESOURCES,
+    "resource.k8s.io/v1/ResourceSlice": _slices(""),
+    "resource.k8s.io/v1alpha3/ResourceSlice": _slices("basic."),
+    "resource.k8s.io/v1beta1/ResourceSlice": _slices("basic."),
+    "resource.k8s.io/v1beta2/ResourceSlice": _slices(""),
     "storage.k8s.io/v1/CSIDriver": {
+        "CSIServiceAccountTokenSecrets": ("spec.serviceAccountTokenInSecrets",),
         "MutableCSINodeAllocatableCount": ("spec.nodeAllocatableUpdatePeriodSeconds",),
         "SELinuxMountReadWriteOncePod": ("spec.seLinuxMount",),
+    },
+    "storage.k8s.io/v1/VolumeAttachment": {
+        "MutableCSINodeAllocatableCount": (
+            "status.attachError.errorCode",
+            "status.detachError.errorCode",
+        )
+    },
+    "discovery.k8s.io/v1/EndpointSlice": {
+        "PreferSameTrafficDistribution": ("endpoints[*].hints.forNodes",)
     },
 }
 """By kind and gate."""

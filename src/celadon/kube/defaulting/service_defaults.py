@@ -65,12 +65,11 @@ def _prefers_the_same(spec: JsonObject, old: Mapping[str, Any]) -> bool:
 
 def _wrong_addresses(spec: JsonObject, old: Mapping[str, Any], run: Run) -> list[FieldError]:
     # late: only Services need rules of validation this early.
-    from celadon.kube.releases import current_release
     from celadon.kube.validation.field_checks import gates_on, holding
     from celadon.kube.validation.services import service_addresses
 
     errors = service_addresses(spec, old.get("clusterIPs") or ())
-    return holding(errors, gates_on(current_release(), run.context.gates))
+    return holding(errors, gates_on(run.context.gates))
 
 
 def _released(spec: dict[str, Any], old: Mapping[str, Any]) -> list[FieldError]:

@@ -63,6 +63,8 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Effect core.TaintEffect; TolerationSeconds *int64""",
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
+    "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
+        Allocatable *storage.VolumeNodeResources""",
     "v1.LabelSelector": """MatchLabels map[string]string;
         MatchExpressions []v1.LabelSelectorRequirement""",
     "v1.LabelSelectorRequirement": """Key string; Operator v1.LabelSelectorOperator;

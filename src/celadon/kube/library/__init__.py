@@ -19,13 +19,11 @@ from celadon.kube.library.environments import environment, first_releases
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.networks import CIDR, IP
 from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
-from celadon.kube.releases import DEFAULT as DEFAULT_VERSION
 from celadon.kube.releases import parse_version, previous_minor
 
 __all__ = [
     "AUTHORIZER",
     "CIDR",
-    "DEFAULT_VERSION",
     "IP",
     "MESSAGE_EXPRESSION_BYTES",
     "OUT_OF_BUDGET",

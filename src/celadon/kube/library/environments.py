@@ -65,6 +65,9 @@ _STANDARD: Final = charged(standard_library.LIBRARY)
 _OF_CEL: Final = (sets.LIBRARY,)
 """Libraries that say what they cost themselves, whoever uses them."""
 
+_SEMVER_FOR_ALL: Final = (1, 33)
+"""Before, only selectors of devices had versions."""
+
 BLOCKS: Final = (
     Block(
         (1, 0),
@@ -96,7 +99,7 @@ BLOCKS: Final = (
         switches={"keyword_fields": True},
     ),
     Block((1, 32), libraries=(comprehensions.LIBRARY,)),
-    Block((1, 33), libraries=(semver_functions.LIBRARY,)),
+    Block(_SEMVER_FOR_ALL, libraries=(semver_functions.LIBRARY,)),
     Block((1, 34), libraries=(lists.library(3),)),
 )
 """In the order in which they are loaded."""
@@ -123,13 +126,16 @@ def environment(
     *,
     has_patch_types: bool = False,
     has_bindings: bool = False,
+    has_versions: bool = False,
     has_strict_costs: bool = True,
 ) -> Environment:
     """The environment of a release, without variables. `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
-    devices have (`cel.bind`). Without `has_strict_costs`, calls of what Kubernetes adds to the
-    language cost one each, as for policies and webhooks before 1.32. Raises VersionError.
+    devices have (`cel.bind` and, earlier than others, versions), `has_versions` only the latter.
+    Without `has_strict_costs`, calls of what Kubernetes adds to the language cost one each, as for
+    policies and webhooks before 1.32.
+    Raises VersionError.
     """
     release = parse_version(version)
     blocks = [block for block in BLOCKS if block.is_in(release)]
@@ -141,6 +147,8 @@ def environment(
         libraries = [library if library in _OF_CEL else uncharged(library) for library in libraries]
     if has_bindings:
         libraries.append(bindings.library(0))
+    if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
+        libraries.append(semver_functions.LIBRARY)
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
     return Environment(

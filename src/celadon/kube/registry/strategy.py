@@ -22,7 +22,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
-from celadon.kube.releases import DEFAULT, per_release
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -40,6 +40,7 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ class Surroundings:
     """Holds what validation may know besides the objects. Without `authorize` nobody asks whether a
     writer may read what the object refers to. `gates` are those that are not as by default."""
 
-    version: str = DEFAULT
     user: User = NOBODY
     lookups: Lookups = EMPTY
     catalog: Catalog | None = None
@@ -69,7 +69,7 @@ class Surroundings:
     @property
     def gates_on(self) -> frozenset[str]:
         """Those of the gates that validation asks for."""
-        return gates_on(self.version, self.gates)
+        return gates_on(self.gates)
 
 
 Create = Callable[[JsonObject, Surroundings], list[FieldError]]
@@ -178,10 +178,10 @@ def definition_strategy() -> Strategy:
     from celadon.kube.crd import definition_validation
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-        return definition_validation.definition_errors(obj, surroundings.version)
+        return definition_validation.definition_errors(obj)
 
     def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-        return definition_validation.definition_update_errors(obj, old, surroundings.version)
+        return definition_validation.definition_update_errors(obj, old)
 
     def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = metadata_of_update(obj, old, surroundings)
@@ -247,7 +247,9 @@ def write_errors(
 # k8s.io/kubernetes `pkg/registry/resource/utils.go`. Of a namespace that nobody knows, nothing is
 # said here.
 
-ADMIN_ACCESS_LABEL: Final = "resource.kubernetes.io/admin-access"
+ADMIN_ACCESS_LABEL: Final = wording(
+    "resource.kubernetes.io/admin-access", v1_34="resource.k8s.io/admin-access"
+)
 CLAIM: Final = GroupKind("resource.k8s.io", "ResourceClaim")
 TEMPLATE: Final = GroupKind("resource.k8s.io", "ResourceClaimTemplate")
 _REQUESTS: Final = FieldPath("spec", "devices", "requests")
@@ -261,7 +263,7 @@ def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list
     spec = obj.get("spec") or {}
     claim = (spec.get("spec") or {}) if kind == TEMPLATE else spec
     requests = (claim.get("devices") or {}).get("requests") or ()
-    wishes = [one.get("exactly") or {} for one in requests]
+    wishes = [one.get("exactly") or one for one in requests]
     return _refused(_REQUESTS, wishes, obj, lookups)
 
 
@@ -283,15 +285,13 @@ def _refused(
     path: FieldPath, wishes: Sequence[JsonObject], obj: JsonObject, lookups: Lookups
 ) -> list[FieldError]:
     first = next((at for at, one in enumerate(wishes) if one.get("adminAccess")), None)
-    if first is None:
+    if first is None or not is_since("1.33"):
         return []
+    label = ADMIN_ACCESS_LABEL.text
     namespace = lookups.namespace(metadata.namespace(obj))
-    if namespace is None or metadata.labels(namespace).get(ADMIN_ACCESS_LABEL) == "true":
+    if namespace is None or metadata.labels(namespace).get(label) == "true":
         return []
-    why = (
-        f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the "
-        "containing namespace"
-    )
+    why = f"admin access to devices requires the `{label}: true` label on the containing namespace"
     return [fieldpath.forbidden(path.index(first).child("adminAccess"), why)]
 
 

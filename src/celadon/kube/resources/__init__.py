@@ -16,7 +16,7 @@ from celadon.kube.resources.api_resources import (
     is_established,
     known_resources,
 )
-from celadon.kube.resources.deprecated_kinds import DEPRECATED
+from celadon.kube.resources.deprecated_kinds import deprecation_of
 from celadon.kube.resources.feature_gates import gates_of, said_gates
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,
@@ -38,7 +38,6 @@ from celadon.kube.resources.printer_columns import (
 
 __all__ = [
     "DEFAULT_PLUGINS",
-    "DEPRECATED",
     "ESTABLISHED",
     "PLUGINS",
     "PLUGIN_ORDER",
@@ -55,6 +54,7 @@ __all__ = [
     "columns_of",
     "custom_resources",
     "default_plugins",
+    "deprecation_of",
     "enabled_plugins",
     "every_description",
     "gates_of",

@@ -1,4 +1,4 @@
-"""Built-in kinds that are deprecated in a release from 1.30 on, or soon after, and since when.
+"""Built-in kinds that are deprecated in some release, or soon after the last, and since when.
 
 As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
 alpha version is deprecated three releases after it came, and gone after three more.
@@ -11,19 +11,22 @@ from typing import Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, is_since
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    DYNAMIC_RESOURCES,
+    FLOW_CONTROL_GROUP,
+)
 from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
     """`since` is the first release in which it is deprecated, `until` the first without it; empty
-    where it stays. Releases before `replaced` do not name the replacement."""
+    where it stays."""
 
     since: str
     until: str = ""
     replacement: GroupVersionKind | None = None
-    replaced: str = ""
 
     @property
     def is_noted(self) -> bool:
@@ -39,15 +42,17 @@ class Deprecation:
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
         if self.until:
             text += f", unavailable in v{self.until}+"
-        if self.replacement is not None and (not self.replaced or is_since(self.replaced)):
+        if self.replacement is not None:
             text += f"; use {self.replacement.api_version} {self.replacement.kind}"
         return text
 
 
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
+_BUNDLE: Final = GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
+_OLDER_ATTRIBUTES: Final = GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
 _ATTRIBUTES: Final = "VolumeAttributesClass"
-_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
+_REVIEW: Final = "SelfSubjectReview"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -60,17 +65,28 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", _BINDING): Deprecation(
         "1.37", "1.40", GroupVersionKind(ADMISSION_REGISTRATION, "v1", _BINDING)
     ),
-    GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", "ValidatingAdmissionPolicy"): Deprecation(
-        "1.31", "1.34"
+    **{
+        GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", kind): Deprecation("1.31", "1.34")
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    },
+    GroupVersionKind("authentication.k8s.io", "v1alpha1", _REVIEW): Deprecation("1.29", "1.32"),
+    GroupVersionKind("authentication.k8s.io", "v1beta1", _REVIEW): Deprecation("1.30", "1.33"),
+    _BUNDLE: Deprecation("1.34", "1.37"),
+    **{
+        GroupVersionKind(FLOW_CONTROL_GROUP, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(FLOW_CONTROL_GROUP, "v1", kind)
+        )
+        for kind in ("FlowSchema", "PriorityLevelConfiguration")
+    },
+    **{
+        GroupVersionKind("networking.k8s.io", "v1alpha1", kind): Deprecation("1.30", "1.33")
+        for kind in ("IPAddress", "ServiceCIDR")
+    },
+    _OLDER_ATTRIBUTES: Deprecation(
+        "1.32", "1.35", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
     ),
-    GroupVersionKind(
-        ADMISSION_REGISTRATION, "v1beta1", "ValidatingAdmissionPolicyBinding"
-    ): Deprecation("1.31", "1.34"),
-    GroupVersionKind("authentication.k8s.io", "v1alpha1", "SelfSubjectReview"): Deprecation(
-        "1.29", "1.32"
-    ),
-    GroupVersionKind("authentication.k8s.io", "v1beta1", "SelfSubjectReview"): Deprecation(
-        "1.30", "1.33"
+    GroupVersionKind("storagemigration.k8s.io", "v1alpha1", "StorageVersionMigration"): (
+        Deprecation("1.33", "1.36")
     ),
     GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
         "1.35", "1.38"
@@ -78,20 +94,9 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate"): Deprecation(
         "1.36", "1.39"
     ),
-    **{
-        GroupVersionKind(_FLOWS, "v1beta3", kind): Deprecation(
-            "1.29", "1.32", GroupVersionKind(_FLOWS, "v1", kind)
-        )
-        for kind in ("FlowSchema", "PriorityLevelConfiguration")
-    },
-    GroupVersionKind("networking.k8s.io", "v1alpha1", "IPAddress"): Deprecation("1.30", "1.33"),
-    GroupVersionKind("networking.k8s.io", "v1alpha1", "ServiceCIDR"): Deprecation("1.30", "1.33"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress"): Deprecation("1.34", "1.37"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR"): Deprecation("1.34", "1.37"),
     GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha3", "DeviceTaintRule"): Deprecation("1.36", "1.39"),
-    GroupVersionKind("storage.k8s.io", "v1alpha1", _ATTRIBUTES): Deprecation(
-        "1.32", "1.35", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES), replaced="1.34"
-    ),
     GroupVersionKind("storage.k8s.io", "v1beta1", _ATTRIBUTES): Deprecation(
         "1.34", "1.37", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
     ),
@@ -102,3 +107,15 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     },
 }
 """Kinds that a server warns about: since which release, what replaces them."""
+
+_EARLIER: Final[Mapping[GroupVersionKind, tuple[str, Deprecation]]] = {
+    _BUNDLE: ("1.32", Deprecation("1.29", "1.32")),
+    _OLDER_ATTRIBUTES: ("1.34", Deprecation("1.32", "1.35")),
+}
+"""What releases before that one say of a kind."""
+
+
+def deprecation_of(gvk: GroupVersionKind) -> Deprecation | None:
+    """What the current release says of a kind; None for one that is not deprecated."""
+    changed, earlier = _EARLIER.get(gvk, ("", None))
+    return DEPRECATED.get(gvk) if earlier is None or is_since(changed) else earlier

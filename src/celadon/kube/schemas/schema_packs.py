@@ -44,6 +44,14 @@ def load(name: str) -> Any:
     return pack_of(name, current_release())
 
 
+def of_type(name: str, type_: str) -> Any:
+    """What `internals` or `rules` say of a type. A release that does not serve this version of a
+    group has what 1.36 says: whatever version objects come in, they are validated in one form.
+    Raises KeyError for a type that no release has."""
+    here = load(name)
+    return here[type_] if type_ in here else pack_of(name, DEFAULT)[type_]
+
+
 @functools.cache
 def _read(name: str) -> Any:
     packed = pkgutil.get_data("celadon.kube", f"data/{name}.json.z")

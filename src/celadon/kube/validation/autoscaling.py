@@ -111,7 +111,8 @@ def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Er
 
 def _version_fault(reference: JsonObject) -> str:
     version = reference.get("apiVersion") or ""
-    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
+    is_wrong = version.count("/") > 1 and is_since("1.34")
+    return f"unexpected GroupVersion string: {version}" if is_wrong else ""
 
 
 def _reference(path: FieldPath, reference: JsonObject) -> Errors:

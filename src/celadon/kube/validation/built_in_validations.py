@@ -11,6 +11,7 @@ from typing import Final
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupKind
+from celadon.kube.releases import is_since
 from celadon.kube.validation import (
     apps,
     autoscaling,
@@ -29,7 +30,6 @@ from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
 from celadon.kube.validation.pods import pod_updates as pod_subresources
-from celadon.kube.validation.text_rules import canonical_address
 from celadon.kube.validation.validation_rows import (
     ANY_SEGMENT,
     CLUSTER,
@@ -44,8 +44,9 @@ from celadon.kube.validation.validation_rows import (
 )
 from celadon.kube.well_known_values import RBAC_GROUP
 
-ADDRESS: Final = Naming(canonical_address, namespaced=False)
+ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
+_ROLES_REPEATED: Final = "1.35"
 
 CORE: Final[Mapping[str, Validation]] = {
     "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
@@ -76,7 +77,7 @@ CORE: Final[Mapping[str, Validation]] = {
         GENERATED,
         status=statuses.replication_controller_status,
         revisit=_CHANGED,
-        once_since="1.35",
+        repeated_until="1.35",
     ),
     "ResourceQuota": Validation(
         cluster_rules.resource_quota,
@@ -104,7 +105,7 @@ APPS: Final[Mapping[str, Validation]] = {
         update=apps.daemon_set_update,
         status=statuses.daemon_set_status,
         revisit=_CHANGED,
-        once_since="1.34",
+        repeated_until="1.34",
     ),
     "Deployment": Validation(
         apps.deployment,
@@ -117,7 +118,7 @@ APPS: Final[Mapping[str, Validation]] = {
         update=apps.replica_set_update,
         status=statuses.replica_set_status,
         revisit=_CHANGED,
-        once_since="1.34",
+        repeated_until="1.34",
     ),
     "StatefulSet": Validation(
         apps.stateful_set,
@@ -136,20 +137,35 @@ NETWORKING: Final[Mapping[str, Validation]] = {
     ),
     "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
     "NetworkPolicy": Validation(
-        networking.network_policy, update=networking.network_policy_update, revisit=_CHANGED
+        networking.network_policy,
+        update=networking.network_policy_update,
+        revisit=_CHANGED,
+        repeated_until="1.36",
     ),
     "ServiceCIDR": Validation(
-        service_ranges.service_cidr, CLUSTER, service_ranges.service_cidr_update, revisit=_CHANGED
+        service_ranges.service_cidr,
+        CLUSTER,
+        service_ranges.service_cidr_update,
+        revisit=_CHANGED,
+        repeated_until="1.33",
     ),
 }
 RBAC: Final[Mapping[str, Validation]] = {
-    "ClusterRole": Validation(small_groups.cluster_role, CLUSTER_SEGMENT),
-    "ClusterRoleBinding": Validation(
-        small_groups.cluster_role_binding, CLUSTER_SEGMENT, small_groups.cluster_role_binding_update
+    "ClusterRole": Validation(
+        small_groups.cluster_role, CLUSTER_SEGMENT, repeated_until=_ROLES_REPEATED
     ),
-    "Role": Validation(small_groups.role, ANY_SEGMENT),
+    "ClusterRoleBinding": Validation(
+        small_groups.cluster_role_binding,
+        CLUSTER_SEGMENT,
+        small_groups.cluster_role_binding_update,
+        repeated_until=_ROLES_REPEATED,
+    ),
+    "Role": Validation(small_groups.role, ANY_SEGMENT, repeated_until=_ROLES_REPEATED),
     "RoleBinding": Validation(
-        small_groups.role_binding, ANY_SEGMENT, small_groups.role_binding_update
+        small_groups.role_binding,
+        ANY_SEGMENT,
+        small_groups.role_binding_update,
+        repeated_until=_ROLES_REPEATED,
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
@@ -201,6 +217,12 @@ def validation_of(kind: GroupKind) -> Validation | None:
     found = VALIDATIONS.get(kind)
     if found is not None or not _may_be_further(kind):
         return found
+    if kind.group == "resource.k8s.io" and not is_since("1.32"):
+        from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
+
+        older = classic_devices.validation_of(kind.kind)
+        if older is not None:
+            return older
     from celadon.kube.validation.further_validations import (  # late: few manifests have such kinds
         FURTHER_VALIDATIONS,
     )

@@ -17,6 +17,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
     IMMUTABLE,
@@ -132,7 +133,8 @@ def _conditions(status: JsonObject, before: JsonObject) -> Errors:
         yield from required_choice(at.child("status"), state, choices)
         if kind in DECISIONS and not both and set(DECISIONS) - {kind} <= set(seen):
             why = "Approved and Denied conditions are mutually exclusive"
-            yield fieldpath.invalid(_CONDITIONS, NamedText(kind), why)
+            where = _CONDITIONS if is_since("1.34") else at.child("type")
+            yield fieldpath.invalid(where, NamedText(kind), why)
         if kind in seen and not twice:
             yield fieldpath.duplicate(at.child("type"), NamedText(kind))
         seen.append(kind)

@@ -5,7 +5,6 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, Final
@@ -13,8 +12,9 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import DEFAULT, current_release, is_since
+from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
+from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]
@@ -29,6 +29,7 @@ NEGATIVE: Final = "must be greater than or equal to 0"
 """Of a number that must not be negative."""
 NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
+NOT_EMPTY: Final = wording("", v1_34="must not be empty")
 
 HIDDEN_VALUE: Final = "<value omitted>"
 """Instead of what is too long to be shown."""
@@ -75,8 +76,8 @@ def qualified_name(path: FieldPath, value: str) -> Errors:
 
 
 def driver_name(path: FieldPath, value: str) -> Errors:
-    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required;
-    before 1.35 it is no subdomain, too."""
+    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required
+    and, before 1.35, no subdomain either."""
     if not value:
         yield fieldpath.required(path)
         if is_since("1.35"):
@@ -164,6 +165,7 @@ STRICT_ADDRESSES: Final = "StrictIPCIDRValidation"
 RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
+MUTABLE_ALLOCATABLE: Final = "MutableCSINodeAllocatableCount"
 SELINUX_MOUNT: Final = "SELinuxMount"
 ENV_FILES: Final = "EnvFiles"
 MANAGED_JOBS: Final = "JobManagedBy"
@@ -178,7 +180,8 @@ SAME_TRAFFIC: Final = "PreferSameTrafficDistribution"
 ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 
 GATES: Final = (
-    *(CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES),
+    *(CONSUMABLE_CAPACITY, MUTABLE_ALLOCATABLE, RELAXED_SERVICE_NAMES, SELINUX_MOUNT),
+    STRICT_ADDRESSES,
     *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
     *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
     *(SAME_TRAFFIC, ZERO_SLEEP),
@@ -186,15 +189,15 @@ GATES: Final = (
 """All that validation asks for."""
 
 
-@functools.lru_cache(maxsize=64)
-def default_gates(version: str = DEFAULT) -> frozenset[str]:
-    """Those that are on in a release if nobody says otherwise."""
-    return frozenset(gate for gate in GATES if is_gate_on(gate, version))
+@per_release()
+def default_gates() -> frozenset[str]:
+    """Those that are on in the current release if nobody says otherwise."""
+    return frozenset(gate for gate in GATES if is_gate_on(gate, current_release()))
 
 
-def gates_on(version: str, said: Mapping[str, bool]) -> frozenset[str]:
+def gates_on(said: Mapping[str, bool]) -> frozenset[str]:
     """The same with what was said of single gates."""
-    on = default_gates(version)
+    on = default_gates()
     return frozenset(gate for gate in GATES if said.get(gate, gate in on)) if said else on
 
 
@@ -206,7 +209,7 @@ def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
 def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[FieldError]:
     """The complaints that count with these gates on, or with those of the current release, as far
     as a refusal shows them."""
-    on = default_gates(current_release()) if gates is None else gates
+    on = default_gates() if gates is None else gates
     return fieldpath.as_many_as_fit(
         error for error in errors if not error.gate or _holds(error.gate, on)
     )

@@ -75,7 +75,7 @@ def changed_fields(
     type_: str, new: JsonObject, old: JsonObject, path: FieldPath
 ) -> list[FieldError]:
     """The errors of an update that changes what is immutable; the new values are shown."""
-    zeros = schema_packs.load("rules")[type_]["immutable"]
+    zeros = schema_packs.of_type("rules", type_)["immutable"]
     return [
         fieldpath.invalid(path.child(field), new.get(field, zero), IMMUTABLE)
         for field, zero in zeros.items()
@@ -86,7 +86,7 @@ def changed_fields(
 @per_release()
 def rules_of(type_: str) -> tuple[FieldRule, ...]:
     """The rules of a type, in order. KeyError for a type without any."""
-    return tuple(map(_rule, schema_packs.load("rules")[type_]["rules"]))
+    return tuple(map(_rule, schema_packs.of_type("rules", type_)["rules"]))
 
 
 def _rule(rule: Sequence[Any]) -> FieldRule:

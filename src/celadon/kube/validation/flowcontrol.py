@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import (
     METADATA,
+    NOT_EMPTY,
     SPEC,
     Errors,
     dns_label,
@@ -25,6 +26,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.wordings import wording
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 """What v1beta3 needed to say that there are no shares, and nothing else may."""
@@ -45,6 +47,10 @@ RESPONSES: Final = ("Queue", "Reject")
 PERCENT: Final = "must be between 0 and 100, inclusive"
 NOT_NEGATIVE: Final = "must be a non-negative integer"
 _STATUS: Final = FieldPath("status")
+_EXEMPT_ONLY: Final = wording(
+    "must be 'Exempt' if and only if `name` is 'exempt'",
+    v1_34="type must be 'Exempt' if and only if name is 'exempt'",
+)
 
 _EVERYTHING: Final = {
     "resourceRules": [
@@ -255,7 +261,7 @@ def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
             yield fieldpath.duplicate(at.child("type"), NamedText(kind))
         seen.add(kind)
         if not kind:
-            yield fieldpath.required(at.child("type"))
+            yield fieldpath.required(at.child("type"), NOT_EMPTY.text)
 
 
 def priority_level(obj: JsonObject) -> Errors:
@@ -267,8 +273,7 @@ def priority_level(obj: JsonObject) -> Errors:
         )
     kind, at = spec.get("type") or "", SPEC.child("type")
     if (name == EXEMPT) != (kind == "Exempt"):
-        why = "must be 'Exempt' if and only if `name` is 'exempt'"
-        yield fieldpath.invalid(at, NamedText(kind), why)
+        yield fieldpath.invalid(at, NamedText(kind), _EXEMPT_ONLY.text)
     if kind not in LEVEL_TYPES:
         yield from supported(at, kind, LEVEL_TYPES)
     else:

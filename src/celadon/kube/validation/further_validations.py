@@ -73,7 +73,10 @@ FLOW_CONTROL: Final[Mapping[str, Validation]] = {
 }
 DEVICES: Final[Mapping[str, Validation]] = {
     "DeviceClass": Validation(
-        resource_claims.device_class, CLUSTER_AS_MADE, resource_claims.device_class_update
+        resource_claims.device_class,
+        CLUSTER_AS_MADE,
+        resource_claims.device_class_update,
+        repeated_until="1.35",
     ),
     "DeviceTaintRule": Validation(
         resource_slices.taint_rule,
@@ -106,7 +109,13 @@ DEVICES: Final[Mapping[str, Validation]] = {
 }
 STORAGE: Final[Mapping[str, Validation]] = {
     "CSIDriver": Validation(storage.driver, CLUSTER, storage.driver_update, revisit=_CHANGED),
-    "CSINode": Validation(storage.node, CLUSTER, storage.node_update, revisit=Revisit.AS_NEW),
+    "CSINode": Validation(
+        storage.node,
+        CLUSTER,
+        storage.node_update,
+        revisit=Revisit.AS_NEW,
+        repeated_until="1.36",
+    ),
     "CSIStorageCapacity": Validation(storage.capacity, update=storage.capacity_update),
     "StorageClass": Validation(storage.storage_class, CLUSTER, storage.storage_class_update),
     "VolumeAttachment": Validation(
@@ -117,7 +126,10 @@ STORAGE: Final[Mapping[str, Validation]] = {
         Revisit.AS_NEW,
     ),
     "VolumeAttributesClass": Validation(
-        storage.attributes_class, CLUSTER, storage.attributes_class_update
+        storage.attributes_class,
+        CLUSTER,
+        storage.attributes_class_update,
+        repeated_until="1.35",
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {

@@ -10,6 +10,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -28,7 +29,6 @@ from celadon.kube.validation.field_checks import (
     port_number,
     qualified_name,
     required_choice,
-    required_name,
     supported,
 )
 from celadon.kube.validation.field_rules import changed_fields
@@ -41,6 +41,7 @@ from celadon.kube.validation.text_rules import (
     selector,
 )
 from celadon.kube.well_known_values import INGRESS_CLASS
+from celadon.kube.wordings import wording
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
@@ -81,7 +82,7 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec = old.get("spec") or {}
     secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
     rules = spec.get("rules") or ()
-    backends = [spec.get("defaultBackend") or {}]
+    backends = [spec.get("defaultBackend") or {}] if is_since("1.35") else []
     for rule in rules:
         backends += (
             one.get("backend") or {} for one in (rule.get("http") or {}).get("paths") or ()
@@ -90,7 +91,7 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
     kept = Kept(
         secret_names=any(one and name_rules.dns1123_subdomain(one) for one in secrets),
         wildcard_rules=any("*" in (one.get("host") or "") and _is_wrong(one) for one in rules),
-        service_names=any(map(_is_relaxed_only, names)),
+        service_names=is_since("1.34") and any(map(_is_relaxed_only, names)),
     )
     return _ingress(obj, kept)
 
@@ -210,8 +211,14 @@ def _reference(path: FieldPath, reference: JsonObject) -> Errors:
     if reference.get("apiGroup") is not None:
         yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
     for field in ("kind", "name"):
-        value = reference.get(field) or ""
-        yield from required_name(path.child(field), value, name_rules.path_segment_name)
+        value, at = reference.get(field) or "", path.child(field)
+        if value:
+            yield from each(at, value, name_rules.path_segment_name(value))
+        else:
+            yield fieldpath.required(at, _NO_MEMBER[field].text)
+
+
+_NO_MEMBER: Final = {field: wording("", v1_34=f"{field} is required") for field in ("kind", "name")}
 
 
 def ingress_class(obj: JsonObject) -> Errors:
@@ -443,17 +450,21 @@ def endpoint_slice(obj: JsonObject) -> Errors:
     """What is wrong with an EndpointSlice, besides its metadata."""
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
-    yield from _ports(obj)
-    yield from _endpoints(obj, kind)
+    yield from _in_order(_ports(obj), _endpoints(obj, kind))
+
+
+def _in_order(of_ports: Errors, of_endpoints: Errors) -> Errors:
+    """Before 1.33, the endpoints were looked at first."""
+    parts = (of_ports, of_endpoints) if is_since("1.33") else (of_endpoints, of_ports)
+    return itertools.chain(*parts)
 
 
 def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The type of its addresses stays; endpoints that stay are not looked at again."""
+    """The type of its addresses stays; endpoints that stay are not looked at again since 1.33."""
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
-    yield from _ports(obj)
-    if (obj.get("endpoints") or []) != (old.get("endpoints") or []):
-        yield from _endpoints(obj, kind)
+    stays = (obj.get("endpoints") or []) == (old.get("endpoints") or []) and is_since("1.33")
+    yield from _in_order(_ports(obj), NO_ERRORS if stays else _endpoints(obj, kind))
     if kind != (old.get("addressType") or ""):
         yield fieldpath.invalid(_TYPE, NamedText(kind), IMMUTABLE)
 
@@ -496,6 +507,11 @@ def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
     """One of another family is blamed on the list. Older rules let more through for IPv4, and what
     they let through is looked at further."""
     at, found = path.index(index), text_rules.address(address)
+    if not is_since("1.33"):
+        if found is None or (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
+            yield fieldpath.invalid(at, address, f"must be a valid {kind} address")
+        yield from each(at, address, special_address(address))
+        return
     wrong = list(
         older_address(at, address)
         if kind == "IPv4"

@@ -17,7 +17,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.library.signatures import QUANTITY
-from celadon.kube.releases import DEFAULT, per_release, previous_minor
+from celadon.kube.releases import current_release, is_since, per_release, previous_minor
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
@@ -43,6 +43,7 @@ from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import interface_address, label_name, labels
+from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -104,7 +105,7 @@ def _most(path: tuple[str, ...]) -> int | None:
 def device_environment(*, is_stored: bool, has_shared: bool = True) -> Environment:
     """What selectors are written in: a new one may only use what the release before knew."""
     fields = {**_FIELDS, SHARED: types.BOOL} if has_shared else _FIELDS
-    version = DEFAULT if is_stored else previous_minor(DEFAULT)
+    version = current_release() if is_stored else previous_minor(current_release())
     base = environment(version, has_bindings=True)
     return base.extend({DEVICE: types.object_type(TYPE_NAME)}, [ObjectType(TYPE_NAME, fields)])
 
@@ -143,7 +144,8 @@ def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
         used.program(checked, "device selector")
     except ProgramError as error:
         return f"program instantiation failed: {error}"
-    return _TOO_COSTLY if used.estimate(checked, _Sizes()).max > MAX_COST else ""
+    is_costly = is_since("1.32") and used.estimate(checked, _Sizes()).max > MAX_COST
+    return _TOO_COSTLY if is_costly else ""
 
 
 # --- Device parts ------------------------------------------------------------
@@ -168,12 +170,19 @@ Item = Callable[[FieldPath, Any], Errors]
 
 
 def limited(path: FieldPath, given: Sequence[Any] | None, limit: int, rule: Item) -> Errors:
-    """The rule for each item, unless there are too many of them."""
-    if len(given or ()) > limit:
+    """The rule for each item, unless there are too many of them; before 1.35 in any case."""
+    count = len(given or ())
+    if count > limit and is_since("1.35"):
         yield from at_most(path, given, limit)
         return
     for index, item in enumerate(given or ()):
         yield from rule(path.index(index), item)
+    if count > limit:
+        yield from at_most(path, given, limit) if is_since("1.32") else _too_long(path, limit)
+
+
+def _too_long(path: FieldPath, limit: int) -> Errors:
+    yield fieldpath.too_long(path, limit, is_bare=True)
 
 
 def distinct(
@@ -182,19 +191,22 @@ def distinct(
     limit: int,
     rule: Item,
     key: Callable[[Any], Hashable] = lambda item: item,
+    member: str = "",
 ) -> Errors:
-    """The same of items that must not repeat what they are told apart by."""
+    """The same of items that must not repeat what they are told apart by; `member` is where errors
+    before 1.35 said that it stands."""
     yield from limited(path, given, limit, rule)
-    if len(given or ()) <= limit:
-        yield from repeated(path, map(key, given or ()))
+    if len(given or ()) <= limit or not is_since("1.35"):
+        yield from repeated(path, map(key, given or ()), "" if is_since("1.35") else member)
 
 
-def repeated(path: FieldPath, keys: Iterable[Hashable]) -> Errors:
+def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Errors:
     """Each but the first of equal keys."""
     seen: set[Hashable] = set()
     for index, key in enumerate(keys):
         if key in seen:
-            yield fieldpath.duplicate(path.index(index), key)
+            at = path.index(index)
+            yield fieldpath.duplicate(at.child(member) if member else at, key)
         seen.add(key)
 
 
@@ -210,7 +222,7 @@ def pool_name(path: FieldPath, name: str) -> Errors:
         yield fieldpath.required(path)
         return
     if len(name.encode()) > POOL_NAME_BYTES:
-        yield fieldpath.too_long(path, POOL_NAME_BYTES)
+        yield fieldpath.too_long(path, POOL_NAME_BYTES, is_bare=True)
     for part in name.split("/"):
         yield from dns_subdomain(path, part)
 
@@ -219,31 +231,55 @@ def qualified_identifier(path: FieldPath, name: str) -> Errors:
     """Of an attribute or a capacity: an identifier, with a domain or without. Upstream has nothing
     to say about several slashes."""
     domain, slash, rest = name.partition("/")
-    if not slash:
+    if not name and not is_since("1.35"):
+        yield fieldpath.required(path, "name required")
+    elif not slash:
         yield from _identifier(path, name)
     elif "/" not in rest:
         if domain:
             yield from driver_name(path, domain)
         else:
-            yield fieldpath.invalid(path, "", "the domain must not be empty")
+            yield _empty_part(path, _NO_DOMAIN.text)
         if rest:
             yield from _identifier(path, rest)
         else:
-            yield fieldpath.invalid(path, "", "the name must not be empty")
+            yield _empty_part(path, "the name must not be empty")
+
+
+_NO_DOMAIN: Final = wording("the domain must not be empty", v1_32="the prefix must not be empty")
+
+
+def _empty_part(path: FieldPath, why: str) -> fieldpath.FieldError:
+    if is_since("1.35"):
+        return fieldpath.invalid(path, "", why)
+    return fieldpath.required(path, why)
 
 
 def fully_qualified(path: FieldPath, name: str) -> Errors:
     """The same with a domain."""
     yield from qualified_identifier(path, name)
-    if "/" not in name:
-        why = "a fully qualified name must be a domain and a name separated by a slash"
-        yield fieldpath.invalid(path, name, why)
+    if "/" in name:
+        return
+    if not is_since("1.32"):
+        yield fieldpath.required(path.child("domain"), "must include a prefix")
+    elif name or is_since("1.35"):
+        yield fieldpath.invalid(path, name, _NOT_QUALIFIED.text)
+
+
+_NOT_QUALIFIED: Final = wording(
+    "a fully qualified name must be a domain and a name separated by a slash",
+    v1_35="must include a domain",
+)
 
 
 def _identifier(path: FieldPath, name: str) -> Errors:
     if len(name.encode()) > IDENTIFIER_BYTES:
-        yield fieldpath.too_long(path, IDENTIFIER_BYTES)
-    yield from each(path, name, text_rules.c_identifier(name))
+        yield fieldpath.too_long(path, IDENTIFIER_BYTES, is_bare=True)
+    for message in text_rules.c_identifier(name):
+        if is_since("1.34"):
+            yield fieldpath.invalid(path, name, message)
+        else:
+            yield fieldpath.type_invalid(path, name, message)
 
 
 def class_name(path: FieldPath, name: str) -> Errors:
@@ -267,7 +303,7 @@ def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Erro
         yield fieldpath.required(at)
         return
     text, at = cel.get("expression") or "", at.child("expression")
-    if len(text.encode()) > EXPRESSION_BYTES:
+    if len(text.encode()) > EXPRESSION_BYTES and is_since("1.32"):
         yield fieldpath.too_long(at, EXPRESSION_BYTES)
     else:
         yield from selector_errors(at, text, is_stored=is_stored)
@@ -289,11 +325,22 @@ def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Er
         yield fieldpath.required(path)
     elif (
         not is_stored
+        and is_since("1.32")
         and len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES
     ):
         yield fieldpath.too_long(path, PARAMETER_BYTES)
     elif not isinstance(value, dict):
-        yield fieldpath.invalid(path, HIDDEN_VALUE, "must be a valid JSON object")
+        yield fieldpath.invalid(path, HIDDEN_VALUE, _NO_OBJECT.text)
+
+
+_NO_OBJECT: Final = wording(
+    "must be a valid JSON object", v1_34="parameters must be a valid JSON object"
+)
+
+
+def taint_effects() -> tuple[str, ...]:
+    """What a taint can do: since 1.35, nothing as well."""
+    return TAINT_EFFECTS if is_since("1.35") else TAINT_EFFECTS[:-1]
 
 
 def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
@@ -316,7 +363,7 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     else:
         yield from required_choice(path.child("operator"), operator, TOLERATION_OPERATORS)
     if toleration.get("effect"):
-        yield from supported(path.child("effect"), toleration["effect"], TAINT_EFFECTS)
+        yield from supported(path.child("effect"), toleration["effect"], taint_effects())
 
 
 def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) -> Errors:
@@ -325,7 +372,7 @@ def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) 
     if given.get("value"):
         yield from each(path.child("value"), given["value"], name_rules.label_value(given["value"]))
     if before is None or given.get("effect") != before.get("effect"):
-        yield from required_choice(path.child("effect"), given.get("effect"), TAINT_EFFECTS)
+        yield from required_choice(path.child("effect"), given.get("effect"), taint_effects())
 
 
 def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
@@ -355,9 +402,10 @@ _BINDING: Final = ("bindingConditions", "bindingFailureConditions")
 MAX_ALTERNATIVES: Final = 8
 ALLOCATION_MODES: Final = ("All", "ExactCount")
 ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
-NO_REQUEST: Final = (
+NO_REQUEST: Final = wording(
     "must be the name of a request in the claim or the name of a request and a subrequest "
-    "separated by '/'"
+    "separated by '/'",
+    v1_33="must be the name of a request in the claim",
 )
 OF_NO_TEMPLATE: Final = (
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
@@ -378,14 +426,18 @@ RequestNames = dict[str, frozenset[str]]
 
 def claim(obj: JsonObject) -> Errors:
     """What is wrong with a ResourceClaim, besides its metadata."""
-    return _claim_spec(SPEC, obj.get("spec") or {})
+    return _claim_spec(SPEC, obj.get("spec") or {}, is_stored=False)
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays."""
+    """What is asked for stays; before 1.35 it was judged again, as new and as stored."""
+    if not is_since("1.35"):
+        yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(obj.get("spec") or {}, "resource.v1.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+    if not is_since("1.35"):
+        yield from _claim_spec(SPEC, obj.get("spec") or {}, is_stored=True)
 
 
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -396,12 +448,24 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
         shown = internal_value(spec.get("spec") or {}, "resource.v1.ResourceClaimSpec")
         shown = {**(spec.get("metadata") or {}), "Spec": shown}
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+    if not is_since("1.35"):
+        yield from _claim_template(obj, is_stored=True)
 
 
 def claim_template(obj: JsonObject) -> Errors:
     """What is wrong with a ResourceClaimTemplate, besides its metadata."""
+    return _claim_template(obj, is_stored=False)
+
+
+def _claim_template(obj: JsonObject, *, is_stored: bool) -> Errors:
     spec = obj.get("spec") or {}
-    meta, at = spec.get("metadata") or {}, SPEC.child("metadata")
+    yield from template_metadata(spec.get("metadata") or {})
+    yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {}, is_stored=is_stored)
+
+
+def template_metadata(meta: JsonObject) -> Errors:
+    """What claims that are made from a template can inherit."""
+    at = SPEC.child("metadata")
     yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
     yield from labels(at.child("labels"), meta.get("labels"))
     for field in OF_NO_TEMPLATE:
@@ -409,7 +473,6 @@ def claim_template(obj: JsonObject) -> Errors:
             # Upstream has the field's name from the struct and makes its first letter small.
             shown = "uID" if field == "uid" else field
             yield fieldpath.forbidden(at.child(shown), "cannot be set")
-    yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {})
 
 
 def request_names(spec: JsonObject) -> RequestNames:
@@ -422,19 +485,22 @@ def request_names(spec: JsonObject) -> RequestNames:
 
 def request_reference(path: FieldPath, name: str, known: RequestNames) -> Errors:
     """The name of a request, or of one of its alternatives."""
-    request, *rest = name.split("/")
+    request, *rest = name.split("/") if is_since("1.33") else [name]
     if len(rest) > 1:
-        yield fieldpath.invalid(path, name, NO_REQUEST)
+        yield fieldpath.invalid(path, name, NO_REQUEST.text)
         return
     for part in (request, *rest):
         yield from dns_label(path, part)
     if request not in known or (rest and rest[0] not in known[request]):
-        yield fieldpath.invalid(path, name, NO_REQUEST)
+        yield fieldpath.invalid(path, name, NO_REQUEST.text)
 
 
-def _claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
+def _claim_spec(path: FieldPath, spec: JsonObject, *, is_stored: bool) -> Errors:
     devices, at, known = spec.get("devices") or {}, path.child("devices"), request_names(spec)
-    yield from distinct(at.child("requests"), devices.get("requests"), MAX_ITEMS, _request, name_of)
+    request = functools.partial(_request, is_stored=is_stored)
+    yield from distinct(
+        at.child("requests"), devices.get("requests"), MAX_ITEMS, request, name_of, "name"
+    )
 
     def references(path: FieldPath, given: JsonObject) -> Errors:
         return distinct(
@@ -450,10 +516,12 @@ def _claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
 
     def config(path: FieldPath, given: JsonObject) -> Errors:
         yield from references(path, given)
-        yield from configuration(path, given)
+        yield from configuration(path, given, is_stored=is_stored)
 
     yield from limited(at.child("constraints"), devices.get("constraints"), MAX_ITEMS, constraint)
     yield from limited(at.child("config"), devices.get("config"), MAX_ITEMS, config)
+    if spec.get("controller"):
+        yield from driver_name(path.child("controller"), spec["controller"])
 
 
 def _attribute(path: FieldPath, constraint: JsonObject) -> Errors:
@@ -466,18 +534,32 @@ def _attribute(path: FieldPath, constraint: JsonObject) -> Errors:
     yield from only_with(f"!{gate}", [otherwise])
 
 
-def _request(path: FieldPath, request: JsonObject) -> Errors:
+def _request(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
     yield from dns_label(path.child("name"), name_of(request))
+    if not is_since("1.33"):
+        yield from _wanted(path, request, is_stored=is_stored)
+        return
     exactly, alternatives = _exactly(request), request.get("firstAvailable")
-    if exactly is not None and alternatives:
-        yield fieldpath.invalid(path, None, f"{ONE_OF}, but multiple fields are set")
-    elif exactly is not None:
-        yield from _wanted(path.child("exactly"), exactly)
-    elif alternatives:
-        at = path.child("firstAvailable")
-        yield from distinct(at, alternatives, MAX_ALTERNATIVES, _alternative, name_of)
-    else:
+    is_both = exactly is not None and bool(alternatives)
+    if is_both and is_since("1.35"):
+        yield _several_ways(path)
+        return
+    if alternatives:
+        at, rule = (
+            path.child("firstAvailable"),
+            functools.partial(_alternative, is_stored=is_stored),
+        )
+        yield from distinct(at, alternatives, MAX_ALTERNATIVES, rule, name_of, "name")
+    if exactly is not None:
+        yield from _wanted(path.child("exactly"), exactly, is_stored=is_stored)
+    elif not alternatives:
         yield fieldpath.required(path, ONE_OF)
+    if is_both:
+        yield _several_ways(path)
+
+
+def _several_ways(path: FieldPath) -> fieldpath.FieldError:
+    return fieldpath.invalid(path, None, f"{ONE_OF}, but multiple fields are set")
 
 
 def _exactly(request: JsonObject) -> JsonObject | None:
@@ -488,14 +570,15 @@ def _exactly(request: JsonObject) -> JsonObject | None:
     return {one: value for one, value in request.items() if value and one not in _OF_ALL} or None
 
 
-def _alternative(path: FieldPath, request: JsonObject) -> Errors:
+def _alternative(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
     yield from dns_label(path.child("name"), name_of(request))
-    yield from _wanted(path, request)
+    yield from _wanted(path, request, is_stored=is_stored)
 
 
-def _wanted(path: FieldPath, request: JsonObject) -> Errors:
+def _wanted(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
     yield from class_name(path.child("deviceClassName"), request.get("deviceClassName") or "")
-    yield from selectors(path.child("selectors"), request.get("selectors"))
+    at = path.child("selectors")
+    yield from selectors(at, request.get("selectors"), is_stored=is_stored)
     mode, count = request.get("allocationMode") or "", request.get("count") or 0
     at = path.child("count")
     if mode == "All":
@@ -533,6 +616,8 @@ def _device_class(spec: JsonObject, before: JsonObject | None) -> Errors:
     if name is not None and not is_extended(name):
         at = SPEC.child("extendedResourceName")
         yield fieldpath.invalid(at, name, "must be a valid extended resource name")
+    if spec.get("suitableNodes") is not None:
+        yield from node_selector(FieldPath("suitableNodes"), spec["suitableNodes"])
 
 
 # --- Claim statuses ----------------------------------------------------------
@@ -568,8 +653,15 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     allocation, was = status.get("allocation"), before.get("allocation")
     known = request_names(obj.get("spec") or {})
     reserved = status.get("reservedFor") or []
+    if allocation is not None and not is_since("1.32"):
+        yield from _allocation(_STATUS.child("allocation"), allocation, known)
     yield from distinct(
-        _RESERVED, reserved, MAX_CONSUMERS, _consumer, lambda one: NamedText(one.get("uid") or "")
+        _RESERVED,
+        reserved,
+        MAX_CONSUMERS,
+        _consumer,
+        lambda one: NamedText(one.get("uid") or ""),
+        "uid",
     )
     results = ((allocation or {}).get("devices") or {}).get("results") or ()
     allocated = {_device_id(one) for one in results}
@@ -578,20 +670,44 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
         return _device(path, given, allocated)
 
     yield from distinct(
-        _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id
+        _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id, "deviceID"
     )
     if reserved and allocation is None:
         why = "may not be specified when `allocated` is not set"
         yield fieldpath.forbidden(_RESERVED, why)
     added = [one for one in reserved if one not in (before.get("reservedFor") or ())]
-    if added and allocation is not None and (obj.get("metadata") or {}).get("deletionTimestamp"):
+    ends = (obj.get("metadata") or {}).get("deletionTimestamp") or status.get(_DEALLOCATION)
+    if added and allocation is not None and ends:
         yield fieldpath.forbidden(_RESERVED, NO_NEW)
     at = _STATUS.child("allocation")
     if allocation is not None and was is not None:
         if allocation != was:
             yield fieldpath.invalid(at, allocation, IMMUTABLE)
-    elif allocation is not None:
+    elif allocation is not None and is_since("1.32"):
         yield from _allocation(at, allocation, known)
+    yield from deallocated(status, before)
+
+
+_DEALLOCATION: Final = "deallocationRequested"
+"""The field by which, until 1.31, controllers were asked to take devices back."""
+
+
+def deallocated(status: JsonObject, before: JsonObject) -> Errors:
+    """Whether devices may be taken back, as asked for."""
+    asked, was, at = (
+        status.get(_DEALLOCATION),
+        before.get(_DEALLOCATION),
+        _STATUS.child(_DEALLOCATION),
+    )
+    allocated = status.get("allocation") is not None
+    if asked and not was and status.get("reservedFor"):
+        why = "deallocation cannot be requested while `reservedFor` is set"
+        yield fieldpath.forbidden(at, why)
+    if asked and not allocated:
+        why = f"`allocation` must be set when `{_DEALLOCATION}` is set"
+        yield fieldpath.forbidden(_STATUS, why)
+    if was and not asked and allocated:
+        yield fieldpath.forbidden(at, "may not be cleared when `allocation` is set")
 
 
 def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
@@ -635,7 +751,9 @@ def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
 
 def _interface(path: FieldPath, address: str) -> Errors:
     """An address and the length of its network: of an interface, so no bits are left over."""
-    return each(path, address, interface_address(address))
+    # Before 1.33, any way of writing it was fine.
+    rule = interface_address if is_since("1.33") else text_rules.cidr
+    return each(path, address, rule(address))
 
 
 def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
@@ -662,3 +780,5 @@ def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) ->
     yield from limited(at.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
     if allocation.get("nodeSelector") is not None:
         yield from node_selector(path.child("nodeSelector"), allocation["nodeSelector"])
+    if allocation.get("controller"):
+        yield from driver_name(path.child("controller"), allocation["controller"])

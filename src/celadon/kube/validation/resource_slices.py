@@ -10,10 +10,13 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
+    NO_ERRORS,
     SPEC,
     Errors,
     at_most,
@@ -28,6 +31,7 @@ from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import (
     IDENTIFIER_BYTES,
+    UNLIMITED,
     Item,
     binding_conditions,
     distinct,
@@ -35,9 +39,11 @@ from celadon.kube.validation.resource_claims import (
     name_of,
     pool_name,
     qualified_identifier,
+    selectors,
     taint,
 )
 from celadon.kube.validation.statuses import conditions
+from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------
@@ -141,6 +147,8 @@ MAX_PROPERTIES: Final = 32
 MAX_VALUES: Final = 48
 """Of attributes, the items of lists one by one."""
 MAX_TAINTS: Final = 16
+OLDER_MAX_TAINTS: Final = 4
+"""Before 1.35."""
 MAX_COUNTER_SETS: Final = 8
 MAX_COUNTERS: Final = 32
 MAX_CONSUMPTIONS: Final = 2
@@ -150,6 +158,7 @@ PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + IDENTIFIER_BYTES
 ONE_PLACE: Final = (
     "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 )
+OLDER_PLACE: Final = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required"
 ONE_PLACE_EACH: Final = (
     "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
     "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
@@ -168,6 +177,7 @@ _SEMVER: Final = late_pattern(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
+NO_VERSION: Final = "must be a string compatible with semver.org spec 2.0.0"
 _STATUS: Final = FieldPath("status")
 
 
@@ -190,19 +200,52 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
         yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, at)
         yield from changed_fields("resource.v1.ResourceSliceSpec", spec, before, SPEC)
     yield from _place(spec)
-    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+    is_exclusive = is_since("1.35") and spec.get("sharedCounters") is not None
+    if is_exclusive and spec.get("devices") is not None:
         yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
     yield from _devices(spec, before or {})
     yield from distinct(
         SPEC.child("sharedCounters"),
         spec.get("sharedCounters"),
-        MAX_COUNTER_SETS,
+        MAX_COUNTER_SETS if is_since("1.35") else UNLIMITED,
         _counter_set,
         name_of,
+        "name",
     )
 
 
+def _older_place(spec: JsonObject) -> Errors:
+    """Where the devices are, before 1.33: what is false or empty counts as absent."""
+    name, selector = spec.get("nodeName"), spec.get("nodeSelector")
+    if name:
+        yield from dns_subdomain(SPEC.child("nodeName"), name)
+    if selector is not None:
+        yield from _chosen_nodes(SPEC.child("nodeSelector"), selector)
+    places = sum((bool(name), selector is not None, bool(spec.get("allNodes"))))
+    if not places:
+        yield fieldpath.required(SPEC, OLDER_PLACE)
+    elif places > 1:
+        yield fieldpath.invalid(SPEC, None, OLDER_PLACE)
+
+
+def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:
+    yield from node_selector(path, selector)
+    terms = selector.get("nodeSelectorTerms") or []
+    if len(terms) != 1:
+        shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
+        of_go = GoValue(shown, "[]core.NodeSelectorTerm")
+        yield fieldpath.invalid(path.child("nodeSelectorTerms"), of_go, _ONE_TERM.text)
+
+
+_ONE_TERM: Final = wording(
+    "must have exactly one node selector term", v1_32="must have exactly one selector term"
+)
+
+
 def _place(spec: JsonObject) -> Errors:
+    if not is_since("1.33"):
+        yield from _older_place(spec)
+        return
     places: list[str] = []
     name = spec.get("nodeName")
     if name == "":
@@ -214,12 +257,7 @@ def _place(spec: JsonObject) -> Errors:
     selector, at = spec.get("nodeSelector"), SPEC.child("nodeSelector")
     if selector is not None:
         places.append("`nodeSelector`")
-        yield from node_selector(at, selector)
-        terms = selector.get("nodeSelectorTerms") or []
-        if len(terms) != 1:
-            shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
-            why = "must have exactly one node selector term"
-            yield fieldpath.invalid(at.child("nodeSelectorTerms"), shown, why)
+        yield from _chosen_nodes(at, selector)
     for field in ("allNodes", "perDeviceNodeSelection"):
         if spec.get(field):
             places.append(f"`{field}`")
@@ -234,7 +272,11 @@ def _place(spec: JsonObject) -> Errors:
 
 def _devices(spec: JsonObject, before: JsonObject) -> Errors:
     devices = [_flat(one) for one in spec.get("devices") or ()]
-    special = any(map(_is_special, devices))
+    if not is_since("1.33"):
+        at, given = SPEC.child("devices"), spec.get("devices")
+        yield from distinct(at, given, MAX_DEVICES, _older_device, name_of, "name")
+        return
+    special = any(map(_is_special, devices)) and is_since("1.35")
     old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
@@ -244,7 +286,18 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
         yield from binding_conditions(path, given)
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
-    yield from distinct(SPEC.child("devices"), devices, limit, device, name_of)
+    yield from distinct(SPEC.child("devices"), devices, limit, device, name_of, "name")
+
+
+def _older_device(path: FieldPath, device: JsonObject) -> Errors:
+    """A device before 1.33, whose properties stand in `basic`."""
+    yield from dns_label(path.child("name"), name_of(device))
+    basic, at = device.get("basic"), path.child("basic")
+    if basic is None:
+        yield fieldpath.required(at)
+        return
+    yield from _properties(at, basic, lambda _where, _value: NO_ERRORS)
+    yield from _property_count(at, basic)
 
 
 def _is_special(device: JsonObject) -> bool:
@@ -263,10 +316,7 @@ def _flat(device: JsonObject) -> JsonObject:
 
 def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:
     yield from dns_label(path.child("name"), name_of(device))
-    count = len(device.get("attributes") or ()) + len(device.get("capacity") or ())
-    if count > MAX_PROPERTIES:
-        why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
-        yield fieldpath.invalid(path, count, why)
+    yield from _property_count(path, device)
     values = sum(map(_value_count, (device.get("attributes") or {}).values()))
     if values > MAX_VALUES:
         why = f"the total number of attribute values must not exceed {MAX_VALUES}"
@@ -276,19 +326,36 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
     def amount(at: FieldPath, given: JsonObject) -> Errors:
         return capacity(at, given, shared=shared)
 
-    for field, rule in (("attributes", _attribute), ("capacity", amount)):
-        for name, value in entries(device, field):
-            yield from qualified_identifier(path.child(field), name)
-            yield from rule(path.child(field).key(shortened(name, PROPERTY_NAME_BYTES)), value)
-    if before is None or before.get("taints") != device.get("taints"):
-        yield from limited(path.child("taints"), device.get("taints"), MAX_TAINTS, taint)
+    yield from _properties(path, device, amount)
+    if before is None or before.get("taints") != device.get("taints") or not is_since("1.35"):
+        limit = MAX_TAINTS if is_since("1.35") else OLDER_MAX_TAINTS
+        yield from limited(path.child("taints"), device.get("taints"), limit, taint)
     yield from distinct(
         path.child("consumesCounters"),
         device.get("consumesCounters"),
-        MAX_CONSUMPTIONS,
+        MAX_CONSUMPTIONS if is_since("1.35") else UNLIMITED,
         _consumption,
         lambda one: one.get("counterSet") or "",
+        "counterSet",
     )
+
+
+def _property_count(path: FieldPath, device: JsonObject) -> Errors:
+    count = len(device.get("attributes") or ()) + len(device.get("capacity") or ())
+    if count > MAX_PROPERTIES:
+        why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
+        yield fieldpath.invalid(path, count, why)
+
+
+def _properties(path: FieldPath, device: JsonObject, amount: Item) -> Errors:
+    """Attributes and capacities. Where a bad name stands was said from 1.32 to 1.35."""
+    for field, rule in (("attributes", _attribute), ("capacity", amount)):
+        for name, value in entries(device, field):
+            shown = shortened(name, PROPERTY_NAME_BYTES) if is_since("1.32") else name
+            at = path.child(field).key(shown)
+            is_named = is_since("1.32") and not is_since("1.36")
+            yield from qualified_identifier(at if is_named else path.child(field), name)
+            yield from rule(at, value)
 
 
 def _value_count(attribute: JsonObject) -> int:
@@ -314,19 +381,28 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
         for index, value in enumerate(values):
             at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
             yield from _text(at, value, is_version=kind.startswith("version"))
-    if len(given) != 1:
+    if not given and not is_since("1.35"):
+        yield fieldpath.required(path, ONE_VALUE)
+    elif len(given) != 1:
         shown = internal_value(attribute, "resource.v1.DeviceAttribute") if given else ""
-        yield fieldpath.invalid(path, shown, ONE_VALUE)
+        yield fieldpath.invalid(path, shown, _ONE_OF_SEVERAL.text if given else ONE_VALUE)
+
+
+_ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be specified")
+
+
+def is_semver(text: str) -> bool:
+    """Whether an attribute can have it as its version."""
+    return _SEMVER.fullmatch(text) is not None
 
 
 def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
     if not isinstance(value, str):
         return
-    if is_version and _SEMVER.fullmatch(value) is None:
-        why = "must be a string compatible with semver.org spec 2.0.0"
-        yield fieldpath.invalid(path, value, why)
+    if is_version and not is_semver(value):
+        yield fieldpath.invalid(path, value, NO_VERSION)
     if len(value.encode()) > VALUE_BYTES:
-        yield fieldpath.too_long(path, VALUE_BYTES)
+        yield fieldpath.too_long(path, VALUE_BYTES, is_bare=True)
 
 
 def _counters(path: FieldPath, given: JsonObject) -> Errors:
@@ -400,9 +476,15 @@ def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
     chosen, at = spec.get("deviceSelector") or {}, SPEC.child("deviceSelector")
-    for field, rule in (("driver", driver_name), ("pool", pool_name), ("device", dns_label)):
+    for field, rule in (
+        ("deviceClassName", dns_subdomain),  # this one and the selectors until 1.34
+        ("driver", driver_name),
+        ("pool", pool_name),
+        ("device", dns_label),
+    ):
         if chosen.get(field) is not None:
             yield from rule(at.child(field), chosen[field])
+    yield from selectors(at.child("selectors"), chosen.get("selectors"))
     yield from taint(SPEC.child("taint"), spec.get("taint") or {}, before)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_syntax import GoValue
@@ -20,6 +21,7 @@ from celadon.kube.validation.field_checks import (
     by_gate,
     dns_subdomain,
     each,
+    immutable,
     items,
     only_with,
     port_number,
@@ -30,7 +32,13 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.networking import port_name, special_address
 from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
-from celadon.kube.validation.text_rules import canonical_range, labels, older_address, older_range
+from celadon.kube.validation.text_rules import (
+    canonical_address,
+    canonical_range,
+    labels,
+    older_address,
+    older_range,
+)
 from celadon.kube.well_known_values import (
     HEADLESS,
     IP_FAMILIES,
@@ -393,6 +401,17 @@ ONE_PER_FAMILY: Final = (
 )
 
 
+def address_name(name: str) -> list[str]:
+    """The name of an IPAddress; before 1.33 in the words of the parser."""
+    if is_since("1.33"):
+        return canonical_address(name)
+    try:
+        address = netaddr.parse_addr(name)
+    except netaddr.AddrError as error:
+        return [str(error)]
+    return [] if str(address) == name else ["must be a canonical format IP address"]
+
+
 def ip_address(obj: JsonObject) -> Errors:
     """What is wrong with an IPAddress, besides its metadata."""
     parent = (obj.get("spec") or {}).get("parentRef")
@@ -426,22 +445,54 @@ def _printed_parent(parent: JsonObject | None) -> dict[str, Any] | None:
 
 def service_cidr(obj: JsonObject) -> Errors:
     """What is wrong with a ServiceCIDR, besides its metadata."""
-    return _ranges((obj.get("spec") or {}).get("cidrs") or [])
+    ranges = (obj.get("spec") or {}).get("cidrs") or []
+    return _ranges(ranges) if is_since("1.33") else _older_ranges(ranges)
 
 
 def _ranges(ranges: Sequence[str]) -> Errors:
-    if not ranges:
-        yield fieldpath.required(_CIDRS, "at least one CIDR required")
-        return
-    if len(ranges) > 2:
-        shown = GoValue({"CIDRs": ranges}, "networking.ServiceCIDRSpec")
-        yield fieldpath.invalid(_CIDRS, shown, "may only hold up to 2 values")
+    wrong = list(_wrong_count(ranges))
+    if wrong:
+        yield from wrong
         return
     for index, one in enumerate(ranges):
         yield from each(_CIDRS.index(index), one, canonical_range(one))
     families = [_family(one) for one in ranges]
     if len(ranges) == 2 and families[0] == families[1] != "":
         yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)
+
+
+def _wrong_count(ranges: Sequence[str]) -> Errors:
+    if not ranges:
+        yield fieldpath.required(_CIDRS, "at least one CIDR required")
+    elif len(ranges) > 2:
+        yield fieldpath.invalid(_CIDRS, _printed_ranges(ranges), "may only hold up to 2 values")
+
+
+def _printed_ranges(ranges: Sequence[str]) -> GoValue:
+    return GoValue({"CIDRs": ranges}, "networking.ServiceCIDRSpec")
+
+
+def _older_ranges(ranges: Sequence[str]) -> Errors:
+    """The rules before 1.33: both families first, then how each range is written."""
+    wrong = list(_wrong_count(ranges))
+    if not wrong and len(ranges) == 2 and {_family(one) for one in ranges} != {"IPv4", "IPv6"}:
+        wrong = [fieldpath.invalid(_CIDRS, _printed_ranges(ranges), ONE_PER_FAMILY)]
+    yield from wrong
+    for index, one in enumerate(() if wrong else ranges):
+        yield from each(_CIDRS.index(index), one, _older_range(one))
+
+
+def _older_range(value: str) -> list[str]:
+    try:
+        found = netaddr.parse_prefix(value)
+    except netaddr.AddrError as error:
+        return [str(error)]
+    messages = []
+    if found.masked().addr != found.addr:
+        messages.append("wrong CIDR format, IP doesn't match network IP address")
+    if str(found) != value:
+        messages.append("CIDR not in RFC 5952 canonical format")
+    return messages
 
 
 def _family(value: str) -> str:
@@ -453,8 +504,11 @@ def _family(value: str) -> str:
 
 
 def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is one range may become two of different families; nothing else changes."""
+    """What is one range may become two of different families, since 1.33; nothing else changes."""
     new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
+    if not is_since("1.33"):
+        yield from immutable(_CIDRS, new or None, before or None)
+        return
     if len(new) == len(before) or (len(before) == 1 and len(new) == 2):
         for index, (one, was) in enumerate(zip(new, before, strict=False)):
             if one != was:

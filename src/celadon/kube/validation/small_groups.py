@@ -25,12 +25,13 @@ from celadon.kube.validation.field_checks import (
     dns_label,
     dns_subdomain,
     each,
+    immutable,
     items,
     not_negative,
     required_name,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules, changed_fields
+from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
@@ -38,15 +39,17 @@ from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.statuses import condition_is_true, conditions
 from celadon.kube.validation.text_rules import labels, selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.wordings import wording
 
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
+_NEEDED: Final = f"must be specified when `strategy` is '{OLDEST}'"
 _UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
 
 
-def _strategy(strategy: str) -> Errors:
-    at = SPEC.child("strategy", "strategy")
+def _strategy(path: FieldPath, strategy: str) -> Errors:
+    at = path.child("strategy")
     if "/" in strategy:
         yield from each(at, NamedText(strategy), qualified_name(strategy))
     else:
@@ -62,22 +65,34 @@ def lease_candidate(obj: JsonObject) -> Errors:
     at = SPEC.child("binaryVersion")
     if emulated and _version(emulated) is None:
         yield fieldpath.invalid(SPEC.child("emulationVersion"), emulated, NO_VERSION)
-    if not binary:
+    if not binary and is_since("1.32"):
         yield fieldpath.required(at)
-    elif _version(binary) is None:
+    elif binary and _version(binary) is None:
         yield fieldpath.invalid(at, binary, NO_VERSION)
     lowest = _precedence(emulated)
     if binary and emulated and _precedence(binary) < lowest:
         why = "must be greater than or equal to `emulationVersion`"
         yield fieldpath.invalid(at, binary, why)
+    if not is_since("1.32"):
+        yield from _preferred(spec, binary, emulated)
+        return
     strategy = spec.get("strategy") or ""
     if not strategy:
         yield fieldpath.required(SPEC.child("strategy"))
         return
     if strategy == OLDEST and lowest == _UNSET:
-        why = f"must be specified when `strategy` is '{OLDEST}'"
-        yield fieldpath.required(SPEC.child("emulationVersion"), why)
-    yield from _strategy(strategy)
+        yield fieldpath.required(SPEC.child("emulationVersion"), _NEEDED)
+    yield from _strategy(SPEC.child("strategy"), strategy)
+
+
+def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
+    """The strategies of 1.31, of which a candidate had several."""
+    versions = {"binaryVersion": binary, "emulationVersion": emulated}
+    for at, strategy in items(spec, "preferredStrategies", SPEC):
+        for field, version in versions.items():
+            if strategy == OLDEST and _precedence(version) == _UNSET:
+                yield fieldpath.required(SPEC.child(field), _NEEDED)
+        yield from _strategy(at, strategy)
 
 
 def _version(text: str) -> semver.Version | None:
@@ -115,17 +130,17 @@ _SCHEDULING: Final = FieldPath("scheduling")
 def runtime_class(obj: JsonObject) -> Errors:
     """What is wrong with a RuntimeClass, besides its metadata."""
     handler = obj.get("handler") or ""
-    if handler or not is_since("1.36"):
-        yield from dns_label(_HANDLER, handler)
+    if handler or is_since("1.36"):
+        yield from required_name(_HANDLER, handler, name_rules.dns1123_label)
     else:
-        yield fieldpath.required(_HANDLER)
+        yield from dns_label(_HANDLER, handler)
     overhead, scheduling = obj.get("overhead"), obj.get("scheduling")
     if overhead is not None:
         fixed = {"limits": overhead.get("podFixed") or {}}
         yield from requirements(FieldPath("overhead"), fixed, ())
     if scheduling is not None:
         yield from labels(_SCHEDULING.child("nodeSelector"), scheduling.get("nodeSelector"))
-        # Until 1.35 the field is named twice.
+        # Before 1.35, upstream named the field twice.
         at = _SCHEDULING if is_since("1.35") else _SCHEDULING.child("tolerations")
         yield from tolerations(at, scheduling)
         yield from _distinct(scheduling)
@@ -282,32 +297,62 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def migration(obj: JsonObject) -> Errors:
     """What is wrong with a StorageVersionMigration, besides its metadata."""
-    resource = (obj.get("spec") or {}).get("resource") or {}
-    yield from broken_rules("meta.v1.GroupResource", resource, SPEC.child("resource"))
+    resource, at = _moved(obj), SPEC.child("resource")
+    if not is_since("1.35"):
+        for field in ("resource", "version"):
+            if not resource.get(field):
+                yield fieldpath.required(at.child(field), f"{field} is required")
+        return
+    name, group = resource.get("resource") or "", resource.get("group") or ""
+    if name:
+        yield from _joined(at.child("resource"), name, name_rules.dns1035_label(name))
+    else:
+        yield fieldpath.required(at.child("resource"), "resource is required to be set")
+    if group:
+        yield from _joined(at.child("group"), group, name_rules.dns1123_subdomain(group))
+
+
+def _moved(obj: JsonObject) -> JsonObject:
+    """The resource whose objects are stored anew."""
+    resource: JsonObject = (obj.get("spec") or {}).get("resource") or {}
+    return resource
+
+
+def _joined(path: FieldPath, value: str, messages: Sequence[str]) -> Errors:
+    return each(path, value, [",".join(messages)] if messages else [])
 
 
 def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is moved stays."""
     yield from migration(obj)
-    new, before = ((one.get("spec") or {}).get("resource") or {} for one in (obj, old))
-    yield from changed_fields("meta.v1.GroupResource", new, before, FieldPath())
+    new, before = (
+        {field: one.get(field) or "" for field in ("group", "version", "resource")}
+        for one in map(_moved, (obj, old))
+    )
+    if is_since("1.35"):
+        if new != before:
+            shown = {"Resource": {field: new[field] for field in ("group", "resource")}}
+            yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+        return
+    for field, value in new.items():
+        yield from immutable(FieldPath(field), value, before[field])
 
 
 def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
     """What is over stays so, and cannot be over in two ways."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     yield from _stored_versions_version(status.get("resourceVersion") or "")
-    yield from conditions(_STATUS, status)
+    yield from conditions(_STATUS, status if is_since("1.35") else _with_usual_times(status))
     was = before.get("resourceVersion")
     if was and was != status.get("resourceVersion"):
         shown = status.get("resourceVersion") or ""
-        yield fieldpath.invalid(_AT_VERSION, shown, "resourceVersion cannot be updated")
+        yield fieldpath.invalid(_AT_VERSION, shown, _VERSION_STAYS.text)
     shown_conditions = _printed(status)
     ended = [kind for kind in ENDED if condition_is_true(status, kind)]
     if len(ended) > 1:
         yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, BOTH_ENDS)
     for kind in ended:
-        if condition_is_true(status, "Running"):
+        if condition_is_true(status, "Running") and not is_since("1.36"):
             why = f"Running condition cannot be true when {ENDED[kind]} condition is true"
             yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
     for kind, name in ENDED.items():
@@ -316,8 +361,27 @@ def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
             yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
 
 
+_VERSION_STAYS: Final = wording(IMMUTABLE, v1_34="resourceVersion cannot be updated")
+
+
+def _with_usual_times(status: JsonObject) -> JsonObject:
+    """The status of a release in which conditions had times of updates, which are checked as those
+    of transitions are."""
+    of_old = [
+        {**one, "lastTransitionTime": one.get("lastUpdateTime")}
+        for one in status.get("conditions") or ()
+    ]
+    return {**status, "conditions": of_old}
+
+
 def _printed(status: JsonObject) -> list[dict[str, Any]]:
     """The conditions with their members in Go's order."""
+    if not is_since("1.35"):
+        names = ("type", "status", "lastUpdateTime", "reason", "message")
+        return [
+            {name[0].upper() + name[1:]: one.get(name) or "" for name in names}
+            for one in status.get("conditions") or ()
+        ]
     order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
     return [
         {key: one[key] for key in order if key in one} for one in status.get("conditions") or ()
@@ -325,6 +389,12 @@ def _printed(status: JsonObject) -> list[dict[str, Any]]:
 
 
 def _stored_versions_version(text: str) -> Errors:
+    if is_since("1.35"):
+        is_number = text.isascii() and text.isdigit() and not text.startswith("0")
+        if not is_number and (text or not is_since("1.36")):
+            why = f"resource version is not well formed: {text}"
+            yield fieldpath.invalid(_AT_VERSION, text, why)
+        return
     try:
         number = int(text or "0")
     except ValueError:

@@ -22,6 +22,7 @@ from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    MUTABLE_ALLOCATABLE,
     NEGATIVE,
     RECOVERED_CLAIMS,
     SPEC,
@@ -35,6 +36,7 @@ from celadon.kube.validation.field_checks import (
     in_range,
     items,
     not_negative,
+    only_with,
     required_choice,
     supported,
 )
@@ -538,14 +540,20 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
         named.setdefault(one.get("name"), []).append(one)
     for before in (old.get("spec") or {}).get("drivers") or ():
         for one in named.get(before.get("name"), ()):
-            if _lasting(one) != _lasting(before):
-                shown = internal_value(_lasting(one), "storage.v1.CSINodeDriver")
-                yield fieldpath.invalid(SPEC.child("drivers"), shown, IMMUTABLE)
+            yield from only_with(MUTABLE_ALLOCATABLE, _same_driver(_lasting(one), _lasting(before)))
+            yield from only_with(f"!{MUTABLE_ALLOCATABLE}", _same_driver(one, before))
+
+
+def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
+    new, old = (internal_value(one, "storage.v1.CSINodeDriver") for one in (driver, before))
+    if new != old:
+        at = SPEC.child("drivers") if is_since("1.33") else FieldPath("CSINodeDriver")
+        yield fieldpath.invalid(at, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
 
 
 def _lasting(one: JsonObject) -> JsonObject:
     """Without what a driver has room for, which it may find out later."""
-    return {key: value for key, value in one.items() if key != "allocatable" and value}
+    return {key: value for key, value in one.items() if key != "allocatable"}
 
 
 def capacity(obj: JsonObject) -> Errors:
@@ -565,9 +573,20 @@ def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def attachment(obj: JsonObject) -> Errors:
-    """What is wrong with a VolumeAttachment, besides its metadata."""
+    """What is wrong with a new VolumeAttachment, besides its metadata."""
+    yield from _attachment(obj)
+    if not is_since("1.36"):
+        yield from _names(obj.get("spec") or {})
+
+
+def _attachment(obj: JsonObject) -> Errors:
+    """The same of any. Before 1.36, only the names of new ones were looked at, and last."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    yield from driver_name(SPEC.child("attacher"), spec.get("attacher") or "")
+    attacher, at = spec.get("attacher") or "", SPEC.child("attacher")
+    if is_since("1.36"):
+        yield from driver_name(at, attacher)
+    elif not attacher:
+        yield fieldpath.required(at)
     yield from _attached_source(SPEC.child("source"), spec.get("source") or {})
     yield from dns_subdomain(SPEC.child("nodeName"), spec.get("nodeName") or "")
     at = FieldPath("status")
@@ -580,6 +599,16 @@ def attachment(obj: JsonObject) -> Errors:
         code = error.get("errorCode")
         if code is not None:
             yield from in_range(at.child(field, "errorCode"), code, 0, 2**31 - 1)
+    if is_since("1.36"):
+        yield from _attached_name(spec)
+
+
+def _names(spec: JsonObject) -> Errors:
+    yield from driver_name(SPEC.child("attacher"), spec.get("attacher") or "")
+    yield from _attached_name(spec)
+
+
+def _attached_name(spec: JsonObject) -> Errors:
     name = (spec.get("source") or {}).get("persistentVolumeName")
     if name is not None:
         yield from dns_subdomain(FieldPath("spec.source.persistentVolumeName"), name)
@@ -608,7 +637,9 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
     """What is attached where stays."""
-    yield from attachment(obj)
+    yield from _attachment(obj)
+    if not is_since("1.35"):
+        yield from _attachment(obj)
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
@@ -672,7 +703,12 @@ def _topologies(obj: JsonObject) -> Errors:
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
     yield from storage_class(obj)
-    yield from changed_fields("storage.v1.StorageClass", obj, old, FieldPath())
+    for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
+        if is_since("1.36") or error.field == "volumeBindingMode":
+            yield error
+        else:
+            why = f"updates to {error.field} are forbidden."
+            yield fieldpath.forbidden(FieldPath(error.field), why)
 
 
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:

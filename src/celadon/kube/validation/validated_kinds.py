@@ -12,6 +12,7 @@ import itertools
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import is_since
 from celadon.kube.validation.built_in_validations import subresource_rule, validation_of
 from celadon.kube.validation.field_checks import METADATA, Errors, each, holding
 from celadon.kube.validation.object_meta import (
@@ -66,10 +67,10 @@ def validate_update(
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
     errors = [validate_meta_of_update(meta, before)]
     naming = validation.naming_of(obj)
+    if validation.repeated_until and not is_since(validation.repeated_until):
+        errors += [iter(()) if naming is None else _metadata(meta, naming), validation.create(obj)]
     if naming is not None:
         revisit = validation.revisits
-        if validation.is_seen_twice:
-            errors += [_metadata(meta, naming), validation.create(obj)]
         if Revisit.AS_CHANGED in revisit:
             errors.append(validate_object_meta_update(meta, before))
             errors.append(standard_finalizers(meta, naming))

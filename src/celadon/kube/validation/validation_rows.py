@@ -57,7 +57,8 @@ class Validation:
     Without `update`, a changed object must be what a new one must be. `status` is about an update
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own
-    rules say nothing about metadata.
+    rules say nothing about metadata. Before the release `repeated_until`, a changed object was also
+    looked at as a new one, so that what was wrong was said twice.
     """
 
     create: Create = nothing
@@ -67,19 +68,13 @@ class Validation:
     revisit: Revisit = Revisit.BOTH
     named_once_since: str = ""
     """The release since which the metadata of a changed object are not looked at as new ones."""
-    once_since: str = ""
-    """The release before which a changed object is looked at as a new one first."""
+    repeated_until: str = ""
 
     @property
     def revisits(self) -> Revisit:
         """How metadata are revisited in the current release."""
         once = self.named_once_since and is_since(self.named_once_since)
         return self.revisit & ~Revisit.AS_NEW if once else self.revisit
-
-    @property
-    def is_seen_twice(self) -> bool:
-        """Whether a changed object is also validated as a new one in the current release."""
-        return bool(self.once_since) and not is_since(self.once_since)
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
         """What is wrong with an update, metadata included."""

@@ -132,7 +132,7 @@ def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
         for why in name_rules.qualified_name(finalizer):
             yield f"metadata.finalizers: {quote(finalizer)}: {why}"
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
-            path = " including a path (/)" if "." in finalizer else ""
+            path = " including a path (/)" if "." in finalizer and is_since("1.32") else ""
             yield (
                 f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer "
                 f"name{path} to avoid accidental conflicts with other finalizer writers"

@@ -15,6 +15,7 @@ from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.crd import definition_errors
 from celadon.kube.library import environment, previous_minor
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.patterns import late_pattern
@@ -44,7 +45,9 @@ def definition_reports(
         failure = RegistrationError(gvk.kind, gvk.version, undecoded)
         yield Report(Spot(document, failure.path), str(failure))
         return
-    for error in definition_errors(_created(definition), version):
+    with answering_as(version):
+        errors = definition_errors(_created(definition))
+    for error in errors:
         path = _written(definition, error.path)
         found = list(_mistakes(document, definition, path, error))
         yield from found or [Report(Spot(document, path), f"{error.field}: {error.body}")]

@@ -35,7 +35,9 @@ class Field(NamedTuple):
 @per_release()
 def fields_of(type_: str) -> tuple[Field, ...]:
     """The members of a type, in order."""
-    return tuple(Field(*text.split()) for text in schema_packs.load("internals")[type_].split(";"))
+    return tuple(
+        Field(*text.split()) for text in schema_packs.of_type("internals", type_).split(";")
+    )
 
 
 def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:
