@@ -164,6 +164,7 @@ def main() -> int:
             agreement.note(agreement.SCENARIOS, {one.group.label: numbers})
     failed = {name: lines for one in found for name, lines in one.differences.items()}
     if options.write:
+        known = unreached()  # other releases may have been written meanwhile
         asked = {scenario.name for one in found for scenario in one.asked}
         known = refilled(known, asked, failed)
         write(known)
