@@ -134,12 +134,10 @@ def servers() -> Iterator[Servers]:
 
 def path_in(obj: Json, pair: Two) -> str:
     """Where objects of the kind are created; one of the releases serves it."""
-    gvk = metadata.gvk(obj)
+    gvk, resource = metadata.gvk(obj), None
     for release in pair:
         with answering_as(release):
-            resource = known_resources(all_versions=True).by_gvk(gvk)
-        if resource is not None:
-            break
+            resource = resource or known_resources(all_versions=True).by_gvk(gvk)
     assert resource is not None
     group, version, name = resource.gvr
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
