@@ -9,16 +9,17 @@ import pytest
 
 from celadon.apiserver.answers import status_answer
 from celadon.apiserver.discovery.discovery_documents import (
-    AGGREGATED_TYPE,
     PublishedApis,
     discovery_answer,
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import Accepted
 from celadon.kube import StatusError
+from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published
 from tests.paths import shared
 
+AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 RECORDED = [
     "api/discovery-aggregated-headers",
     "api/versions-all-enabled-discovery",
@@ -126,6 +127,17 @@ def test_only_without_a_slash_is_there_an_aggregated_document() -> None:
     either = f"{AGGREGATED_TYPE}, application/json"
     assert json.loads(get(apis, "/apis/", accept=either).body)["kind"] == "APIGroupList"
     assert get(apis, "/api/", accept=AGGREGATED_TYPE).content_type == AGGREGATED_TYPE
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.32", 200), ("1.33", 406)])
+def test_the_beta_of_aggregated_documents(release: str, code: int) -> None:
+    beta = AGGREGATED_TYPE.replace("v2", "v2beta1")
+    with answering_as(release):
+        answer = get(published(), "/apis", accept=beta)
+    assert answer.code == code
+    if code == 200:
+        assert answer.content_type == beta
+        assert json.loads(answer.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
 
 
 def test_paths_of_others() -> None:

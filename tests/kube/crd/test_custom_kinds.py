@@ -10,6 +10,7 @@ import pytest
 from celadon.deep_calls import USUAL_STACK, deep_calls
 from celadon.kube.crd.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import ScalePaths
 
 GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
@@ -285,6 +286,25 @@ def test_repetitions_in_a_status() -> None:
         'status.l[1]: Duplicate value: {"k":"x"}',
     ]
     assert known.validate_status(new, new).errors == []
+
+
+@pytest.mark.parametrize(
+    ("release", "paths"), [("1.30", ["<nil>", "s"]), ("1.31", ["status", "status.s"])]
+)
+def test_paths_in_a_status(release: str, paths: list[str]) -> None:
+    known = with_status(s={"type": "string"})
+    with answering_as(release):
+        for path, status in zip(paths, (None, {"s": 1}), strict=True):
+            found = known.validate_status(gizmo({}, status=status), gizmo({})).errors
+            assert [str(error.path) for error in found] == [path]
+
+
+def test_a_wrong_status_may_stay_since_1_31() -> None:
+    known = with_status(s={"type": "string"})
+    wrong = gizmo({}, status={"s": 1})
+    for release, count in (("1.30", 1), ("1.31", 0)):
+        with answering_as(release):
+            assert len(known.validate_status(wrong, wrong).errors) == count
 
 
 def test_what_is_about_the_status_as_a_whole_says_so() -> None:

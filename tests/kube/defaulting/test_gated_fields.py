@@ -49,6 +49,12 @@ DRIVER = {
     "metadata": {"name": "a"},
     "spec": {"nodeAllocatableUpdatePeriodSeconds": 60, "seLinuxMount": True},
 }
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "a.b"},
+    "spec": {"versions": [{"name": "v1", "selectableFields": [{"jsonPath": ".spec.a"}]}]},
+}
 SPREAD = {"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule"}
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("HostnameOverride", pod(hostnameOverride="x"), "spec.hostnameOverride"),
@@ -72,6 +78,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         pod(topologySpreadConstraints=[{**SPREAD, "matchLabelKeys": ["k"]}]),
         "spec.topologySpreadConstraints",
     ),
+    ("CustomResourceFieldSelectors", DEFINITION, "spec.versions"),
     ("HPAConfigurableTolerance", HPA, "spec.behavior.scaleUp.tolerance"),
     ("MutableCSINodeAllocatableCount", DRIVER, "spec.nodeAllocatableUpdatePeriodSeconds"),
     ("SELinuxMountReadWriteOncePod", DRIVER, "spec.seLinuxMount"),

@@ -16,7 +16,11 @@ from celadon.kube.defaulting.workload_defaults import (
     pod_status,
     requests_from_limits,
 )
+from celadon.kube.names import GroupVersionKind
 from celadon.kube.quantity import qos_class
+from celadon.kube.registry.create import admit_form
+from celadon.kube.releases import answering_as
+from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 
@@ -194,6 +198,25 @@ def test_apparmor(text: str, of_pod: Any, want: Any) -> None:
     got = spec["containers"][0].get("securityContext", {}).get("appArmorProfile")
     assert got == want
     assert spec["containers"][1] == {"name": "other"}
+
+
+@pytest.mark.parametrize("release", ["1.33", "1.34"])
+def test_profiles_of_apparmor_become_annotations_before_1_34(release: str) -> None:
+    own = {"appArmorProfile": {"type": "Localhost", "localhostProfile": "p"}}
+    containers = [{"name": "c"}, {"name": "own", "securityContext": own}, {"name": "told"}]
+    of_pod = {"appArmorProfile": {"type": "RuntimeDefault"}}
+    told = {f"{APPARMOR_OF_CONTAINER}told": "unconfined"}
+    pod = {
+        "metadata": {"name": "p", "annotations": told},
+        "spec": {"containers": containers, "securityContext": of_pod},
+    }
+    with answering_as(release):
+        made = admit_form(pod, GroupVersionKind("", "v1", "Pod"))
+    added = {
+        f"{APPARMOR_OF_CONTAINER}c": "runtime/default",
+        f"{APPARMOR_OF_CONTAINER}own": "localhost/p",
+    }
+    assert made["metadata"]["annotations"] == told | (added if release == "1.33" else {})
 
 
 def test_apparmor_not_on_windows_and_not_over_fields() -> None:

@@ -11,6 +11,7 @@ from celadon.kube.fieldmanager.field_sets import FIELD, FieldSet, field_set
 from celadon.kube.fieldmanager.managed_fields import ManagerId, Managers, Owned, manager_id
 from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import answering_as
 
 TYPE = type_of(GroupVersionKind("", "v1", "ConfigMap"), None)
 ONE = manager_id("one", "Update", "v1")
@@ -118,6 +119,14 @@ def test_an_applier(
     found, left = V1.applied(data(a="1", b="1"), config, before, APPLIER, force=False)
     assert found["data"] == made["data"]
     assert owned(left) == {name: (fields, "v1") for name, fields in after.items()}
+
+
+@pytest.mark.parametrize(("release", "left"), [("1.35", None), ("1.36", {})])
+def test_a_container_that_loses_all_it_has(release: str, left: Any) -> None:
+    before = managers(m=keys("a", "b"))
+    with answering_as(release):
+        found, _ = V1.applied(data(a="1", b="1"), data(), before, APPLIER, force=False)
+    assert found == {"data": left}
 
 
 def test_an_applier_may_change_what_others_own_by_force_only() -> None:

@@ -15,6 +15,7 @@ from celadon.kube.protobuf import (
     has_message,
     open_envelope,
 )
+from celadon.kube.releases import answering_as
 
 
 def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
@@ -325,6 +326,12 @@ def test_kinds_without_a_message(api_version: str, kind: str) -> None:
     with pytest.raises(NoMessageError):
         decode(enveloped(api_version, kind, b""))
     assert not has_message(caught.value.gvk)
+
+
+@pytest.mark.parametrize("release", ["1.30", "1.31"])
+def test_every_release_writes_a_status(release: str) -> None:
+    with answering_as(release):
+        assert decode(encode({"apiVersion": "v1", "kind": "Status", "code": 404}))["code"] == 404
 
 
 @pytest.mark.parametrize("api_version", ["v1", "meta.k8s.io/v1", "apps/v1", "example.com/v1beta1"])

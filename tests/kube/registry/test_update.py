@@ -17,6 +17,7 @@ from celadon.kube.registry.update import (
     require_uid,
     storage_key,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
@@ -241,6 +242,36 @@ def test_other_endpoints_of_pods_add_containers_alone() -> None:
     ephemeral = made["spec"].pop("ephemeralContainers")
     assert [container["name"] for container in ephemeral] == ["e"]
     assert without_empty(made["spec"]) == STORED_POD["spec"]
+
+
+def test_other_endpoints_of_pods_had_no_managers_before_1_33() -> None:
+    sent = {**SENT_POD, "metadata": {"name": "p", "managedFields": [{"manager": "m"}]}}
+    for release, managers in (("1.32", None), ("1.33", [{"manager": "m"}])):
+        with answering_as(release):
+            made = prepare_for_update(
+                drafted(sent, POD), STORED_POD, subresource="ephemeralcontainers"
+            )
+        assert made["metadata"].get("managedFields") == managers
+
+
+def test_pods_count_their_generations_since_1_33() -> None:
+    for release, (created, changed) in {"1.32": (None, None), "1.33": (1, 2)}.items():
+        with answering_as(release):
+            pod = admit_form({"metadata": {"name": "p"}, "spec": {"nodeName": "a"}}, POD, CONTEXT)
+            assert pod["metadata"].get("generation") == created
+            sent = {"metadata": {"name": "p"}, "spec": {"nodeName": "b"}}
+            made = prepare_for_update(drafted(sent, POD), pod)
+            assert made["metadata"].get("generation") == changed
+
+
+def test_the_class_of_a_pod_stays_since_1_32() -> None:
+    old = {"metadata": {"name": "p"}, "status": {"qosClass": "Burstable"}}
+    for release, kept in {"1.31": None, "1.32": "Burstable"}.items():
+        with answering_as(release):
+            made = prepare_for_update(
+                drafted({"status": {"phase": "Running"}}, POD), old, subresource="status"
+            )
+        assert made["status"].get("qosClass") == kept
 
 
 KEPT: list[tuple[str, str, str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [

@@ -34,6 +34,7 @@ from celadon.apiserver.quota_charging import OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import json_text, parse_bool
 from celadon.kube.rbac import role_selectors
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import Schema, custom_schemas
 
@@ -176,7 +177,7 @@ class PolicyTypeChecks:
         if found is None:
             return
         former = stored.object.get("status") or {}
-        await self._policies.write(stored, {**former, **found})
+        await self._policies.write(stored, _applied(former, found))
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
         """What its status should say; None for a policy that cannot be read."""
@@ -192,6 +193,15 @@ class PolicyTypeChecks:
             self._for = served
             self._checker = TypeChecker(_by_default(served), _schemas(served), self._version)
         return self._checker
+
+
+def _applied(former: JsonObject, found: JsonObject) -> JsonObject:
+    """The former status with what was found. The controller applies it: before 1.36 a structure
+    that loses its last field goes, as in `fieldmanager`."""
+    status = {**former, **found}
+    if former.get("typeChecking") and not found["typeChecking"] and not is_since("1.36"):
+        del status["typeChecking"]
+    return status
 
 
 def _is_current(policy: JsonObject) -> bool:

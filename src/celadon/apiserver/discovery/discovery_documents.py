@@ -28,6 +28,7 @@ from celadon.apiserver.negotiation import (
 )
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource, api_groups
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -279,8 +280,9 @@ def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]
     return {"group": group, "version": version, "kind": kind.kind}
 
 
-AGGREGATED_TYPE: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": "apidiscovery.k8s.io", "v": "v2"}
+_DISCOVERY: Final = "apidiscovery.k8s.io"
+_BETA: Final = "v2beta1"
+_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": _DISCOVERY}
 
 
 def discovery_answer(
@@ -311,8 +313,8 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
         accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
         return status_answer(error, Accepted())
-    if accepted is None:
-        return _aggregated_answer(request, apis, root)
+    if isinstance(accepted, str):
+        return _aggregated_answer(request, apis, root, accepted)
     document = api_versions(address) if root == "api" else api_group_list(apis)
     return _written(document, accepted)
 
@@ -340,7 +342,7 @@ def _document(request: HttpRequest, document: Mapping[str, Any]) -> HttpAnswer:
         accepted = _accepted(request, allow_aggregated=False)
     except StatusError as error:
         return status_answer(error, Accepted())
-    assert accepted is not None
+    assert not isinstance(accepted, str)
     return _written(document, accepted)
 
 
@@ -350,8 +352,8 @@ def _written(document: Mapping[str, Any], accepted: Accepted) -> HttpAnswer:
     return object_answer(200, document, accepted)
 
 
-def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | None:
-    """None where the aggregated form is wanted. Raises StatusError 406."""
+def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | str:
+    """A version where its aggregated form is wanted. Raises StatusError 406."""
     given = ", ".join(request.header_values("accept"))
     for clause in media_clauses(given) or [MediaClause("*", "*")]:
         for media_type in BUILT_IN_TYPES:
@@ -361,27 +363,34 @@ def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | Non
                 pretty = is_pretty(request, clause.parameters.get("pretty", ""))
                 return Accepted(media_type, pretty=pretty)
             if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
-                return None
+                return clause.parameters["v"]
     raise status.not_acceptable(BUILT_IN_TYPES)
 
 
 def _wants_aggregated(clause: MediaClause) -> bool:
-    return _AGGREGATED.items() <= clause.parameters.items()
+    """`v2beta1` is served before 1.33."""
+    version = clause.parameters.get("v")
+    is_served = version == "v2" or (version == _BETA and not is_since("1.33"))
+    return is_served and _AGGREGATED.items() <= clause.parameters.items()
 
 
-def _aggregated_answer(request: HttpRequest, apis: PublishedApis, root: str) -> HttpAnswer:
-    body, etag = _aggregated_body(apis, root)
+def _aggregated_answer(
+    request: HttpRequest, apis: PublishedApis, root: str, version: str
+) -> HttpAnswer:
+    body, etag = _aggregated_body(apis, root, version)
     headers = (("ETag", etag), ("Vary", "Accept"), ("Cache-Control", "public"))
     if request.header("if-none-match") == etag:
         return HttpAnswer(304, headers=headers)
-    return HttpAnswer(200, AGGREGATED_TYPE, body, headers)
+    media_type = f"{JSON};g={_DISCOVERY};v={version};as=APIGroupDiscoveryList"
+    return HttpAnswer(200, media_type, body, headers)
 
 
 @lru_cache(maxsize=8)
-def _aggregated_body(apis: PublishedApis, root: str) -> tuple[bytes, str]:
+def _aggregated_body(apis: PublishedApis, root: str, version: str) -> tuple[bytes, str]:
     """The document and its tag."""
     groups = (apis.core,) if root == "api" else apis.groups
-    body = json_text(aggregated(groups)).encode() + b"\n"
+    document = {**aggregated(groups), "apiVersion": f"{_DISCOVERY}/{version}"}
+    body = json_text(document).encode() + b"\n"
     return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
 
 

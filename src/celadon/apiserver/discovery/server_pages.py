@@ -18,6 +18,7 @@ from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain
 from celadon.apiserver.negotiation import YAML, Accepted, is_pretty, media_clauses, require_route
 from celadon.kube import status
 from celadon.kube.go import quote
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 HOOKS: Final = (
@@ -171,10 +172,7 @@ class ServerVersion:
         return {
             "major": major,
             "minor": minor,
-            "emulationMajor": major,
-            "emulationMinor": minor,
-            "minCompatibilityMajor": major,
-            "minCompatibilityMinor": str(int(minor) - 1),
+            **(_compatibility(major, minor) if is_since("1.33") else {}),
             "gitVersion": self.git_version,
             "gitCommit": self.commit,
             "gitTreeState": "clean",
@@ -183,6 +181,16 @@ class ServerVersion:
             "compiler": "gc",
             "platform": self.platform,
         }
+
+
+def _compatibility(major: str, minor: str) -> dict[str, str]:
+    """The release that is emulated, and the oldest one that it gets along with: since 1.33."""
+    return {
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+    }
 
 
 def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:

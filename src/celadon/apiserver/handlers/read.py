@@ -26,9 +26,18 @@ from celadon.apiserver.object_store import (
 )
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
 from celadon.apiserver.workers import LARGE_BYTES, MANY_OBJECTS, RequestWork
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, name_rules, status
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    metadata,
+    name_rules,
+    status,
+)
 from celadon.kube.crd import CustomKind
 from celadon.kube.go import quote
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.records import dataclass
@@ -120,7 +129,7 @@ class Reader:
             raise status.bad_request(why)
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
-            raise status.not_found(resource.gvr.group_resource, endpoint.name)
+            raise status.not_found(_missing(endpoint), endpoint.name)
         return found
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
@@ -227,12 +236,22 @@ class Reader:
         try:
             revision = revision_of(options.resource_version)
         except ValueError as error:
-            raise _unreadable(error) from None
+            raise self._bad_version(error, options, resource) from None
         if not revision:
             return None, 0 if options.resource_version else options.limit
         await self.reach(revision, straight=is_event(resource))
         exact = options.match == EXACT or (options.limit and not options.match)
         return revision if exact else None, options.limit
+
+    def _bad_version(
+        self, error: ValueError, options: ListOptions, resource: Resource
+    ) -> StatusError:
+        """Before 1.33 the cache of a resource says in its own way that a version is no number. It
+        is not asked for what only the store can answer."""
+        from_store = options.limit or options.match == EXACT or is_event(resource)
+        if from_store or is_since("1.33"):
+            return _unreadable(error)
+        return status.plain_error(str(error))
 
     def _page(
         self,
@@ -290,6 +309,23 @@ class Reader:
         token = ContinueToken(revision, f"{key}\0").text()
         told = None if options.has_selector else rest
         return ObjectList(tuple(chosen), revision, token, told)
+
+
+def _missing(endpoint: Endpoint) -> GroupResource:
+    """What an object is called that is not there: before 1.33 a scale that was asked for has a
+    resource of its own, with the group of the objects, or of the scales."""
+    found, below = endpoint.resource.gvr.group_resource, endpoint.subresource
+    is_scale = endpoint.verb == "get" and below is not None and below.name == "scale"
+    if not is_scale or found not in _GROUPS_OF_SCALES or is_since("1.33"):
+        return found
+    return GroupResource(_GROUPS_OF_SCALES[found], f"{found.resource}/scale")
+
+
+_GROUPS_OF_SCALES: Final = {
+    GroupResource("", "replicationcontrollers"): "autoscaling",
+    GroupResource("apps", "deployments"): "apps",
+    GroupResource("apps", "replicasets"): "apps",
+}
 
 
 def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

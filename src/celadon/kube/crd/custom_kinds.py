@@ -41,7 +41,7 @@ from celadon.kube.go.go_text import json_text, plain_text, type_text
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DEFAULT
+from celadon.kube.releases import DEFAULT, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import definition_schemas
 from celadon.kube.schemas.schema_model import Schema
@@ -344,12 +344,16 @@ class CustomKind:
     def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
         its texts do not know that it is one. Lists and rules are those of the whole object. What
-        the scale wants is not looked at, nor are embedded resources."""
+        the scale wants is not looked at, nor are embedded resources. Before 1.31 the errors
+        are told as if the status were the object, and what was wrong before is wrong still."""
         found = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:
-            errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
-            found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+            if is_since("1.31"):
+                errors = value_errors(obj["status"], schema, before.get("status", UNKNOWN))
+                found += [replace(error, path=_STATUS.join(error.path)) for error in errors]
+            else:
+                found += value_errors(obj["status"], schema, UNKNOWN)
         found += scale_status_errors(obj, self.scale)
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, before)

@@ -149,6 +149,9 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     **dict(_claims("resource.k8s.io/v1/ResourceClaim", "exactly.")),
     **dict(_claims("resource.k8s.io/v1beta1/ResourceClaim", "")),
     **dict(_claims("resource.k8s.io/v1beta2/ResourceClaim", "exactly.")),
+    "apiextensions.k8s.io/v1/CustomResourceDefinition": {
+        "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
+    },
     "storage.k8s.io/v1/CSIDriver": {
         "MutableCSINodeAllocatableCount": ("spec.nodeAllocatableUpdatePeriodSeconds",),
         "SELinuxMountReadWriteOncePod": ("spec.seLinuxMount",),

@@ -23,7 +23,7 @@ from celadon.kube.defaulting.field_functions import DROP_STOP_SIGNAL, Rule
 from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import per_release
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
 from celadon.kube.well_known_values import HOST_NAME
 
@@ -195,7 +195,7 @@ KindUpdate = Callable[[dict[str, Any], JsonObject, str], None]
 def pod_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
     """Kubelets that do not know a field leave it out, and it stays."""
     status, was = made.setdefault("status", {}), old.get("status") or {}
-    for field in ("qosClass", "observedGeneration"):
+    for field in ("qosClass", "observedGeneration") if is_since("1.32") else ():
         if not status.get(field) and was.get(field):
             status[field] = was[field]
     before: dict[str, list[int]] = {}

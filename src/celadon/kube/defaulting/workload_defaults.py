@@ -271,12 +271,40 @@ def _apparmor_profile(text: str) -> dict[str, str] | None:
     return None
 
 
-def apparmor_from_annotations(spec: Any, run: Run) -> None:
-    annotations = run.root["metadata"].get("annotations") or {}
-    if (spec.get("os") or {}).get("name") == "windows":
-        return
+def _apparmor_text(profile: Mapping[str, Any]) -> str:
+    """The value of the annotation that means the same; empty if there is none."""
+    name = profile.get("localhostProfile")
+    if profile.get("type") == "Localhost" and name is not None:
+        return f"localhost/{name}"
+    return {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}.get(
+        profile.get("type", ""), ""
+    )
+
+
+def _confined(spec: Any) -> Iterator[dict[str, Any]]:
+    """The containers that may have a profile of AppArmor."""
+    if (spec.get("os") or {}).get("name") != "windows":
+        yield from (one for name in CONTAINER_LISTS for one in spec.get(name) or ())
+
+
+def apparmor_to_annotations(spec: Any, run: Run) -> None:
+    """Older kubelets know the annotation of a container alone, so releases before 1.34 write it
+    where a field says the profile."""
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
-    for container in (one for name in CONTAINER_LISTS for one in spec.get(name) or ()):
+    meta = run.root["metadata"]
+    for container in _confined(spec):
+        key = APPARMOR_OF_CONTAINER + container.get("name", "")
+        own = (container.get("securityContext") or {}).get("appArmorProfile")
+        text = _apparmor_text(own or of_pod or {})
+        if text and key not in (meta.get("annotations") or {}):
+            meta["annotations"] = {**(meta.get("annotations") or {}), key: text}
+
+
+def apparmor_from_annotations(spec: Any, run: Run) -> None:
+    """The annotation of a container becomes its field, unless the pod says the same."""
+    annotations = run.root["metadata"].get("annotations") or {}
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container in _confined(spec):
         text = annotations.get(APPARMOR_OF_CONTAINER + container.get("name", ""))
         context = container.get("securityContext") or {}
         if text is None or context.get("appArmorProfile"):
@@ -293,6 +321,7 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
 
 OBJECT_FUNCTIONS: Final[Mapping[str, Apply]] = {
     "appArmorFromAnnotations": apparmor_from_annotations,
+    "appArmorToAnnotations": apparmor_to_annotations,
     "claimDataSources": claim_data_sources,
     "hpaV1": hpa_v1,
     "jobSelector": job_selector,

@@ -41,6 +41,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     with_structs,
 )
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 # --- Item removal ------------------------------------------------------------
@@ -50,9 +51,12 @@ from celadon.records import dataclass
 
 def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
     """A new value, which shares what did not change; a container that loses all it has is
-    empty. What is atomic has no fields of its own: it goes, if somebody thinks it has."""
-    if not fields or not value:
+    empty, before 1.36 null. What is atomic has no fields of its own: it goes, if somebody thinks
+    it has."""
+    if not fields:
         return value
+    if not value:
+        return _emptied(value)
     if value.__class__ is dict and type_.map is not None:
         return None if type_.map.atomic else _without_members(type_.map, value, fields)
     if value.__class__ is list and type_.list is not None:
@@ -60,7 +64,12 @@ def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
     return value
 
 
-def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
+def _emptied(value: Any) -> Any:
+    """A container that is empty after something was taken from below it."""
+    return value if is_since("1.36") else None
+
+
+def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> Any:
     made = {}
     for name, one in value.items():
         element = FIELD + name
@@ -68,10 +77,10 @@ def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) 
             continue
         below = fields.children.get(element)
         made[name] = one if below is None else without(rule.child(name) or DEDUCED, one, below)
-    return made
+    return made or _emptied(made)
 
 
-def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> list[Any]:
+def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> Any:
     made = []
     for item in value:
         element = rule.element(item)
@@ -79,7 +88,7 @@ def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> li
             continue
         below = fields.children.get(element)
         made.append(item if below is None else without(rule.item, item, below))
-    return made
+    return made or _emptied(made)
 
 
 # --- New fields --------------------------------------------------------------

@@ -45,6 +45,7 @@ from celadon.kube.registry.target import (
     scaled,
     stored_object,
 )
+from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
 from celadon.kube.well_known_values import TYPE_FIELDS
@@ -331,8 +332,9 @@ class Parts:
 
 EVERYTHING: Final = Parts()
 
-IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "managedFields")
-"""The metadata that counts as sent even where nothing else does."""
+MANAGERS: Final = "managedFields"
+IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", MANAGERS)
+"""The metadata that counts as sent even where nothing else does; the managers since 1.33."""
 
 _CONTAINER_FIELDS: Final = ("resources", "resizePolicy")
 
@@ -359,7 +361,8 @@ def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) ->
     sent_meta = sent.get("metadata") or {}
     meta = made.setdefault("metadata", {})
     for key in IDENTITY:
-        _take(meta, sent_meta, [key])
+        if key != MANAGERS or is_since("1.33"):
+            _take(meta, sent_meta, [key])
     for path in parts.only or ():
         _take(made, sent, path.split("."))
     return made

@@ -1,4 +1,4 @@
-"""Built-in kinds that are deprecated in 1.36 or soon after, and since when.
+"""Built-in kinds that are deprecated in a release from 1.30 on, or soon after, and since when.
 
 As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
 alpha version is deprecated three releases after it came, and gone after three more.
@@ -18,11 +18,12 @@ from celadon.records import dataclass
 @dataclass(frozen=True, slots=True)
 class Deprecation:
     """`since` is the first release in which it is deprecated, `until` the first without it; empty
-    where it stays."""
+    where it stays. Releases before `replaced` do not name the replacement."""
 
     since: str
     until: str = ""
     replacement: GroupVersionKind | None = None
+    replaced: str = ""
 
     @property
     def is_noted(self) -> bool:
@@ -38,7 +39,7 @@ class Deprecation:
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
         if self.until:
             text += f", unavailable in v{self.until}+"
-        if self.replacement is not None:
+        if self.replacement is not None and (not self.replaced or is_since(self.replaced)):
             text += f"; use {self.replacement.api_version} {self.replacement.kind}"
         return text
 
@@ -46,6 +47,7 @@ class Deprecation:
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
 _ATTRIBUTES: Final = "VolumeAttributesClass"
+_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -58,15 +60,38 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", _BINDING): Deprecation(
         "1.37", "1.40", GroupVersionKind(ADMISSION_REGISTRATION, "v1", _BINDING)
     ),
+    GroupVersionKind(ADMISSION_REGISTRATION, "v1beta1", "ValidatingAdmissionPolicy"): Deprecation(
+        "1.31", "1.34"
+    ),
+    GroupVersionKind(
+        ADMISSION_REGISTRATION, "v1beta1", "ValidatingAdmissionPolicyBinding"
+    ): Deprecation("1.31", "1.34"),
+    GroupVersionKind("authentication.k8s.io", "v1alpha1", "SelfSubjectReview"): Deprecation(
+        "1.29", "1.32"
+    ),
+    GroupVersionKind("authentication.k8s.io", "v1beta1", "SelfSubjectReview"): Deprecation(
+        "1.30", "1.33"
+    ),
     GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
         "1.35", "1.38"
     ),
     GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate"): Deprecation(
         "1.36", "1.39"
     ),
+    **{
+        GroupVersionKind(_FLOWS, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(_FLOWS, "v1", kind)
+        )
+        for kind in ("FlowSchema", "PriorityLevelConfiguration")
+    },
+    GroupVersionKind("networking.k8s.io", "v1alpha1", "IPAddress"): Deprecation("1.30", "1.33"),
+    GroupVersionKind("networking.k8s.io", "v1alpha1", "ServiceCIDR"): Deprecation("1.30", "1.33"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress"): Deprecation("1.34", "1.37"),
     GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR"): Deprecation("1.34", "1.37"),
     GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha3", "DeviceTaintRule"): Deprecation("1.36", "1.39"),
+    GroupVersionKind("storage.k8s.io", "v1alpha1", _ATTRIBUTES): Deprecation(
+        "1.32", "1.35", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES), replaced="1.34"
+    ),
     GroupVersionKind("storage.k8s.io", "v1beta1", _ATTRIBUTES): Deprecation(
         "1.34", "1.37", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
     ),

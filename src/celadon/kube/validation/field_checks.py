@@ -165,7 +165,14 @@ RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 SELINUX_MOUNT: Final = "SELinuxMount"
 
-GATES: Final = (CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, SELINUX_MOUNT, STRICT_ADDRESSES)
+JOB_MANAGED_BY: Final = "JobManagedBy"
+GATES: Final = (
+    CONSUMABLE_CAPACITY,
+    JOB_MANAGED_BY,
+    RELAXED_SERVICE_NAMES,
+    SELINUX_MOUNT,
+    STRICT_ADDRESSES,
+)
 """All that validation asks for."""
 
 

@@ -12,14 +12,17 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    JOB_MANAGED_BY,
     Errors,
     dns_subdomain,
     each,
     entries,
     items,
+    only_with,
     qualified_name,
     supported,
 )
@@ -240,16 +243,16 @@ class _Job:
 
 
 def job_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a Job."""
+    """What is wrong with the status of a Job. Transitions are looked at since others than the
+    controller may manage a job."""
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
-    yield from _ends(job, before)
-    yield from _finished(job, before)
-    yield from _indexes(job, before)
-    yield from _late_counts(job, before)
+    for transitions in (_ends, _finished, _indexes, _late_counts):
+        yield from only_with(JOB_MANAGED_BY, transitions(job, before))
     yield from _criteria(job)
-    yield from _lasting(job, before)
+    yield from only_with(JOB_MANAGED_BY, _lasting(job, before))
+    yield from _lasting_criteria(job, before)
 
 
 def _uncounted(pods: JsonObject) -> Errors:
@@ -379,9 +382,14 @@ def _late_counts(job: _Job, before: _Job) -> Errors:
 
 def _criteria(job: _Job) -> Errors:
     met = job.has(CRITERIA_MET)
+    needs_policy = met and not is_since("1.31")
+    if needs_policy and not job.is_indexed:
+        yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
     for other in (FAILED, FAILURE_TARGET):
         if met and job.has(other):
             yield _wrong(f"cannot set SuccessCriteriaMet=True and {other}=true conditions")
+    if needs_policy and job.spec.get("successPolicy") is None:
+        yield _wrong("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
     if job.spec.get("successPolicy") is not None and not met and job.has(COMPLETE):
         yield _wrong(
             "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
@@ -408,6 +416,9 @@ def _lasting(job: _Job, before: _Job) -> Errors:
         why = f"{IMMUTABLE} for unsuspended job once set"
         shown = None if now is None else NamedText(now)
         yield fieldpath.invalid(_STATUS.child("startTime"), shown, why)
+
+
+def _lasting_criteria(job: _Job, before: _Job) -> Errors:
     if before.has(CRITERIA_MET) and not job.has(CRITERIA_MET):
         yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
     if before.has(COMPLETE) and not before.has(CRITERIA_MET) and job.has(CRITERIA_MET):

@@ -9,6 +9,7 @@ import pytest
 from celadon.apiserver.discovery.server_pages import ServerVersion, version_answer
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError
+from celadon.kube.releases import answering_as
 
 NAMES = [
     *("major", "minor", "emulationMajor", "emulationMinor", "minCompatibilityMajor"),
@@ -24,6 +25,11 @@ def test_version() -> None:
     assert (document["minor"], document["minCompatibilityMinor"]) == ("36", "35")
     assert document["gitVersion"] == "v1.36.0"
     assert answer.body.startswith(b'{\n  "major": "1",')
+
+
+def test_older_releases_do_not_say_what_they_get_along_with() -> None:
+    with answering_as("1.32"):
+        assert list(ServerVersion("1.32").document()) == NAMES[:2] + NAMES[6:]
 
 
 @pytest.mark.parametrize(

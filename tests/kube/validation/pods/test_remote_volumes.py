@@ -101,7 +101,7 @@ def test_claims_of_ephemeral_volumes() -> None:
     assert found_in("ephemeral", {}) == [
         "spec.volumes[0].ephemeral.volumeClaimTemplate: Required value"
     ]
-    meta = {"name": "x", "labels": {"a": "b"}}
+    meta = {"name": "x", "labels": {"a": "b"}, "creationTimestamp": None}
     at = "spec.volumes[0].ephemeral.volumeClaimTemplate"
     assert found_in("ephemeral", {"volumeClaimTemplate": {"metadata": meta, "spec": {}}}) == [
         f"{at}.metadata.name: Forbidden: cannot be set for an ephemeral volume",

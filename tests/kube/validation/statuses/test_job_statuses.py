@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.field_checks import holding
 from celadon.kube.validation.statuses import job_status
 
 Json = dict[str, Any]
@@ -161,3 +163,32 @@ FAILED = status("FailureTarget", "Failed", startTime=START)
 def test_changes(spec: Json, new: Json, old: Json, expected: list[str]) -> None:
     found = job_status({"spec": spec, "status": new}, {"spec": spec, "status": old})
     assert list(map(str, found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "texts"),
+    [
+        (
+            "1.30",
+            [
+                "cannot set SuccessCriteriaMet to NonIndexed Job",
+                "cannot set SuccessCriteriaMet=True for Job without SuccessPolicy",
+            ],
+        ),
+        ("1.31", []),
+        (
+            "1.32",
+            [
+                "completionTime is required for Complete jobs",
+                "startTime is required for finished job",
+            ],
+        ),
+    ],
+)
+def test_older_releases_ask_for_a_policy_and_not_for_transitions(
+    release: str, texts: list[str]
+) -> None:
+    done = {"spec": {}, "status": status("SuccessCriteriaMet", "Complete")}
+    with answering_as(release):
+        errors = holding(job_status(done, {"spec": {}, "status": {}}), None)
+    assert [error.detail for error in errors] == texts

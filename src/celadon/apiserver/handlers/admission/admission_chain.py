@@ -25,9 +25,18 @@ from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
 from celadon.apiserver.handlers.calls import Call, raise_refusal
 from celadon.apiserver.quota_charging import QuotaCharging
-from celadon.kube import AuthorizerBackend, FieldError, GroupKind, GroupResource, JsonObject, status
+from celadon.kube import (
+    AuthorizerBackend,
+    FieldError,
+    GroupKind,
+    GroupResource,
+    JsonObject,
+    Ruling,
+    status,
+)
 from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass
 
@@ -189,9 +198,15 @@ class Admission:
         return tuple(claim_status_errors(asked, self.authorizer, new, old))
 
     def check_creation(self, call: Call) -> None:
-        """An update that creates has to be allowed as a create, too. Raises StatusError 403."""
-        asked = request_attributes(call.user, call.info, call.request)
-        check_access(replace(asked, verb="create"), self.authorizer)
+        """An update that creates has to be allowed as a create, too. Raises StatusError 403, which
+        before 1.32 says the reason of the authorizer alone."""
+        asked = replace(request_attributes(call.user, call.info, call.request), verb="create")
+        if not is_since("1.32"):
+            ruling, reason, error = self.authorizer.authorize(asked)
+            if ruling is not Ruling.ALLOW and error is None:
+                resource = GroupResource(asked.group, asked.resource)
+                raise status.forbidden(resource, asked.name, reason)
+        check_access(asked, self.authorizer)
 
     async def mutate(
         self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None

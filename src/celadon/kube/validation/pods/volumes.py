@@ -526,8 +526,8 @@ def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
     meta, where = template.get("metadata") or {}, at.child("metadata")
     yield from validate_annotations(where.child("annotations"), meta.get("annotations"))
     yield from labels(where.child("labels"), meta.get("labels"))
-    for field in meta:
-        if field not in {"annotations", "labels"}:
+    for field, value in meta.items():
+        if value and field not in {"annotations", "labels"}:
             yield fieldpath.forbidden(where.child(field), "cannot be set for an ephemeral volume")
     yield from claim_spec(at.child("spec"), template.get("spec") or {})
 
