@@ -15,7 +15,10 @@ from typing import Any, Final
 from tests.conformance import skips
 from tests.paths import ROOT
 from tests.recorded import agreement
-from tests.recorded.scenarios import GROUPS, unreached
+from tests.recorded.scenarios import GROUPS
+from tests.recorded.unreached_list import unreached
+
+_WAYS: Final = ("all", "in process", "over HTTPS")
 
 DIFFERENCES: Final = ROOT / "tests" / "recorded" / "known_differences.json"
 
@@ -168,10 +171,28 @@ def _scenarios() -> Iterator[str]:
     known = {group.name for group in GROUPS}
     for name, about in ABOUT.items():
         found = numbers.get(name, {})
-        cells = (_number(found, key) for key in ("all", "in process", "over HTTPS"))
+        cells = (_number(found, key) for key in _WAYS)
         assert name in known, f"there is no group {name}"
         yield f"| `{name}` | {about} | {' | '.join(cells)} |"
     yield "\nA dash stands where nobody has counted yet.\n"
+    yield from _older_releases(numbers)
+
+
+def _older_releases(numbers: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """The same scenarios with the answers of other releases, all groups of one together."""
+    releases = sorted({name.partition("/")[0] for name in numbers if name[0].isdigit()})
+    if not releases:
+        return
+    yield "Scenarios with the answers of older releases, asked of `--kubernetes-version` of each:\n"
+    yield "| release | scenarios | agree in process | agree over HTTPS |"
+    yield "|---|---|---|---|"
+    for release in releases:
+        groups = [found for name, found in numbers.items() if name.startswith(f"{release}/")]
+        counted = {key for key in _WAYS if all(key in found for found in groups)}
+        sums = {key: sum(found[key] for found in groups) for key in counted}
+        cells = (_number(sums, key) for key in _WAYS)
+        yield f"| {release} | {' | '.join(cells)} |"
+    yield ""
 
 
 def _expressions() -> Iterator[str]:

@@ -100,7 +100,7 @@ class GoSources:
         named: dict[str, str] = {}
         imports: dict[str, str] = {}
         for path in sorted(self.folder(package).glob("*.go")):
-            if path.name.startswith("zz_generated"):
+            if path.name.startswith(("zz_generated", "generated.")):
                 continue
             text = path.read_text(encoding="utf-8")
             structs.update((name, tuple(_fields(body))) for name, body in _STRUCT.findall(text))

@@ -20,7 +20,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +41,9 @@ from celadon.kube.defaulting.rule_paths import Each, parse_path
 from celadon.kube.schemas.schema_packs import pack
 
 Json = Any
+
+DOCUMENTED: Final = ("groups", "resources", "schemas", "defaulting", "defaults")
+"""Parts of the sources that documents of a release tell something about."""
 
 KEPT_PARTS: Final = ("columns", "messages", "unpublished", "more")
 """Parts of a file that no document tells. `more` is a patch of the sources that comes last."""
@@ -69,18 +72,23 @@ def main(folder: Path, go: Path, newer_go: Path, data: Path = SOURCES) -> None:
             kept = change
             break
         newer = release_sources(newer, change)
-    older = OlderRelease(newer, folder, GoSources(go), GoSources(newer_go)).sources()
-    change: Json = {"gitVersion": version["gitVersion"]}
-    for part in ("groups", "resources", "schemas", "defaulting", "defaults"):
-        made = difference(newer[part], older[part], is_ordered=True)
-        if made:
-            change[part] = dict(sorted(made.items()))
-    for part in KEPT_PARTS:
-        if part in kept:
-            change[part] = kept[part]
+    older = NeighbourRelease(newer, folder, GoSources(go), GoSources(newer_go)).sources()
+    more = {part: kept[part] for part in KEPT_PARTS if part in kept}
+    write_change(data, release, version["gitVersion"], changes(newer, older, DOCUMENTED) | more)
+
+
+def changes(newer: Sources, older: Sources, parts: Iterable[str]) -> Json:
+    """How these parts of a release's sources differ from those of the next newer one."""
+    made = {part: difference(newer[part], older[part], is_ordered=True) for part in parts}
+    return {part: dict(sorted(change.items())) for part, change in made.items() if change}
+
+
+def write_change(data: Path, release: str, git_version: str, change: Json) -> None:
+    """Writes `data/releases/MINOR.json`."""
     path = data / "releases" / f"{release}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text_of(change, levels_of(path)), encoding="utf-8")
+    text = text_of({"gitVersion": git_version, **change}, levels_of(path))
+    path.write_text(text, encoding="utf-8")
 
 
 def version_rank(version: str) -> tuple[int, int, int]:
@@ -92,6 +100,14 @@ def version_rank(version: str) -> tuple[int, int, int]:
     return (stability, int(match[1]), int(match[3] or 0))
 
 
+def nearest_version(version: str, versions: Iterable[str]) -> str | None:
+    """The next higher of other versions; where there is none, the highest lower one."""
+    others = sorted(versions, key=version_rank)
+    higher = [one for one in others if version_rank(one) > version_rank(version)]
+    lower = [one for one in others if version_rank(one) < version_rank(version)]
+    return higher[0] if higher else (lower[-1] if lower else None)
+
+
 def storage_version(hash_: str, kind: str, group_versions: list[tuple[str, str]]) -> str:
     """The version that makes this hash, the one that objects are stored in; empty for none."""
     for group, version in group_versions:
@@ -101,12 +117,19 @@ def storage_version(hash_: str, kind: str, group_versions: list[tuple[str, str]]
     return ""
 
 
-class OlderRelease:
-    """The sources of a release, made of those of the next newer one and of its documents."""
+class NeighbourRelease:
+    """The sources of a release, made of those of a neighbour, `base`, and of its own documents.
+    Without Go sources of both, all that stands only there stays as the neighbour has it."""
 
-    def __init__(self, newer: Sources, folder: Path, go: GoSources, newer_go: GoSources) -> None:
-        self._newer = newer
-        self._go, self._newer_go = go, newer_go
+    def __init__(
+        self,
+        base: Sources,
+        folder: Path,
+        go: GoSources | None = None,
+        base_go: GoSources | None = None,
+    ) -> None:
+        self._base = base
+        self._go, self._base_go = go, base_go
         documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
         self._types = pack((json.loads(path.read_text()) for path in documents), {})
         self._all = json.loads((folder / "discovery-all.json").read_text())["legacy"]
@@ -115,14 +138,14 @@ class OlderRelease:
     def sources(self) -> Sources:
         resources = self._resources()
         schemas = self._schemas(resources)
-        rules = KnownFields(schemas, self._newer["defaulting"]["sets"])
+        rules = KnownFields(schemas, self._base["defaulting"]["sets"])
         defaults = rules.of_kinds(self._defaults(resources))
         return {
-            **self._newer,
+            **self._base,
             "groups": self._groups(resources),
             "resources": resources,
             "schemas": schemas,
-            "defaulting": {**self._newer["defaulting"], "sets": rules.sets()},
+            "defaulting": {**self._base["defaulting"], "sets": rules.sets()},
             "defaults": defaults,
         }
 
@@ -132,7 +155,7 @@ class OlderRelease:
         served = {group["name"]: group for group in self._all["/apis"]["groups"]}
         default = {group["name"]: group for group in self._default["/apis"]["groups"]}
         groups = []
-        known = {group["name"]: group for group in self._newer["groups"]["groups"]}
+        known = {group["name"]: group for group in self._base["groups"]["groups"]}
         names = [*served, *(name for name in known if name not in served)]
         for name in names:
             ordered = [one["version"] for one in served.get(name, {}).get("versions", ())]
@@ -153,7 +176,7 @@ class OlderRelease:
                     ],
                 }
             )
-        return {"legacy": self._newer["groups"]["legacy"], "groups": groups}
+        return {"legacy": self._base["groups"]["legacy"], "groups": groups}
 
     # Resources
 
@@ -175,11 +198,10 @@ class OlderRelease:
                     entry = entries.setdefault(name, {})
                     known = self._known(group, version, name) or {}
                     entry.setdefault("subresources", []).append(_subresource(sub, one, known))
-        for (group, name), (package, kind) in GATED.items():
-            for version in ("v1alpha1", "v1beta1"):
-                if self._go.facts(f"io.k8s.api.{package}.{version}.{kind}") is not None:
-                    file = f"{group}.{version}"
-                    files.setdefault(file, {})[name] = self._gated(group, version, name)
+        for group, name in GATED:
+            for version in self._gated_versions(group, name):
+                file = f"{group}.{version}"
+                files.setdefault(file, {})[name] = self._gated(group, version, name)
         self._add_equivalents(files)
         return {
             name: {resource: _in_order(entry) for resource, entry in sorted(entries.items())}
@@ -187,24 +209,20 @@ class OlderRelease:
         }
 
     def _known(self, group: str, version: str, name: str) -> Json:
-        """The same resource in the next newer release, or the next higher version of it there."""
-        own = self._newer["resources"].get(f"{group or 'core'}.{version}", {}).get(name)
+        """The same resource in the neighbour, or another version of it there."""
+        own = self._base["resources"].get(f"{group or 'core'}.{version}", {}).get(name)
         if own is not None:
             return own
         sibling = self._sibling(group, version, name)
-        return None if sibling is None else self._newer["resources"][f"{group}.{sibling}"][name]
+        return None if sibling is None else self._base["resources"][f"{group}.{sibling}"][name]
 
     def _sibling(self, group: str, version: str, name: str) -> str | None:
         versions = [
             file.rpartition(".")[2]
-            for file, entries in self._newer["resources"].items()
+            for file, entries in self._base["resources"].items()
             if file.rpartition(".")[0] == (group or "core") and name in entries
         ]
-        higher = [one for one in versions if version_rank(one) > version_rank(version)]
-        lower = [one for one in versions if version_rank(one) < version_rank(version)]
-        if higher:
-            return min(higher, key=version_rank)
-        return max(lower, key=version_rank, default=None)
+        return nearest_version(version, versions)
 
     def _resource(self, group: str, version: str, one: Json, *, is_default: bool) -> Json:
         known = self._known(group, version, one["name"]) or {}
@@ -235,26 +253,28 @@ class OlderRelease:
     def _gated(self, group: str, version: str, name: str) -> Json:
         known = copy.deepcopy(self._known(group, version, name))
         known.pop("equivalent", None)
-        stored = self._stored_gated(group, name)
+        # Those resources were never stored in a lower version than the highest.
+        stored = self._gated_versions(group, name)[-1]
         text = f"{group}/{stored}/{known['kind']}".encode()
         hash_ = base64.b64encode(hashlib.sha256(text).digest()[:8]).decode()
         return {**known, "storageVersion": stored, "storageVersionHash": hash_}
 
-    def _stored_gated(self, group: str, name: str) -> str:
-        """The highest version: those resources were never stored in a lower one."""
+    def _gated_versions(self, group: str, name: str) -> list[str]:
+        """Those that have the type: in the Go sources, or without any in the neighbour."""
         package, kind = GATED[group, name]
-        versions = [
-            version
-            for version in ("v1alpha1", "v1beta1")
-            if self._go.facts(f"io.k8s.api.{package}.{version}.{kind}") is not None
-        ]
-        return versions[-1]
+
+        def has(version: str) -> bool:
+            if self._go is None:
+                return name in self._base["resources"].get(f"{group}.{version}", {})
+            return self._go.facts(f"io.k8s.api.{package}.{version}.{kind}") is not None
+
+        return [version for version in ("v1alpha1", "v1beta1") if has(version)]
 
     def _add_equivalents(self, files: Mapping[str, dict[str, Json]]) -> None:
         for file, entries in files.items():
             group = file.rpartition(".")[0]
             for name, entry in entries.items():
-                known = self._newer["resources"].get(file, {}).get(name, {}).get("equivalent", [])
+                known = self._base["resources"].get(file, {}).get(name, {}).get("equivalent", [])
                 foreign = [one for one in known if one.rpartition("/")[0] != group]
                 own = sorted(
                     (
@@ -283,14 +303,14 @@ class OlderRelease:
         }
 
     def _gated_types(self, resources: Json) -> Iterator[tuple[str, Json]]:
-        """Types of gated resources, as the next newer release or a higher version has them."""
+        """Types of gated resources, as the neighbour or another version there has them."""
         for (group, name), (package, kind) in GATED.items():
             for file, entries in resources.items():
                 if file.rpartition(".")[0] != group or name not in entries:
                     continue
                 version = file.rpartition(".")[2]
                 for suffix in ("", "List", "Spec", "Status"):
-                    found = self._newer_type(f"io.k8s.api.{package}.{version}.{kind}{suffix}")
+                    found = self._base_type(f"io.k8s.api.{package}.{version}.{kind}{suffix}")
                     if found is not None:
                         made = structure(found)
                         yield (
@@ -298,24 +318,23 @@ class OlderRelease:
                             {key: made[key] for key in made if key not in ("always", "ptr")},
                         )
 
-    def _newer_type(self, name: str) -> Json:
-        """The type in the next newer release; where there is none, that of the next higher version
-        there with its own version in its place."""
+    def _base_type(self, name: str) -> Json:
+        """The type in the neighbour; where there is none, that of the next higher version there, or
+        of the highest lower one, with its own version in its place."""
         package, _, kind = name.rpartition(".")
         above, _, version = package.rpartition(".")
-        own = self._newer["schemas"].get(package, {}).get(kind)
+        own = self._base["schemas"].get(package, {}).get(kind)
         if own is not None:
             return own
         versions = [
             file.rpartition(".")[2]
-            for file, entries in self._newer["schemas"].items()
+            for file, entries in self._base["schemas"].items()
             if file.rpartition(".")[0] == above and kind in entries
         ]
-        higher = [one for one in versions if version_rank(one) > version_rank(version)]
-        if not higher:
+        sibling = nearest_version(version, versions)
+        if sibling is None:
             return None
-        sibling = min(higher, key=version_rank)
-        text = json.dumps(self._newer["schemas"][f"{above}.{sibling}"][kind])
+        text = json.dumps(self._base["schemas"][f"{above}.{sibling}"][kind])
         made = json.loads(text.replace(f"{above}.{sibling}.", f"{package}."))
         if "gvk" in made:
             made["gvk"][1] = version
@@ -323,11 +342,11 @@ class OlderRelease:
 
     def _type(self, name: str, entry: Json) -> Json:
         package, _, kind = name.rpartition(".")
-        own = self._newer["schemas"].get(package, {}).get(kind)
-        known = own if own is not None else (self._newer_type(name) or {})
+        own = self._base["schemas"].get(package, {}).get(kind)
+        known = own if own is not None else (self._base_type(name) or {})
         made = with_columns(entry, known)
         fields = made.get("fields", {})
-        go = self._go.facts(name)
+        go = None if self._go is None else self._go.facts(name)
         if go is not None and name not in self._types:
             fields = made["fields"] = {one: fields[one] for one in fields if one in go.fields}
             made["required"] = [one for one in made.get("required", ()) if one in fields]
@@ -339,7 +358,8 @@ class OlderRelease:
                 if key in known:
                     made[key] = known[key]
             return _type_in_order(made)
-        newer_go = self._newer_go.facts(name) if own is not None else None
+        has_base_go = own is not None and self._base_go is not None
+        newer_go = self._base_go.facts(name) if has_base_go else None
         if fields and list(go.fields) != [name for name in go.fields if name in fields]:
             sys.stderr.write(f"{name}: Go has {[one for one in go.fields if one not in fields]}\n")
         ordered = [one for one in go.fields if one in fields]
@@ -361,21 +381,21 @@ class OlderRelease:
 
     def _defaults(self, resources: Json) -> dict[str, dict[str, Json]]:
         """Kinds that went lose theirs, kinds that came have those of a sibling."""
-        files = {name: dict(kinds) for name, kinds in self._newer["defaults"].items()}
-        for file, entries in self._newer["resources"].items():
+        files = {name: dict(kinds) for name, kinds in self._base["defaults"].items()}
+        for file, entries in self._base["resources"].items():
             for name, entry in entries.items():
                 if name not in resources.get(file, {}):
                     files.get(file, {}).pop(entry["kind"], None)
         for file, entries in resources.items():
             for name, entry in entries.items():
-                if name in self._newer["resources"].get(file, {}):
+                if name in self._base["resources"].get(file, {}):
                     continue
                 group, _, version = file.rpartition(".")
                 sibling = self._sibling(group, version, name)
-                rules = self._newer["defaults"].get(f"{group}.{sibling}", {}).get(entry["kind"])
+                rules = self._base["defaults"].get(f"{group}.{sibling}", {}).get(entry["kind"])
                 if rules is not None:
                     files.setdefault(file, {})[entry["kind"]] = rules
-        return {name: kinds for name, kinds in sorted(files.items()) if kinds}
+        return {name: dict(sorted(kinds.items())) for name, kinds in sorted(files.items()) if kinds}
 
 
 class KnownFields:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tests.paths import shared_folder
 from tests.recipes.copied import Copy
+from tests.tools.given_releases import given
 
 pytestmark = pytest.mark.thorough
 
@@ -69,6 +72,49 @@ def test_a_release(copy: Copy) -> None:
     expression = "base64.encode(b'hello')"
     assert copy.celadon("eval", expression, "--kubernetes-version", "1.38") == '"aGVsbG8="\n'
     copy.celadon("eval", expression, "--kubernetes-version", "1.37", code=3)
+
+
+ROLL_BACK = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, "tools")
+import next_release
+from tests.tools.given_releases import rolled_back
+
+rolled_back(next_release, Path("data"), "1.35")
+"""
+"""In the copy, nothing is known of 1.36."""
+FIELDS = """
+import sys
+from celadon.kube.releases import answering_as
+from celadon.kube.schemas.schema_packs import component
+
+with answering_as(*sys.argv[1:] or ["1.36"]):
+    print(*component("io.k8s.api.core.v1.PodSpec").properties)
+"""
+
+
+def test_the_data_of_a_release(copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.36 of 1.35, as if it came out today; with recordings of tables, whose columns no document
+    tells."""
+    folder = given("1.36", tmp_path / "given")
+    monkeypatch.setenv("CELADON_SHARED", str(shared_folder().resolve()))
+    copy.python("-c", ROLL_BACK)
+    copy.replace(LATEST, 'DESCRIBED: Final = "1.36"', 'DESCRIBED: Final = "1.35"')
+    copy.python("tools/build_packs.py")
+    assert "schedulingGroup" not in copy.python("-c", FIELDS)
+
+    report = copy.python("tools/next_release.py", str(folder), "--recordings", "tables")
+    assert "- [ ] schemas/io.k8s.api.core.v1/PodSpec/fields/schedulingGroup: " in report
+    assert "- [x] resources/resource.k8s.io.v1alpha3/" in report
+    assert "- [ ] feature_gates: not given: they stay as they were" in report
+    differ = report.partition("## Recordings that differ")[2]
+    assert "FAIL tables/" in differ
+    assert "columnDefinitions" in differ
+
+    assert "schedulingGroup" in copy.python("-c", FIELDS)
+    assert "schedulingGroup" not in copy.python("-c", FIELDS, "1.35")
 
 
 def test_a_resource(copy: Copy) -> None:

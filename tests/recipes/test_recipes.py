@@ -23,6 +23,7 @@ PERFORMED = {
     "a plugin": test_server_recipes.test_a_plugin,
     "a printer column": test_server_recipes.test_a_printer_column,
     "a release of Kubernetes": test_kubernetes_recipes.test_a_release,
+    "the data of a release": test_kubernetes_recipes.test_the_data_of_a_release,
     "a resource": test_kubernetes_recipes.test_a_resource,
     "a shape that the quick YAML reader understands": test_command_recipes.test_a_yaml_shape,
     "a store": test_engine_recipes.test_a_store,

@@ -1,8 +1,4 @@
-"""Which recordings there are, which need a server of their own, and which are not reached yet.
-
-`unreached.txt` lists the latter by reason. It is only allowed to shrink: a listed scenario that
-passes is an error, as is one that fails and is not listed.
-"""
+"""Which recordings there are, and which need a server of their own."""
 
 from __future__ import annotations
 
@@ -15,6 +11,12 @@ from typing import Final
 from celadon.kube.releases import parse_version
 from tests.paths import shared_folder
 
+SPARSER: Final = 8
+"""So much fewer scenarios of another release than of the usual one are among the tests."""
+
+USUAL: Final = "1.36"
+"""The release whose answers `conformance/` has."""
+
 ALL_VERSIONS: Final = "api/all"
 """What a scenario needs that was recorded with `--runtime-config api/all=true`."""
 
@@ -23,8 +25,6 @@ UNSAID: Final = frozenset({"policy/match-policy-lease-candidates"})
 
 SAMPLE: Final = 24
 """Of so many scenarios of a group `make test` replays one."""
-
-UNREACHED: Final = Path(__file__).with_name("unreached.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,9 @@ class Scenario:
 
     @property
     def is_quickly_tested(self) -> bool:
-        """Does `make test` replay it, too?"""
-        return self.is_tested and self.number % SAMPLE == 0
+        """Does `make test` replay it, too? Of an older release, few."""
+        rarely = SPARSER if self.group.release else 1
+        return self.is_tested and self.number % (SAMPLE * rarely) == 0
 
     @property
     def needs_all_versions(self) -> bool:
@@ -120,8 +121,13 @@ def recorded_releases() -> list[str]:
 
 def groups_of(release: str) -> list[Group]:
     """The groups that were recorded of that release; not all of them were, of each."""
+    if release == USUAL:
+        return list(GROUPS)
     parent = f"releases/{release}/conformance"
-    groups = (replace(group, parent=parent, release=release) for group in GROUPS)
+    groups = (
+        replace(group, parent=parent, release=release, sampled=group.sampled * SPARSER)
+        for group in GROUPS
+    )
     return [group for group in groups if any(group.folder.glob("*.json"))]
 
 
@@ -134,18 +140,18 @@ def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:
     ]
 
 
+def every_group() -> list[Group]:
+    """Those of all releases, the usual one last."""
+    others = (group for minor in recorded_releases() for group in groups_of(minor))
+    return [*others, *GROUPS]
+
+
+def every_scenario() -> list[Scenario]:
+    """Those of all releases; none where there are no recordings."""
+    return scenarios(every_group())
+
+
 def needs_of(path: Path) -> tuple[str, ...]:
     """How the server of a scenario has to be set up."""
     needs = tuple(json.loads(path.read_text()).get("needs", ()))
     return (*needs, ALL_VERSIONS) if f"{path.parent.name}/{path.stem}" in UNSAID else needs
-
-
-def unreached() -> Mapping[str, str]:
-    """Names of scenarios, each with the reason."""
-    found, reason = {}, ""
-    for line in UNREACHED.read_text().splitlines():
-        if line.startswith("#"):
-            reason = line.removeprefix("#").strip()
-        elif line:
-            found[line] = reason
-    return found

@@ -1,5 +1,6 @@
 """Recorded scenarios against the server in process, one test each: all but those that mostly wait,
-and of the largest groups a sample (`Group.sampled`). `make test` replays few of each group.
+and of the largest groups and of older releases a sample (`Group.sampled`). `make test` replays few
+of each group.
 
 The selected scenarios of a group are replayed together, so that their waiting is done at once; the
 first test of a group takes the time of all.
@@ -14,11 +15,12 @@ import pytest
 
 from tests.apiserver.replaying import replayed_together
 from tests.recorded.hook_server import bundle, hook_server
-from tests.recorded.scenarios import Scenario, scenarios, unreached
+from tests.recorded.scenarios import Scenario, every_scenario
+from tests.recorded.unreached_list import unreached
 
 Outcomes = Mapping[str, list[str]]
 KNOWN = unreached()
-EVERY = [one for one in scenarios() if one.is_tested]
+EVERY = [one for one in every_scenario() if one.is_tested]
 
 
 def as_parameter(scenario: Scenario) -> object:
@@ -32,8 +34,9 @@ def as_parameter(scenario: Scenario) -> object:
 
 def replayed(group: Sequence[Scenario], ca_bundle: str | None) -> dict[str, list[str]]:
     """By the name of each scenario of a group, what differs on a new server."""
-    paths, jobs = [one.path for one in group], group[0].group.jobs
-    found = replayed_together(paths, jobs, ca_bundle)
+    of = group[0].group
+    paths = [one.path for one in group]
+    found = replayed_together(paths, of.jobs, ca_bundle, release=of.release, gates=of.gates)
     return {one.name: wrong for one, (_, wrong) in zip(group, found, strict=True)}
 
 
@@ -47,7 +50,7 @@ def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
 
     def of_group(name: str) -> Outcomes:
         if name not in done:
-            group = [one for one in selected if one.group.name == name]
+            group = [one for one in selected if one.group.label == name]
             with hook_server() if group[0].group.has_hooks else nullcontext() as authority:
                 ca_bundle = None if authority is None else bundle(authority)
                 found = replayed(group, ca_bundle)
@@ -65,10 +68,5 @@ def outcomes(request: pytest.FixtureRequest) -> Callable[[str], Outcomes]:
 @pytest.mark.skipif(not EVERY, reason="no recordings: set CELADON_SHARED to the shared folder")
 @pytest.mark.parametrize("scenario", [as_parameter(one) for one in EVERY])
 def test_scenario(scenario: Scenario, outcomes: Callable[[str], Outcomes]) -> None:
-    wrong = outcomes(scenario.group.name)[scenario.name]
+    wrong = outcomes(scenario.group.label)[scenario.name]
     assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.skipif(not EVERY, reason="no recordings: set CELADON_SHARED to the shared folder")
-def test_the_list_names_recordings() -> None:
-    assert KNOWN.keys() <= {one.name for one in scenarios()}

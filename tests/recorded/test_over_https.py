@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.recorded.replay_tool import differences, tool
-from tests.recorded.scenarios import Scenario, scenarios, unreached
+from tests.recorded.scenarios import Scenario, scenarios
 from tests.recorded.server_process import ServerProcess, served
+from tests.recorded.unreached_list import unreached
 
 STEP = 25
 ABOUT_HTTP = (

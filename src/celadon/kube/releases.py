@@ -26,6 +26,9 @@ Minor = tuple[int, int]
 DEFAULT: Final = "1.36"
 """The release that is meant where nobody says which."""
 
+DESCRIBED: Final = "1.36"
+"""The release that `data/` describes; of later ones only what the source says is known."""
+
 LATEST_RELEASE: Final[Minor] = (1, 37)
 LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 

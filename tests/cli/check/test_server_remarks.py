@@ -90,3 +90,15 @@ def test_where_the_server_would_say_nothing(
 ) -> None:
     path = write(Path("a.json"), pod(**ALIASES))
     assert SAID not in json.dumps(checked(capsys, path, *words))
+
+
+def test_the_version_of_an_object_that_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A server says it before it looks at the object."""
+    version = "networking.k8s.io/v1beta1"
+    cidr = {"apiVersion": version, "kind": "ServiceCIDR", "metadata": {"name": "o"}}
+    found = checked(capsys, write(Path("a.json"), cidr))
+    (warning,) = found["warnings"]
+    assert (found["code"], warning.partition(",")[0]) == (
+        422,
+        "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+",
+    )

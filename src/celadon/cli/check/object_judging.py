@@ -232,12 +232,9 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         return list(between)
     creates = request.operation is Operation.CREATE
     old = None if creates else request.old_object
-    found = deprecation_of(target.resource.gvk)
-    warning = "" if found is None else found.warning(target.resource.gvk)
-    version = [warning] if warning else []
     sent = asked.document.value
     return [
-        *version,
+        *version_remarks(asked),
         *lost_fields(asked),
         *repeated_owner_warnings(sent),
         *write_warnings(sent, target, STRATEGIES, creates=creates),
@@ -245,6 +242,14 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         *asked.forgiven,
         *valid_warnings(request.object, old, target),
     ]
+
+
+def version_remarks(asked: Asked) -> list[str]:
+    """Return what it says of the version that the object is written in, even if it refuses it."""
+    gvk = asked.target.resource.gvk
+    found = deprecation_of(gvk)
+    warning = "" if found is None else found.warning(gvk)
+    return [warning] if warning else []
 
 
 def lost_fields(asked: Asked) -> list[str]:
@@ -490,7 +495,8 @@ class Judge:
             said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
             said = [*said, *self._remarks_of_plugins(chain)]
         else:
-            said = [*lost_fields(one), *before.warnings]
+            of_version = version_remarks(one) if self.settings.defaulting else ()
+            said = [*of_version, *lost_fields(one), *before.warnings]
         # What is refused reaches no policy of a server. Here they are asked all the same, behind
         # the refusal, and what they say is dropped: the notices on policies that match no object
         # are about the objects that were given, and a mistake in one of them is no reason to say

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DEFAULT, current_release, per_release
+from celadon.kube.releases import DESCRIBED, current_release, per_release
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     ANY_COMPONENTS,
@@ -77,7 +77,7 @@ def pack_of(name: str, release: str) -> Any:
     """The pack of that name as a release (`1.34`) has it. Releases that are newer or older than all
     that the packs know are taken for the nearest."""
     pack, minor = _read(name), _minor(release)
-    if minor >= _minor(DEFAULT):
+    if minor >= _minor(DESCRIBED):
         return pack
     for older, differences in _read("releases").items():
         if minor <= _minor(older):
