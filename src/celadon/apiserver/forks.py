@@ -161,6 +161,8 @@ def _settle(own: int, seconds: float) -> None:
     most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     os.closerange(_FIRST_FILE, own)
     os.closerange(own + 1, most_files)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     os.nice(NICENESS)
     processor = math.ceil(seconds) + 1
     with open("/proc/self/statm", encoding="ascii") as sizes:
