@@ -173,7 +173,7 @@ class _Work:
     def __init__(
         self,
         owner: str,
-        function: Callable[[], Any],
+        function: Callable[..., Any],
         allowed: float,
         future: asyncio.Future[Any],
         size: int,
@@ -275,23 +275,25 @@ class _ForkedWork(_Work):
 class _Account:
     """What a user has in hand."""
 
-    __slots__ = ("at", "seconds")
+    __slots__ = ("_share", "at", "seconds")
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, share: float) -> None:
         self.seconds = USER_SECONDS
         self.at = now
+        self._share = share
 
     def refill(self, now: float) -> float:
         """What is in hand now."""
-        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * USER_SHARE)
+        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * self._share)
         self.at = now
         return self.seconds
 
 
 class Workers:
-    """Of one server. Belongs to the event loop that first asks."""
+    """Of one server. Belongs to the event loop that first asks. `share` are the seconds that a user
+    is given each second."""
 
-    def __init__(self, threads: int = THREADS) -> None:
+    def __init__(self, threads: int = THREADS, share: float = USER_SHARE) -> None:
         self.forks = False
         """Whether there may be forks."""
         self.is_fork = False
@@ -299,6 +301,7 @@ class Workers:
         self.held: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
         self._forked_at = 0.0
         self._threads = threads
+        self._share = share
         self._waiting: dict[str, deque[_Work]] = {}
         """By user, who comes next first."""
         self._working: dict[str, _Work] = {}
@@ -456,7 +459,7 @@ class Workers:
         if account is None:
             if len(self._accounts) >= MOST_ACCOUNTS:
                 self._accounts.clear()
-            account = self._accounts[owner] = _Account(now)
+            account = self._accounts[owner] = _Account(now, self._share)
         account.refill(now)
         account.seconds -= seconds
 
