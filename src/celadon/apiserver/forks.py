@@ -274,16 +274,25 @@ class Fork:
         return said
 
     def _over(self) -> None:
-        self._loop.remove_reader(self._end)
-        os.close(self._end)
         while self._read():
             pass
+        self._bury()
+        self._ended()
+
+    def close(self) -> None:
+        """End it, and wait until it has ended; nobody is told."""
+        if not self._is_over:
+            self.kill()
+            self._bury()
+
+    def _bury(self) -> None:
+        self._loop.remove_reader(self._end)
+        os.close(self._end)
         self._loop.remove_reader(self._connection.fileno())
         self._connection.close()
         _, _, usage = os.wait4(self._pid, 0)
         self.spent = usage.ru_utime + usage.ru_stime
         self._is_over = True
-        self._ended()
 
 
 # --- The store of a fork -----------------------------------------------------

@@ -204,6 +204,10 @@ class _Work:
         """In a thread."""
         workers.beginner.begin(self, workers.loop, workers.over)
 
+    def stop(self) -> None:
+        """End it, since the server ends."""
+        self.end()
+
     def used(self) -> float:
         """Processor time until now."""
         thread = self.thread
@@ -267,6 +271,10 @@ class _ForkedWork(_Work):
     def end(self) -> None:
         if self.fork is not None:
             self.fork.kill()
+
+    def stop(self) -> None:
+        if self.fork is not None:
+            self.fork.close()
 
     def used(self) -> float:
         return self.spent if self.fork is None else self.fork.used()
@@ -468,7 +476,7 @@ class Workers:
         if self._timer is not None:
             self._timer.cancel()
         for work in self._working.values():
-            work.end()
+            work.stop()
         self.beginner.stop()
 
 
