@@ -39,7 +39,7 @@ from celadon.apiserver.handlers.endpoints import (
     find_endpoint,
     require_lasting,
 )
-from celadon.apiserver.handlers.verbs import Verbs, note_deprecation
+from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, Accepted, accepted
 from celadon.apiserver.object_store import Undecodable, collection_prefix
@@ -75,8 +75,7 @@ OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
 
 
-FORKED_VERBS: Final = frozenset({"get", "list", "create", "update", "patch"})
-WRITING_VERBS: Final = frozenset({"create", "update", "patch"})
+FORKED_VERBS: Final = BODY_VERBS | {"get", "list"}
 ELSEWHERE_SECONDS: Final = 10.0
 """So long no request of a kind is given a fork again that could not do it."""
 
@@ -317,7 +316,7 @@ class RequestLayers:
             return False
         kind = info.verb, info.group, info.resource
         is_dear = (user.name, *kind) in self._dear
-        if not is_dear and not (info.verb in WRITING_VERBS and is_worth_a_fork(request)):
+        if not is_dear and not (info.verb in BODY_VERBS and is_worth_a_fork(request)):
             return False
         until = self._not_forked.get(kind)
         return until is None or asyncio.get_running_loop().time() > until
@@ -412,7 +411,7 @@ class RequestLayers:
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
             raise Elsewhere
         store = self._core.objects.store
-        if isinstance(store, ForkedStore) and endpoint.verb in WRITING_VERBS:
+        if isinstance(store, ForkedStore) and endpoint.verb in BODY_VERBS:
             store.own = (collection_prefix(endpoint.resource),)
 
     # --- what all need ---
