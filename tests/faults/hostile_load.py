@@ -45,7 +45,7 @@ GOOD_PAUSE: Final = 0.05
 HOSTILE_PATIENCE: Final = 15.0
 """Seconds after which a hostile client gives up waiting, and comes again."""
 
-MOST_BYTES: Final = 900 << 20
+MOST_BYTES: Final = 1 << 30
 """More memory than a server and its forks may take together."""
 
 MAPS: Final = "/api/v1/namespaces/default/configmaps"

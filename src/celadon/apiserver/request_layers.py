@@ -147,7 +147,7 @@ class RequestLayers:
             await self._core.objects.synced()
         user = await self._user(request, info, notes)
         flows = self._core.flows
-        turn, kind = None, ""
+        turn, began, kind = None, None, ""
         flow = None if flows is None else flows.classify(user, info)
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
@@ -157,12 +157,13 @@ class RequestLayers:
             if flows is not None and turn is not None and not turn.is_executing:
                 usual = self._core.settings.limits.seconds
                 await flows.seated(turn, waiting_seconds(seconds, usual))
+            began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
             return await self._authorized(request, info, user, notes)
         finally:
             self._core.in_flight.leave(kind)
-            if turn is not None:
-                turn.flow.level.leave(turn)
+            if flows is not None and turn is not None:
+                flows.leave(turn, began, info)
 
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes

@@ -448,6 +448,20 @@ FLOW_REJECTED: Final = Description(
     (*_FLOW, "reason"),
     "BETA",
 )
+FLOW_BOUNDS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+FLOW_EXECUTION_SECONDS: Final = Description(
+    "apiserver_flowcontrol_request_execution_seconds",
+    "Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution "
+    "in the API Priority and Fairness subsystem",
+    (*_FLOW, "type"),
+    "ALPHA",
+)
+FLOW_WAIT_SECONDS: Final = Description(
+    "apiserver_flowcontrol_request_wait_duration_seconds",
+    "Length of time a request spent waiting in its queue",
+    (*_FLOW, "execute"),
+    "BETA",
+)
 FLOW_SEATS: Final = Description(
     "apiserver_flowcontrol_nominal_limit_seats",
     "Nominal number of execution seats configured for each priority level",
