@@ -80,7 +80,10 @@ def test_nothing_that_the_parent_has_open_stays_open(tmp_path: Path) -> None:
         assert not forked(is_open).head["open"]
 
 
-@pytest.mark.parametrize("error", [Elsewhere(), ValueError("a mistake")])
+@pytest.mark.parametrize(
+    "error",
+    [Elsewhere(), ValueError("a mistake"), BaseExceptionGroup("of tasks", [Elsewhere("a")])],
+)
 def test_what_it_cannot_do_is_for_the_parent(error: BaseException) -> None:
     def fails(_: Parent) -> Said:
         raise error

@@ -129,10 +129,20 @@ def can_fork() -> bool:
     return sys.platform == "linux" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
 
 
+_here: Final = {"is_fork": False}
+
+
+def require_server(reason: str) -> None:
+    """Raises Elsewhere in a fork: here is something that only the server itself can do."""
+    if _here["is_fork"]:
+        raise Elsewhere(reason)
+
+
 def _live(connection: socket.socket, life: Life, seconds: float) -> NoReturn:
     """The whole of a fork. It shows no failure of its own: its parent does all again, and fails."""
     code = 1
     try:
+        _here["is_fork"] = True
         _settle(connection.fileno(), seconds)
         parent = Parent(connection)
         try:
@@ -141,7 +151,7 @@ def _live(connection: socket.socket, life: Life, seconds: float) -> NoReturn:
             raise
         except Elsewhere as elsewhere:
             said = Said({"elsewhere": elsewhere.reason})
-        except Exception:  # noqa: BLE001 - whatever it is, it will be seen there
+        except BaseException:  # noqa: BLE001 - whatever it is, it will be seen there
             said = Said({"elsewhere": ""})
         parent.tell(said)
         code = 0
