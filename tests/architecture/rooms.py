@@ -278,6 +278,7 @@ ALLOWED = {
         "celadon.apiserver.clientconfig.client_credentials",
         "asyncio.create_subprocess_exec",
     ): "the command of a kubeconfig that the user has named, as kubectl runs it",
+    ("celadon.apiserver.forks", "ctypes.CDLL"): "asks the kernel to end a fork with its parent",
     ("celadon.apiserver.workers", "ctypes.c_ulong"): "ends the work of a thread of ours",
     ("celadon.apiserver.workers", "ctypes.py_object"): "ends the work of a thread of ours",
     (

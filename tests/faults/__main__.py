@@ -32,7 +32,7 @@ from tests.faults.crash_rounds import CrashRounds
 from tests.faults.failing_calls import run_preloaded
 from tests.faults.flipped_bytes import FlippedBytes
 from tests.faults.floods import Floods
-from tests.faults.hostile_load import HOSTILE_CLIENTS, HostileLoad
+from tests.faults.hostile_load import LOADS, figures
 from tests.faults.power_loss import PowerLosses
 from tests.faults.server_under_test import Process
 from tests.fuzz.byte_readers import READERS
@@ -139,18 +139,15 @@ def floods(folder: Path, rounds: int, seed: int) -> None:
 
 
 def load(folder: Path, rounds: int, _: int) -> None:
-    """Clients with manners beside hostile ones."""
-    seconds = min(20.0, 0.2 * rounds)
-    running = HostileLoad(folder)
-    try:
-        quiet = running.latencies(seconds)
-        attacked = running.latencies(seconds, HOSTILE_CLIENTS)
-        running.check(attacked)
-    finally:
-        running.close()
-    say(f"quiet: {quiet.text()}")
-    say(f"beside {HOSTILE_CLIENTS} hostile clients: {attacked.text()}")
-    say(f"p99 is {attacked.p99 / quiet.p99:.1f} times as long, {running.most_memory >> 20} MiB")
+    """Clients with manners beside hostile ones, on a server and on a webhook."""
+    for name, load_of in LOADS.items():
+        own = folder / name
+        own.mkdir()
+        running = load_of(own)
+        try:
+            say(f"{name}, {figures(running, min(20.0, 0.2 * rounds), 3 if rounds >= LONG else 1)}")
+        finally:
+            running.close()
 
 
 PARTS: Final[dict[str, Callable[[Path, int, int], None]]] = {

@@ -1,9 +1,14 @@
 """Well-behaved clients beside hostile ones: what the first have to wait.
 
 `python -m tests.faults.hostile_load` prints the figures of docs/performance.md: the latencies of 16
-clients on a quiet server, then beside 200 that send, again and again, the worst that is known. The
-hostile ones run in a process of their own, behind all others on this machine. Nothing here fails
-because of time: what is asserted is that the clients are answered, rightly, and the memory.
+clients on a quiet server, then beside 200 that send, again and again, the worst that is known; the
+same for the webhook with `webhook` as the first argument. Quiet and attacked phases take turns, and
+the medians of their figures count. The hostile ones run in a process of their own, behind all
+others on this machine. Nothing here fails because of time: what is asserted is that the clients are
+answered, rightly, and the memory.
+
+Other programs on the machine spoil such figures. `--real-time` lets the clients and the server go
+before them (but not the works of the server in forks); it needs the right to do so.
 """
 
 from __future__ import annotations
@@ -11,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -22,21 +29,24 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tests.faults.server_under_test import Process
+from tests.webhook.documents import review_document
+from tests.webhook.webhook_process import WebhookProcess
 
 GOOD_CLIENTS: Final = 16
 HOSTILE_CLIENTS: Final = 200
-SECONDS: Final = 20.0
+SECONDS: Final = 8.0
+ROUNDS: Final = 3
 GOOD_PAUSE: Final = 0.05
 """Seconds between two requests of one good client."""
 
 HOSTILE_PATIENCE: Final = 15.0
 """Seconds after which a hostile client gives up waiting, and comes again."""
 
-MOST_BYTES: Final = 900 << 20
-"""More memory than a server may take beside what it holds of requests."""
+MOST_BYTES: Final = 1 << 30
+"""More memory than a server and its forks may take together."""
 
 MAPS: Final = "/api/v1/namespaces/default/configmaps"
 TOKENS: Final = 'good,alice,1,"system:masters"\nbad,mallory,2\n'
@@ -136,6 +146,66 @@ def server_attacks() -> dict[str, bytes]:
     }
 
 
+PATTERNS: Final = "object.data.all(k, object.data[k].matches('^(a|aa|b)*(x+x+)+y?[^z]*$'))"
+RULE: Final = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE"],
+    "resources": ["configmaps"],
+}
+
+
+def webhook_policies() -> str:
+    """One that is dear, and twenty ordinary ones, which all allow."""
+    expressions = {"dear": PATTERNS} | {
+        f"cheap-{number}": f"size(object.metadata.name) < {number}" for number in range(100, 120)
+    }
+    documents = list[object]()
+    for name, expression in expressions.items():
+        about = {"apiVersion": POLICY["apiVersion"], "metadata": {"name": name}}
+        spec = {
+            "matchConstraints": {"resourceRules": [RULE]},
+            "validations": [{"expression": expression}],
+        }
+        documents.append({**about, "kind": POLICY["kind"], "spec": spec})
+        bound = {"policyName": name, "validationActions": ["Audit"]}
+        documents.append({**about, "kind": POLICY_BINDING["kind"], "spec": bound})
+    return "\n---\n".join(map(json.dumps, documents))
+
+
+def _posted_review(obj: object, path: str = "/validate") -> bytes:
+    document = review_document(namespace="default", name="c", object=obj)
+    return request("POST", path, json.dumps(document).encode(), token="")
+
+
+def webhook_attacks() -> dict[str, bytes]:
+    """Requests to a webhook by what they attack."""
+    fields = {f"f{number}": number for number in range(150_000)}
+    nested: object = []
+    for _ in range(900):
+        nested = [nested]
+    lists = json.dumps(review_document(namespace="default")).encode()
+    lists = lists.replace(b'"c"', b"[" + b"[]," * 900_000 + b"0]", 1)
+    medium = {"metadata": {"name": "c"}, "data": {f"k{n}": "xa" * 1500 for n in range(20)}}
+    large = {"metadata": {"name": "c"}, "data": {f"k{n}": "xa" * 1500 for n in range(900)}}
+    return {
+        "a policy's patterns": _posted_review(large),
+        "a policy's patterns, 60 KB": _posted_review(medium),
+        "many fields": _posted_review({"metadata": {"name": "c"}, "data": fields}),
+        "many fields, to change": _posted_review({"metadata": {}, "data": fields}, "/mutate"),
+        "many lists": request("POST", "/validate", lists, token=""),
+        "JSON that nests": request("POST", "/validate", b"[" * MEGABYTES, token=""),
+        "JSON that nests a little": _posted_review({"metadata": {"name": "c"}, "data": nested}),
+        "a body that is no JSON": request("POST", "/validate", b"\xff" * MEGABYTES, token=""),
+        "digits": request("POST", "/validate", b"1" * MEGABYTES, token=""),
+        "a body that is too large": request("POST", "/validate", b" " * (8 << 20), token=""),
+        "parameters": request(
+            "POST", "/validate?" + "&".join(f"a{n}=1" for n in range(50_000)), b"{}", token=""
+        ),
+        "a timeout": request("POST", f"/validate?timeout={'1s' * 400_000}", b"{}", token=""),
+    }
+
+
 async def _attack(address: str, attacks: Sequence[bytes], seed: int, until: float) -> None:
     """One hostile client: it comes again and again, and does not always wait for an answer."""
     dice = random.Random(seed)
@@ -227,15 +297,99 @@ def ordinary_request(client: int, number: int) -> bytes:
             return request("PUT", path, json.dumps(body).encode(), token="good")
 
 
-class HostileLoad:
-    """A server, and who asks it."""
+class UnderLoad(Protocol):
+    """A process that is asked; `memory` is its own, without that of its forks."""
 
-    def __init__(self, folder: Path) -> None:
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def pid(self) -> int: ...
+
+
+def memory_of(pid: int) -> int:
+    """Bytes of a process and its forks: what they share counts once."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    total = 0
+    for number in (str(pid), *children):
+        with contextlib.suppress(OSError):  # it has just ended
+            text = Path(f"/proc/{number}/smaps_rollup").read_text()
+            total += sum(map(int, re.findall(r"^Pss:\s+(\d+) kB", text, re.M))) << 10
+    return total
+
+
+class Load:
+    """A process, who asks it, and the worst of its memory."""
+
+    def __init__(
+        self,
+        process: UnderLoad,
+        requests: Callable[[int, int], bytes],
+        attacks: str,
+        *,
+        real_time: bool = False,
+    ) -> None:
+        self._process = process
+        self._requests = requests
+        self._attacks = attacks
+        self._real_time = real_time
+        self.most_memory = 0
+        if real_time:
+            _go_first(process.pid, *map(int, os.listdir(f"/proc/{process.pid}/task")))
+
+    def latencies(self, seconds: float, hostile: int = 0, only: str = "") -> Latencies:
+        """Of the good clients, beside so many hostile ones; `only` names one attack."""
+        attackers = None
+        if hostile:
+            attackers = subprocess.Popen(
+                [
+                    *("nice", "-n", "10", sys.executable, "-m", "tests.faults.hostile_load"),
+                    *(self._attacks, self._process.address, str(hostile), str(seconds + 3), only),
+                ]
+            )
+            time.sleep(2)
+        try:
+            return asyncio.run(self._latencies(seconds))
+        finally:
+            if attackers is not None:
+                attackers.wait()
+
+    async def _latencies(self, seconds: float) -> Latencies:
+        watching = asyncio.create_task(self._watch_memory())
+        if self._real_time:
+            _go_first(0)
+        try:
+            address = self._process.address
+            return await good_clients(address, self._requests, GOOD_CLIENTS, seconds)
+        finally:
+            if self._real_time:
+                os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            watching.cancel()
+
+    async def _watch_memory(self) -> None:
+        while True:
+            self.most_memory = max(self.most_memory, memory_of(self._process.pid))
+            await asyncio.sleep(0.5)
+
+    def check(self, found: Latencies) -> None:
+        """All were answered, rightly, and the server is not too large."""
+        assert set(found.codes) == {200}, found.codes
+        assert self.most_memory < MOST_BYTES, f"{self.most_memory >> 20} MiB"
+
+
+def _go_first(*threads: int) -> None:
+    for one in threads:
+        os.sched_setscheduler(one, os.SCHED_RR, os.sched_param(5))
+
+
+class HostileLoad(Load):
+    """On an API server."""
+
+    def __init__(self, folder: Path, *, real_time: bool = False) -> None:
         tokens = folder / "tokens.csv"
         tokens.write_text(TOKENS)
         tokens.chmod(0o600)
         self.server = Process(folder / "data.db", "--token-auth-file", str(tokens))
-        self.most_memory = 0
         for path, body in (
             ("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", BINDING),
             ("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", POLICY),
@@ -246,6 +400,7 @@ class HostileLoad:
             *((MAPS, {"metadata": {"name": f"good-{n}"}}) for n in range(GOOD_CLIENTS)),
         ):
             self._create(path, body)
+        super().__init__(self.server, ordinary_request, "serve", real_time=real_time)
 
     def _create(self, path: str, body: object) -> None:
         connection = self.server.connection()
@@ -255,62 +410,79 @@ class HostileLoad:
         assert answer.status in (201, 409), answer.read()
         connection.close()
 
-    def latencies(self, seconds: float, hostile: int = 0, only: str = "") -> Latencies:
-        """Of the good clients, beside so many hostile ones; `only` names one attack."""
-        attackers = None
-        if hostile:
-            attackers = subprocess.Popen(
-                [
-                    *("nice", "-n", "10", sys.executable, "-m", "tests.faults.hostile_load"),
-                    *(self.server.address, str(hostile), str(seconds + 3), only),
-                ]
-            )
-            time.sleep(2)
-        try:
-            return asyncio.run(
-                good_clients(self.server.address, ordinary_request, GOOD_CLIENTS, seconds)
-            )
-        finally:
-            self.most_memory = max(self.most_memory, self.server.memory)
-            if attackers is not None:
-                attackers.wait()
-
-    def check(self, found: Latencies) -> None:
-        """All were answered, rightly, and the server is not too large."""
-        assert set(found.codes) == {200}, found.codes
-        assert self.most_memory < MOST_BYTES, f"{self.most_memory >> 20} MiB"
-
     def close(self) -> None:
         self.server.end(signal.SIGTERM)
 
 
-def main() -> None:
-    """Prints what the good clients wait, quiet and beside each attack, and all of them."""
+class HostileReviews(Load):
+    """On a webhook."""
+
+    def __init__(self, folder: Path, *, real_time: bool = False) -> None:
+        policies = folder / "policies.yaml"
+        policies.write_text(webhook_policies())
+        self.webhook = WebhookProcess(
+            folder, "--plain-http", "--shutdown-delay-duration", "0s", "-f", str(policies)
+        )
+        review = _posted_review({"metadata": {"name": "c", "labels": {"a": "b"}}, "data": {}})
+        super().__init__(self.webhook, lambda *_: review, "webhook", real_time=real_time)
+
+    def close(self) -> None:
+        self.webhook.close()
+
+
+ATTACKS: Final[dict[str, Callable[[], dict[str, bytes]]]] = {
+    "serve": server_attacks,
+    "webhook": webhook_attacks,
+}
+LOADS: Final[dict[str, type[HostileLoad | HostileReviews]]] = {
+    "serve": HostileLoad,
+    "webhook": HostileReviews,
+}
+
+
+def figures(load: Load, seconds: float, rounds: int, only: str = "") -> str:
+    """Of phases in turn, quiet and attacked: the medians of what the good clients wait."""
+    quiet, attacked = list[Latencies](), list[Latencies]()
+    for _ in range(rounds):
+        quiet.append(load.latencies(seconds))
+        attacked.append(load.latencies(seconds, HOSTILE_CLIENTS, only))
+        load.check(attacked[-1])
+    ratios = [one.p99 / other.p99 for one, other in zip(attacked, quiet, strict=True)]
+    return (
+        f"{only or 'all attacks'}: quiet {_middle(quiet)}; attacked {_middle(attacked)}; "
+        f"p99 {statistics.median(ratios):.1f} times as long ({min(ratios):.1f} to "
+        f"{max(ratios):.1f}), {load.most_memory >> 20} MiB"
+    )
+
+
+def _middle(phases: Sequence[Latencies]) -> str:
+    median = statistics.median(one.median for one in phases)
+    p99 = statistics.median(one.p99 for one in phases)
+    return f"median {median:.1f} ms, p99 {p99:.1f} ms"
+
+
+def main(arguments: list[str]) -> None:
+    """Prints what the good clients wait, quiet and beside each attack named, or all of them."""
+    real_time = "--real-time" in arguments
+    arguments = [one for one in arguments if one != "--real-time"]
+    which = arguments.pop(0) if arguments and arguments[0] in LOADS else "serve"
     with tempfile.TemporaryDirectory(prefix="celadon-load-") as folder:
-        load = HostileLoad(Path(folder))
+        load = LOADS[which](Path(folder), real_time=real_time)
         try:
-            quiet = load.latencies(SECONDS)
-            sys.stdout.write(f"quiet: {quiet.text()}\n")
-            for only in sys.argv[1:] or [""]:
-                attacked = load.latencies(SECONDS, HOSTILE_CLIENTS, only)
-                ratio = attacked.p99 / quiet.p99
-                sys.stdout.write(
-                    f"{only or 'attacked'}: {attacked.text()}, p99 {ratio:.1f} times as long, "
-                    f"{dict(attacked.codes)}, {load.most_memory >> 20} MiB\n"
-                )
+            for only in arguments or [""]:
+                sys.stdout.write(f"{which}, {figures(load, SECONDS, ROUNDS, only)}\n")
                 sys.stdout.flush()
-                load.check(attacked)
         finally:
             load.close()
 
 
-def _attackers(address: str, clients: str, seconds: str, only: str) -> None:
-    attacks = [one for name, one in server_attacks().items() if only in name]
+def _attackers(which: str, address: str, clients: str, seconds: str, only: str) -> None:
+    attacks = [one for name, one in ATTACKS[which]().items() if only in name]
     asyncio.run(attack(address, attacks, int(clients), float(seconds)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 5:
+    if len(sys.argv) == 6:
         _attackers(*sys.argv[1:])
     else:
-        main()
+        main(sys.argv[1:])

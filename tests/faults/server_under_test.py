@@ -34,6 +34,10 @@ class Process:
         self.token = (folder / "admin.token").read_text()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def memory(self) -> int:
         """Resident, in bytes."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()

@@ -28,8 +28,10 @@ class WebhookProcess:
         authority = folder / "ca.pem"
         command = [
             *(sys.executable, "-m", "celadon", "webhook", "--listen", "127.0.0.1:0"),
-            *("--ca-out", str(authority), *arguments),
+            *arguments,
         ]
+        if "--plain-http" not in arguments:
+            command += ["--ca-out", str(authority)]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
         self.port = self._announced()
@@ -45,6 +47,14 @@ class WebhookProcess:
                 return int(found[1])
             time.sleep(0.01)
         raise AssertionError(self.log.read_text())
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
 
     @property
     def memory(self) -> int:

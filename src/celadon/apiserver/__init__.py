@@ -10,6 +10,7 @@ from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said
 from celadon.apiserver.http_messages import (
     JSON,
     Handler,
@@ -18,18 +19,26 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
     plain_text,
 )
+from celadon.apiserver.workers import FORKED_BYTES, TooMuchWork, Workers
 
 __all__ = [
     "ADMINISTRATOR",
+    "FORKED_BYTES",
     "JSON",
     "AccessSettings",
     "ApiServer",
+    "Elsewhere",
+    "ForkFailed",
     "Handler",
     "HttpAnswer",
     "HttpRequest",
+    "Parent",
     "PromptHandler",
+    "Said",
     "Settings",
     "SignerOnDemand",
     "TokenFile",
+    "TooMuchWork",
+    "Workers",
     "plain_text",
 ]

@@ -30,6 +30,7 @@ from celadon.admission.webhooks import (
     other_kind,
     unknown_conversion,
 )
+from celadon.apiserver.forks import require_server
 from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
@@ -454,6 +455,7 @@ class Conversions:
 def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Raises ConversionFailed on the event loop, which must not wait: who asks there has to be
     mended."""
+    require_server("webhooks")
     if not is_worker():
         raise ConversionFailed("a conversion webhook was needed where nobody may wait for one")
     return waited_for(asked)

@@ -100,7 +100,8 @@ class HttpRequest:
         return self.query.get(name, ("",))[0]
 
     @remembered
-    def _head_size(self) -> int:
+    def head_size(self) -> int:
+        """Characters of the target and the headers."""
         size = len(self.target)
         for name, value in self.headers:
             size += len(name) + len(value)
@@ -109,12 +110,12 @@ class HttpRequest:
     @property
     def has_long_head(self) -> bool:
         """Whether reading the target or some header may take long."""
-        return self._head_size > LONG_HEAD
+        return self.head_size > LONG_HEAD
 
     @property
     def size(self) -> int:
         """Characters of the target and the headers, and bytes of the body."""
-        return self._head_size + len(self.body)
+        return self.head_size + len(self.body)
 
     @remembered
     def _by_name(self) -> Mapping[str, list[str]]:

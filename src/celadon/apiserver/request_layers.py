@@ -6,7 +6,9 @@ layer is one method, which calls the next.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import asdict
 from typing import Any, Final
 
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
@@ -21,14 +23,28 @@ from celadon.apiserver.authz.impersonation import (
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
+from celadon.apiserver.forks import (
+    Elsewhere,
+    ForkedStore,
+    ForkFailed,
+    Parent,
+    Said,
+    stored_for_fork,
+)
 from celadon.apiserver.handlers.admission.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
-from celadon.apiserver.handlers.endpoints import NoSuchPath, find_endpoint, require_lasting
-from celadon.apiserver.handlers.verbs import Verbs, note_deprecation
+from celadon.apiserver.handlers.endpoints import (
+    Endpoint,
+    NoSuchPath,
+    find_endpoint,
+    require_lasting,
+)
+from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, Accepted, accepted
-from celadon.apiserver.object_store import Undecodable
+from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.apiserver.operation import log_lines
+from celadon.apiserver.operation.metric_table import add_counts, counted_since, counts_of
 from celadon.apiserver.operation.request_limits import (
     READING_VERBS,
     TIMED_OUT,
@@ -40,12 +56,16 @@ from celadon.apiserver.operation.request_limits import (
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, check_timeout, request_info
 from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import (
+    FORKED_HEAD,
+    FORKED_SECONDS,
     LARGE_ANSWER,
+    REQUEST_SECONDS,
     Pace,
     RequestWork,
     TooMuchWork,
     is_large,
     is_large_refusal,
+    is_worth_a_fork,
 )
 from celadon.kube import StatusError, User, status
 from celadon.kube.go import TOO_DEEP
@@ -53,6 +73,13 @@ from celadon.storage import FileError, ServiceError, StoreClosed
 
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
+
+
+FORKED_VERBS: Final = BODY_VERBS | {"get", "list"}
+ELSEWHERE_SECONDS: Final = 10.0
+"""So long no request of a kind is given a fork again that could not do it."""
+
+_MOST_KINDS: Final = 1_000
 
 
 class RequestLayers:
@@ -73,9 +100,18 @@ class RequestLayers:
         self._publications = publications
         self._verbs = verbs
         self._pace = Pace()
+        self._dear: dict[Hashable, float] = {}
+        """Seconds that requests of a user, a verb and a resource took last, if they were many."""
+        self._not_forked: dict[Hashable, float] = {}
+        """Until when requests for a verb and a resource have no fork."""
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
+        workers = self._core.workers
+        if workers.forks and not workers.is_fork and request.head_size > FORKED_HEAD:
+            forked = await self._forked_whole(request, notes)
+            if forked is not None:
+                return forked
         try:
             info, seconds = await self._stranger(request).step(
                 self._read_head, request, aside=request.has_long_head
@@ -111,21 +147,23 @@ class RequestLayers:
             await self._core.objects.synced()
         user = await self._user(request, info, notes)
         flows = self._core.flows
-        turn, kind = None, ""
+        turn, began, kind = None, None, ""
         flow = None if flows is None else flows.classify(user, info)
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
-            turn = flows.arrive(flow)
+            if not self._core.workers.is_fork:  # which has its turn among the workers
+                turn = flows.arrive(flow)
         try:
             if flows is not None and turn is not None and not turn.is_executing:
                 usual = self._core.settings.limits.seconds
                 await flows.seated(turn, waiting_seconds(seconds, usual))
+            began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
             return await self._authorized(request, info, user, notes)
         finally:
             self._core.in_flight.leave(kind)
-            if turn is not None:
-                turn.flow.level.leave(turn)
+            if flows is not None and turn is not None:
+                flows.leave(turn, began, info)
 
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
@@ -136,7 +174,8 @@ class RequestLayers:
         else:
             asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
-        await self._controllers.caught_up()
+        if not self._core.workers.is_fork:
+            await self._controllers.caught_up()
         return await self._routed(request, info, user, notes)
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
@@ -247,6 +286,12 @@ class RequestLayers:
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
         custom = served.custom.get(endpoint.resource.gvk)
         work = self._work(request, user)
+        if work.workers.is_fork:
+            self._begin_forked(endpoint)
+        elif self._is_for_a_fork(request, info, user):
+            forked = await self._forked_rest(request, info, user, notes)
+            if forked is not None:
+                return forked
         if request.has_long_head:
             seconds = await work.step(wanted_seconds, request)
         else:
@@ -256,10 +301,121 @@ class RequestLayers:
         definition = served.definition_of(endpoint.resource)
         note_deprecation(call, definition)
         require_lasting(endpoint, definition)
-        answer = await self._verbs.answer(call, served)
-        if len(answer.body) > LARGE_ANSWER:
-            return await work.step(compressed, answer, request, aside=True)
-        return compressed(answer, request)
+        try:
+            answer = await self._verbs.answer(call, served)
+            if len(answer.body) > LARGE_ANSWER:
+                return await work.step(compressed, answer, request, aside=True)
+            return compressed(answer, request)
+        finally:
+            self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)
+
+    # --- forks ---
+
+    def _is_for_a_fork(self, request: HttpRequest, info: RequestInfo, user: User) -> bool:
+        """Whether what is left of the request is worth a process, and one could do it."""
+        if not self._core.workers.forks or info.verb not in FORKED_VERBS:
+            return False
+        kind = info.verb, info.group, info.resource
+        is_dear = (user.name, *kind) in self._dear
+        if not is_dear and not (info.verb in BODY_VERBS and is_worth_a_fork(request)):
+            return False
+        until = self._not_forked.get(kind)
+        return until is None or asyncio.get_running_loop().time() > until
+
+    def _note_seconds(self, kind: Hashable, seconds: float) -> None:
+        """What a request has taken of workers or of its fork."""
+        if seconds > FORKED_SECONDS:
+            if len(self._dear) >= _MOST_KINDS:
+                self._dear.clear()
+            self._dear[kind] = seconds
+        elif seconds < FORKED_SECONDS / 2:
+            self._dear.pop(kind, None)
+
+    async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
+        """A request of which the head alone takes long; None if it has to be done here."""
+        try:
+            await self._controllers.caught_up()
+            await self._core.objects.synced()
+            owner = f"from {request.remote_address}"
+            answer = self._forked(request, notes, owner, lambda: self.answered(request, notes))
+            seconds = self._core.settings.limits.seconds or None
+            return (await within(seconds, answer, request.departure))[0]
+        except TimeoutError:
+            return TIMED_OUT
+        except TooMuchWork:
+            return TOO_MANY
+        except StatusError as error:  # it was ended
+            return status_answer(error, Accepted())
+        except (FileError, ServiceError, StoreClosed):
+            return None
+
+    async def _forked_rest(
+        self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
+    ) -> HttpAnswer | None:
+        """What is left when it is known who asks for what, and that they may. None if it has to be
+        done here. Raises StatusError, TooMuchWork, and as the store."""
+        answer, spent = await self._forked(
+            request,
+            notes,
+            user.name,
+            lambda: self._or_error(self._routed(request, info, user, notes), request, notes),
+        )
+        if answer is not None:
+            self._note_seconds((user.name, info.verb, info.group, info.resource), spent)
+        return answer
+
+    async def _forked(
+        self,
+        request: HttpRequest,
+        notes: Notes,
+        owner: str,
+        answering: Callable[[], Coroutine[Any, None, HttpAnswer]],
+    ) -> tuple[HttpAnswer | None, float]:
+        core = self._core
+
+        def life(parent: Parent) -> Said:
+            core.objects.store = ForkedStore(core.objects.store, parent)
+            families = core.metrics.families()
+            before = counts_of(families)
+            answer = asyncio.SelectorEventLoop().run_until_complete(answering())
+            if answer.stream is not None:
+                raise Elsewhere
+            counts = counted_since(families, before)
+            return Said({**_told(answer, notes), "counts": counts}, answer.body)
+
+        async def stored(said: Said) -> Said:
+            return await stored_for_fork(core.objects.store, said)
+
+        try:
+            said, spent = await core.workers.run_forked(
+                owner, life, stored, REQUEST_SECONDS, request.size
+            )
+        except ForkFailed as error:
+            log_lines.warn("no process for a request", {"err": str(error)})
+            return None, 0.0
+        if "elsewhere" in said.head:
+            if said.head["elsewhere"] and notes.info is not None:
+                kind = notes.info.verb, notes.info.group, notes.info.resource
+                if len(self._not_forked) >= _MOST_KINDS:
+                    self._not_forked.clear()
+                self._not_forked[kind] = asyncio.get_running_loop().time() + ELSEWHERE_SECONDS
+            return None, spent
+        add_counts(core.metrics.families(), said.head["counts"])
+        answer = _heard(said, notes)
+        if said.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
+            served = core.served.current()
+            notes.endpoint = find_endpoint(notes.info, served.catalog, served.groups)
+        return answer, spent
+
+    def _begin_forked(self, endpoint: Endpoint) -> None:
+        """In a fork: what it may write. Raises Elsewhere for what is no business of forks."""
+        if endpoint.verb not in FORKED_VERBS or endpoint.connects:
+            raise Elsewhere
+        store = self._core.objects.store
+        if isinstance(store, ForkedStore) and endpoint.verb in BODY_VERBS:
+            store.own = (collection_prefix(endpoint.resource),)
+
+    # --- what all need ---
 
     def _work(self, request: HttpRequest, user: User) -> RequestWork:
         return RequestWork(self._core.workers, user.name, is_large(request), size=request.size)
@@ -292,3 +448,47 @@ def _form_of_errors(request: HttpRequest) -> Accepted:
     except StatusError:
         return Accepted()
     return Accepted(wanted.media_type, pretty=wanted.pretty)
+
+
+# --- Answers of forks --------------------------------------------------------
+#
+# An answer and the notes beside it, as a fork tells them.
+
+
+def _told(answer: HttpAnswer, notes: Notes) -> dict[str, Any]:
+    return {
+        "code": answer.code,
+        "content_type": answer.content_type,
+        "headers": answer.headers,
+        "warnings": notes.warnings,
+        "audit": notes.audit,
+        "request_audit": notes.request_audit,
+        "user": None if notes.user is None else _told_user(notes.user),
+        "as": None if notes.impersonated_user is None else _told_user(notes.impersonated_user),
+        "constraint": notes.constraint,
+        "info": None if notes.info is None else asdict(notes.info),
+        "has_endpoint": notes.endpoint is not None,
+        "flow_headers": notes.flow_headers,
+    }
+
+
+def _heard(said: Said, notes: Notes) -> HttpAnswer:
+    """The answer; the notes are taken over."""
+    head = said.head
+    notes.warnings, notes.audit = head["warnings"], head["audit"]
+    notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]
+    notes.user, notes.impersonated_user = _heard_user(head["user"]), _heard_user(head["as"])
+    if notes.info is None and head["info"] is not None:
+        notes.info = RequestInfo(**{**head["info"], "rest": tuple(head["info"]["rest"])})
+    notes.flow_headers = tuple((name, value) for name, value in head["flow_headers"])
+    headers = tuple((name, value) for name, value in head["headers"])
+    return HttpAnswer(head["code"], head["content_type"], said.body, headers)
+
+
+def _told_user(user: User) -> dict[str, Any]:
+    extra = {key: list(values) for key, values in user.extra.items()}
+    return {"name": user.name, "groups": user.groups, "uid": user.uid, "extra": extra}
+
+
+def _heard_user(told: dict[str, Any] | None) -> User | None:
+    return None if told is None else User(**{**told, "groups": tuple(told["groups"])})

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from celadon.admission import World
 from celadon.admission.webhooks import NoReply, Reply, UnreadableBody, WebhookCall
+from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HeldBytes, NetworkFailure
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
@@ -101,6 +102,7 @@ class CallerOnDemand:
         body: bytes | None = None,
     ) -> Reply | NoReply:
         """As `WebhookClient.call`. `mutating` is None for conversion."""
+        require_server("webhooks")
         client = self._clients.get(mutating)
         if client is None:
             kubeconfig = "" if mutating is None else self._kubeconfigs[mutating]

@@ -1,10 +1,11 @@
-"""What takes long leaves the event loop: threads that take turns, what they may ask of the loop,
-and how their work ends.
+"""What takes long leaves the event loop: threads and forks that take turns, what threads may ask of
+the loop, and how their work ends.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import ctypes
 import functools
@@ -12,13 +13,15 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
+from celadon.apiserver.forks import Elsewhere, Fork, ForkFailed, Life, Parent, Said, can_fork
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError, status
 from celadon.records import dataclass
@@ -113,7 +116,8 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
 # is a place for users who have used little lately (`LIGHT_SECONDS`), at once, and for one more of
 # the others each `ALONE_SECONDS`.
 #
-# Each work has a thread of its own, which is cheap beside what it does. Its processor time is
+# A work has a thread of its own, which is cheap beside what it does, or, if it is so heavy that the
+# loop should not have to share its lock with it, a process (`run_forked`). Its processor time is
 # looked at while it runs. When the budget of the request or of the user is used up, or nobody
 # waits for it any more, an exception is raised in the thread, and it ends there. What a work
 # may touch is therefore its own; what belongs to the loop it asks for (through the doors of
@@ -160,6 +164,10 @@ MOST_OUTSIDE: Final = 64
 MOST_ACCOUNTS: Final = 10_000
 """Users whose processor time is remembered."""
 
+FORK_PAUSE: Final = 0.05
+"""From one fork to the next: to begin one takes a millisecond of the loop for each 25 MB that the
+server holds."""
+
 _LOOK_SECONDS: Final = 0.05
 
 
@@ -200,7 +208,7 @@ class _Work:
         self,
         workers: Workers,
         owner: str,
-        function: Callable[[], Any],
+        function: Callable[..., Any],
         allowed: float,
         future: asyncio.Future[Any],
         size: int,
@@ -230,6 +238,15 @@ class _Work:
             ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
         )
 
+    def begin(self) -> None:
+        """In a thread."""
+        workers = self.workers
+        workers.beginner.begin(self, workers.loop, workers.over)
+
+    def stop(self) -> None:
+        """End it, since the server ends."""
+        self.end()
+
     def used(self) -> float:
         """Processor time until now."""
         thread = self.thread
@@ -241,27 +258,99 @@ class _Work:
             return self.spent
 
 
+class _ForkedWork(_Work):
+    """A life to be lived in a process of its own. `hear` answers what it asks."""
+
+    __slots__ = ("_asking", "fork", "hear")
+
+    def __init__(
+        self,
+        workers: Workers,
+        owner: str,
+        life: Life,
+        hear: Callable[[Said], Awaitable[Said]],
+        allowed: float,
+        future: asyncio.Future[Any],
+        size: int,
+    ) -> None:
+        super().__init__(workers, owner, life, allowed, future, size)
+        self.hear = hear
+        self.fork: Fork | None = None
+        self._asking: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """In a fork of this process as it is now."""
+        workers = self.workers
+
+        def ended() -> None:
+            self.spent = 0.0 if self.fork is None else self.fork.spent
+            workers.over(self, None, WorkEnded())
+
+        try:
+            self.fork = Fork(self.function, self.allowed, workers.held, self._heard, ended)
+        except ForkFailed as error:
+            workers.loop.call_soon(workers.over, self, None, error)
+
+    def _heard(self, said: Said) -> None:
+        assert self.fork is not None
+        if "operations" in said.head:
+            self._asking = asyncio.ensure_future(self._answer(said))
+            return
+        self.spent = self.fork.used()
+        if self.future is not None and not self.future.done():
+            self.future.set_result(said)
+
+    async def _answer(self, said: Said) -> None:
+        assert self.fork is not None
+        try:
+            self.fork.tell(await self.hear(said))
+        except Exception as error:  # noqa: BLE001 - it is for who waits
+            if self.future is not None and not self.future.done():
+                self.future.set_exception(error)
+            self.fork.kill()
+
+    def end(self) -> None:
+        if self.fork is not None:
+            self.fork.kill()
+
+    def stop(self) -> None:
+        if self.fork is not None:
+            self.fork.close()
+
+    def used(self) -> float:
+        return self.spent if self.fork is None else self.fork.used()
+
+
 class _Account:
     """What a user has in hand."""
 
-    __slots__ = ("at", "seconds")
+    __slots__ = ("_share", "at", "seconds")
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, share: float) -> None:
         self.seconds = USER_SECONDS
         self.at = now
+        self._share = share
 
     def refill(self, now: float) -> float:
         """What is in hand now."""
-        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * USER_SHARE)
+        self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * self._share)
         self.at = now
         return self.seconds
 
 
 class Workers:
-    """Of one server. Belongs to the event loop that first asks."""
+    """Of one server. Belongs to the event loop that first asks. `share` are the seconds that a user
+    is given each second."""
 
-    def __init__(self, threads: int = THREADS) -> None:
+    def __init__(self, threads: int = THREADS, share: float = USER_SHARE) -> None:
+        self.forks = False
+        """Whether there may be forks."""
+        self.is_fork = False
+        """Whether this is one: then all is done here, and nobody waits for it."""
+        self.held: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
+        self._forked_at = 0.0
         self._threads = threads
+        self._share = share
         self._waiting: dict[str, deque[_Work]] = {}
         """By user, who comes next first."""
         self._working: dict[str, _Work] = {}
@@ -273,7 +362,7 @@ class Workers:
         """When the last work began."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._beginner = _Beginner()
+        self.beginner = _Beginner()
 
     async def run(
         self,
@@ -284,15 +373,45 @@ class Workers:
     ) -> tuple[T, float]:
         """What the function gives, and the processor time it took; `size` is what its request holds
         in memory. Raises what it raises, StatusError 504 when it was ended, TooMuchWork."""
-        loop = self._loop = asyncio.get_running_loop()
-        waiting = self._waiting.setdefault(owner, deque())
-        held = size + sum(one.size for one in waiting)
-        if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
-            raise TooMuchWork
-        future: asyncio.Future[T] = loop.create_future()
+        if self.is_fork:
+            return function(), 0.0
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
         run_here = functools.partial(context.run, function)
-        work = _Work(self, owner, run_here, allowed, future, size)
+        return await self._done(_Work(self, owner, run_here, allowed, future, size), future)
+
+    def allow_forks(self, held: Callable[[], AbstractContextManager[object]]) -> None:
+        """In a process that is ours, whose loop is in its main thread, if the system can do it.
+        While somebody has `held` it, no other thread changes what forks look at."""
+        self.forks = can_fork()
+        self.held = held
+
+    async def run_forked(
+        self,
+        owner: str,
+        life: Life,
+        hear: Callable[[Said], Awaitable[Said]],
+        allowed: float = REQUEST_SECONDS,
+        size: int = 0,
+    ) -> tuple[Said, float]:
+        """What a fork says at its end, and the processor time it took; `hear` answers what it asks.
+        Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended, TooMuchWork."""
+        future: asyncio.Future[Said] = asyncio.get_running_loop().create_future()
+        context = contextvars.copy_context()
+
+        def live(parent: Parent) -> Said:
+            self.is_fork = True
+            return context.run(life, parent)
+
+        return await self._done(_ForkedWork(self, owner, live, hear, allowed, future, size), future)
+
+    async def _done(self, work: _Work, future: asyncio.Future[T]) -> tuple[T, float]:
+        """When it is this work's turn, and the turn is over."""
+        self._loop = asyncio.get_running_loop()
+        waiting = self._waiting.setdefault(work.owner, deque())
+        held = work.size + sum(one.size for one in waiting)
+        if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
+            raise TooMuchWork
         waiting.append(work)
         self._begin_some()
         try:
@@ -308,6 +427,12 @@ class Workers:
                 work.allowed = -1.0
                 work.end()
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """That all this belongs to."""
+        assert self._loop is not None
+        return self._loop
+
     def _forget(self, work: _Work) -> None:
         waiting = self._waiting.get(work.owner)
         if waiting is not None and work in waiting:
@@ -322,13 +447,17 @@ class Workers:
         for owner in list(self._waiting):
             if owner in self._working or not self._may_begin(owner, now):
                 continue
+            is_fork = isinstance(self._waiting[owner][0], _ForkedWork)
+            if is_fork and now - self._forked_at < FORK_PAUSE:
+                continue
+            self._forked_at = now if is_fork else self._forked_at
             waiting = self._waiting.pop(owner)
             work = waiting.popleft()
             if waiting:
                 self._waiting[owner] = waiting  # behind all others
             self._working[owner] = work
             self._begun_at = now
-            self._beginner.begin(work, self._loop, self._over)
+            work.begin()
         busy = self._working or self._waiting or self._without_place
         if self._timer is None and busy:
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
@@ -359,7 +488,7 @@ class Workers:
         for work in [*self._working.values(), *self._without_place]:
             if work.thread is not None and not work.thread.is_alive():
                 # What it has told is heard first; if it was ended while it told, this is.
-                self._loop.call_soon(self._over, work, None, WorkEnded())
+                self._loop.call_soon(self.over, work, None, WorkEnded())
                 continue
             account = self._accounts.get(work.owner)
             left = USER_SECONDS if account is None else account.seconds
@@ -367,7 +496,7 @@ class Workers:
                 work.end()
         self._begin_some()
 
-    def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+    def over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """In the loop, when a thread is done."""
         if work in self._without_place:
             self._without_place.remove(work)
@@ -394,7 +523,7 @@ class Workers:
         if account is None:
             if len(self._accounts) >= MOST_ACCOUNTS:
                 self._accounts.clear()
-            account = self._accounts[owner] = _Account(now)
+            account = self._accounts[owner] = _Account(now, self._share)
         account.refill(now)
         account.seconds -= seconds
 
@@ -405,8 +534,8 @@ class Workers:
         for work in [*self._working.values(), *self._without_place]:
             if work.waits_for is not None:
                 work.waits_for.cancel()
-            work.end()
-        self._beginner.stop()
+            work.stop()
+        self.beginner.stop()
 
 
 Done = Callable[[_Work, Any, BaseException | None], None]
@@ -504,6 +633,17 @@ LARGE_BYTES: Final = 32 << 10
 SMALL_BYTES: Final = 512
 """Of whatever it is."""
 
+FORKED_BYTES: Final = 128 << 10
+"""Of JSON: from here on it is worth a process."""
+
+FORKED_HEAD: Final = 64 << 10
+
+UNREADABLE_BYTES: Final = 4 << 10
+"""Of what is no JSON: to say what is wrong with it takes longer than reading it would."""
+
+FORKED_SECONDS: Final = 0.1
+"""Of processor time in threads: a request like one that has taken so long is given a process."""
+
 YAML_WEIGHT: Final = 6
 """So many times as long takes a byte of YAML, or of protobuf at its worst."""
 
@@ -539,6 +679,17 @@ def is_large(request: HttpRequest) -> bool:
         if not _is_json(request.body):
             return True
     return request.has_long_head
+
+
+def is_worth_a_fork(request: HttpRequest) -> bool:
+    """Whether what is to be read of its body takes so long."""
+    size = len(request.body)
+    if size <= UNREADABLE_BYTES:
+        return False
+    content_type = request.header("content-type")
+    if any(one in content_type for one in _WEIGHTY):
+        return size * YAML_WEIGHT > FORKED_BYTES
+    return size > FORKED_BYTES or not _is_json(request.body)
 
 
 def _is_json(body: bytes) -> bool:
@@ -618,6 +769,8 @@ class Pace:
         known = self._known.get(kind)
         aside = known is None or known.rules is not rules or known.seconds > DEAR_SECONDS
         if known is None or known.rules is not rules:
+            if work.workers.is_fork:  # what is compiled would be lost
+                raise Elsewhere
             if len(self._known) >= _KINDS:
                 self._known.clear()
             known = self._known[kind] = _Known(rules, 0.0)

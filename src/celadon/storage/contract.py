@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
@@ -272,6 +273,9 @@ class Store(Protocol):
         """Events with a revision greater than `after` (None: the current one), which may lie in
         the future: then it waits. If events are waiting already, `notify` is not called for them:
         begin with `take`. Raises Compacted, StoreClosed."""
+
+    def held(self) -> AbstractContextManager[object]:
+        """While it is held, nothing changes here that could be read: for who forks the process."""
 
     def sweep(self) -> None:
         """See to it that what has outlived its seconds goes, and that a store that could not be

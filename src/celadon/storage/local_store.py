@@ -23,7 +23,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from heapq import heappop, heappush
 from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
@@ -279,6 +279,9 @@ class LocalStore:
             if self._closed:
                 raise StoreClosed("the store is closed")
             return self._watchers.open(prefix, after, notify, buffer)
+
+    def held(self) -> AbstractContextManager[object]:
+        return self._lock
 
     def sweep(self) -> None:
         with self._lock:

@@ -13,9 +13,9 @@ from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.flowcontrol.flow_control import FlowControl, FlowSchema, waiting_seconds
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import ObjectStore
-from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.operation.request_limits import RequestLimits, TooManyRequests
 from celadon.apiserver.operation.server_metrics import FlowCounts
-from celadon.apiserver.request_info import request_info
+from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import User
 from celadon.storage import open_memory
 from tests.apiserver.asking import ask, make, read
@@ -276,3 +276,23 @@ def test_without_limits_nothing_waits() -> None:
         assert {level.limit for level in flows._levels.values()} == {None}
     finally:
         running.close()
+
+
+def test_how_long_requests_wait_and_execute_is_counted() -> None:
+    now, counts = [10.0], FlowCounts()
+    flows = FlowControl(ObjectStore(open_memory()), 1, lambda: now[0], counts)
+    info = RequestInfo("get", "/api/v1/pods", is_resource=True, version="v1", resource="pods")
+    flow = flows.classify(User("bob", ("system:authenticated",)), info)
+    assert flow is not None
+    turn, began = flows.arrive(flow), flows.now()
+    with pytest.raises(TooManyRequests):
+        flows.arrive(flow)  # the level has one seat, and no queues
+    now[0] += 0.03
+    flows.leave(turn, began, info)
+    labels = ("catch-all", "catch-all")
+    executed = counts.execution_seconds.values[(*labels, "regular")]
+    assert executed.total == pytest.approx(0.03)
+    assert sum(executed.counts) == 1
+    for outcome in ("true", "false"):
+        waited = counts.wait_seconds.values[(*labels, outcome)]
+        assert (waited.total, waited.counts[0]) == (0.0, 1)

@@ -184,14 +184,30 @@ class FlowControl:
     def arrive(self, flow: Flow) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
         try:
-            return flow.level.arrive(flow)
+            turn = flow.level.arrive(flow)
         except Rejection as rejection:
+            self._counts.wait_seconds.observe(0.0, (*flow.labels, "false"))
             raise self._rejected(flow, str(rejection)) from None
+        if turn.is_executing and turn is not flow.turn:
+            self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
+        return turn
+
+    def now(self) -> float:
+        """When a request begins to execute, for `leave`."""
+        return self._clock()
+
+    def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
+        """A request that is done, or (`began` is None) will never execute."""
+        turn.flow.level.leave(turn)
+        if began is not None:
+            kind = "watch" if info.verb == "watch" else "regular"
+            seconds = self._clock() - began
+            self._counts.execution_seconds.observe(seconds, (*turn.flow.labels, kind))
 
     async def seated(self, turn: Turn, seconds: float) -> None:
         """When a request that waits may execute, of which it is seconds the most that it waits.
         Raises TooManyRequests."""
-        loop = asyncio.get_running_loop()
+        loop, arrived = asyncio.get_running_loop(), self._clock()
         future: asyncio.Future[None] = loop.create_future()
 
         def wake() -> None:
@@ -207,6 +223,9 @@ class FlowControl:
             raise
         finally:
             timer.cancel()
+            # upstream: true of whoever was in a queue, whatever came of that
+            waited = self._clock() - arrived
+            self._counts.wait_seconds.observe(waited, (*turn.flow.labels, "true"))
         if not turn.is_executing:
             raise self._rejected(turn.flow, TOO_LATE)
 

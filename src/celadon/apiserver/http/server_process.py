@@ -470,6 +470,7 @@ async def _serve_api(
             await create_objects(api, settings.manifests, prepared.admin_token)
             _write_first_kubeconfig(prepared)
         settle_memory()
+        api.core.workers.allow_forks(api.objects.store.held)
         handler = api.handle
         if prepared.audit is not None:
             # late: as the log

@@ -16,6 +16,9 @@ from celadon.apiserver.operation.metric_table import (
     Labels,
     ReadCounter,
     Series,
+    add_counts,
+    counted_since,
+    counts_of,
     exposition,
 )
 from celadon.apiserver.operation.server_metrics import process_families
@@ -32,6 +35,9 @@ __all__ = [
     "Labels",
     "ReadCounter",
     "Series",
+    "add_counts",
+    "counted_since",
+    "counts_of",
     "exposition",
     "is_said",
     "process_families",

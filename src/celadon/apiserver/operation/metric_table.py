@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
 
@@ -144,6 +144,55 @@ class Histogram:
                 yield self.about.sample(labels, count, "_bucket", number(bound))
             yield self.about.sample(labels, series.total, "_sum")
             yield self.about.sample(labels, counts[-1], "_count")
+
+
+# What a fork counts, its parent adds: each family by its place among them all.
+
+Counts: TypeAlias = dict[int, list[list[Any]]]
+
+
+def counts_of(families: Iterable[Family]) -> Counts:
+    """Of counters and histograms, as JSON has them: labels, then numbers."""
+    return {
+        place: [[list(labels), *_numbers(value)] for labels, value in family.values.items()]
+        for place, family in enumerate(families)
+        if isinstance(family, Counter | Histogram)
+    }
+
+
+def counted_since(families: Iterable[Family], before: Counts) -> Counts:
+    """What has been counted more than it was before."""
+    more: Counts = {}
+    for place, rows in counts_of(families).items():
+        known = {tuple(labels): numbers for labels, *numbers in before.get(place, [])}
+        changed = [
+            [labels, *(now - was for now, was in zip(numbers, known[key], strict=True))]
+            if (key := tuple(labels)) in known
+            else [labels, *numbers]
+            for labels, *numbers in rows
+            if known.get(tuple(labels)) != numbers
+        ]
+        if changed:
+            more[place] = changed
+    return more
+
+
+def add_counts(families: Sequence[Family], more: Mapping[str, list[list[Any]]]) -> None:
+    """`more` has been through JSON, where keys are texts."""
+    for place, rows in more.items():
+        family = families[int(place)]
+        for labels, *numbers in rows:
+            if isinstance(family, Counter):
+                family.add(tuple(labels), numbers[0])
+            elif isinstance(family, Histogram):
+                series = family.series(tuple(labels))
+                series.total += numbers[0]
+                for bucket, count in enumerate(numbers[1:]):
+                    series.counts[bucket] += count
+
+
+def _numbers(value: float | Series) -> list[float]:
+    return [value.total, *value.counts] if isinstance(value, Series) else [value]
 
 
 def exposition(families: Iterable[Family]) -> str:
@@ -397,6 +446,20 @@ FLOW_REJECTED: Final = Description(
     "apiserver_flowcontrol_rejected_requests_total",
     "Number of requests rejected by API Priority and Fairness subsystem",
     (*_FLOW, "reason"),
+    "BETA",
+)
+FLOW_BOUNDS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+FLOW_EXECUTION_SECONDS: Final = Description(
+    "apiserver_flowcontrol_request_execution_seconds",
+    "Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution "
+    "in the API Priority and Fairness subsystem",
+    (*_FLOW, "type"),
+    "ALPHA",
+)
+FLOW_WAIT_SECONDS: Final = Description(
+    "apiserver_flowcontrol_request_wait_duration_seconds",
+    "Length of time a request spent waiting in its queue",
+    (*_FLOW, "execute"),
     "BETA",
 )
 FLOW_SEATS: Final = Description(

@@ -153,6 +153,8 @@ class FlowCounts:
 
     def __init__(self) -> None:
         self.rejected = Counter(table.FLOW_REJECTED)
+        self.execution_seconds = Histogram(table.FLOW_EXECUTION_SECONDS, table.FLOW_BOUNDS)
+        self.wait_seconds = Histogram(table.FLOW_WAIT_SECONDS, table.FLOW_BOUNDS)
         self.limits: dict[str, int] = {}
         self._counts: dict[Labels, FlowCount] = {}
 
@@ -179,6 +181,8 @@ class FlowCounts:
                 table.FLOW_SEATS, lambda: {(level,): seats for level, seats in self.limits.items()}
             ),
             self.rejected,
+            self.execution_seconds,
+            self.wait_seconds,
         )
 
 

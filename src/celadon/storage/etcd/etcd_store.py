@@ -25,7 +25,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import field, replace
 from functools import partial
 from heapq import heappop, heappush
@@ -444,6 +444,9 @@ class EtcdStore:
     def _must_be_open(self) -> None:
         if self._closed:
             raise StoreClosed("the store is closed")
+
+    def held(self) -> AbstractContextManager[object]:
+        return self._lock
 
     def sweep(self) -> None:
         """Leases of etcd do it."""

@@ -121,6 +121,13 @@ class DecisionLog:
         self._dice = dice
         self._file = _STDOUT if settings.path is None else owner_only.open_to_append(settings.path)
         self._is_broken = False
+        self._write: Callable[[bytes], None] = self.write
+
+    def collect(self) -> list[bytes]:
+        """Lines from now on, which another process will `write`."""
+        lines = list[bytes]()
+        self._write = lines.append
+        return lines
 
     def decided(
         self,
@@ -188,7 +195,8 @@ class DecisionLog:
             line["oldObject"] = redacted_object(request.old_object, secret=secret)
         return line
 
-    def _write(self, line: bytes) -> None:
+    def write(self, line: bytes) -> None:
+        """One line; it is lost if that cannot be."""
         try:
             os.write(self._file, line)
             self._is_broken = False

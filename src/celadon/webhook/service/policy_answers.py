@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Final
 
-from celadon.apiserver import HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver import HttpAnswer, HttpRequest, Workers, plain_text
 from celadon.apiserver.operation import Family
 from celadon.webhook.deciding import PolicySource, described
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.readiness import PAGES
-from celadon.webhook.service.review_handler import REVIEW_PATHS, ReviewHandler, ReviewQueue
+from celadon.webhook.service.review_handler import (
+    REVIEW_PATHS,
+    HeavyReviews,
+    ReviewHandler,
+    ReviewQueue,
+)
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from celadon.webhook.service.webhook_settings import WebhookSettings
 
+ONE_CALLER: Final = 1.0
+"""Of a processor: an API server asks for all of its users."""
+
 
 class PolicyAnswers:
-    """An `Answering`."""
+    """An `Answering`. With `forks`, reviews that take long have processes of their own."""
 
     def __init__(
-        self, settings: WebhookSettings, source: PolicySource, log: DecisionLog | None = None
+        self,
+        settings: WebhookSettings,
+        source: PolicySource,
+        log: DecisionLog | None = None,
+        *,
+        forks: bool = False,
     ) -> None:
         self._source = source
         self._log = log
@@ -33,7 +48,11 @@ class PolicyAnswers:
             denied=settings.denied,
             missing=lambda: source.state().missing,
         )
-        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds)
+        workers = Workers(share=ONE_CALLER)
+        if forks:
+            workers.allow_forks(nullcontext)
+        heavy = HeavyReviews(handler, workers)
+        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds, heavy)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """Never a review: those are offered to the queue first."""

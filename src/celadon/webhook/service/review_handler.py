@@ -12,17 +12,30 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 import msgspec
 
-from celadon.admission import Request, Verdict
-from celadon.apiserver import JSON, HttpAnswer, HttpRequest, PromptHandler, plain_text
-from celadon.apiserver.operation import Family
+from celadon.admission import Operation, Request, Verdict
+from celadon.apiserver import (
+    FORKED_BYTES,
+    JSON,
+    Elsewhere,
+    ForkFailed,
+    HttpAnswer,
+    HttpRequest,
+    Parent,
+    PromptHandler,
+    Said,
+    TooMuchWork,
+    Workers,
+    plain_text,
+)
+from celadon.apiserver.operation import Family, add_counts, counted_since, counts_of
 from celadon.cel.value_functions import parse_duration
-from celadon.kube import JsonObject
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError
 from celadon.records import dataclass
 from celadon.webhook.deciding import (
     Decider,
@@ -34,7 +47,7 @@ from celadon.webhook.deciding import (
     without_denial,
 )
 from celadon.webhook.reviews import Review, ReviewError, answer_review, decode_review
-from celadon.webhook.service.decision_log import DecisionLog
+from celadon.webhook.service.decision_log import DecisionLog, redacted, secret_texts
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 
 # --- Review bytes ------------------------------------------------------------
@@ -224,6 +237,26 @@ class ReviewHandler:
             self._log.decided(path, review, verdict, int(seconds * 1e6), findings, mutations)
         return answer
 
+    def families(self) -> Iterable[Family]:
+        """Return what `/metrics` shows."""
+        return self._metrics.families()
+
+    def collect(self) -> Beside:
+        """In a fork: what comes from now on beside answers, for `take_in` of another process."""
+        denied = list[tuple[Request, Verdict]]()
+        if self._denied is not None:
+            self._denied = lambda *one: denied.append(one)
+        return Beside([] if self._log is None else self._log.collect(), denied)
+
+    def take_in(self, told: Mapping[str, Any]) -> None:
+        """What came beside an answer in a fork."""
+        if self._log is not None:
+            for line in told["lines"]:
+                self._log.write(line.encode())
+        if self._denied is not None:
+            for one in told["denied"]:
+                self._denied(*_heard_denial(one))
+
     def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
         """What could not be found out may have been decisive."""
         return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
@@ -278,6 +311,146 @@ class Answering(Protocol):
         ...
 
 
+# --- Heavy reviews -----------------------------------------------------------
+#
+# What takes long to decide is decided in a fork of this process, one for each caller at a time, so
+# that small reviews need not wait for it. How long a review takes can be told beforehand from its
+# size, and from what those of the same caller have taken.
+
+
+DEAR_SECONDS: Final = 0.05
+"""A review that takes so long is dear, and then those are that are half as large."""
+
+_LEAST_DEAR: Final = 4 << 10
+"""Bytes; smaller ones are never taken for dear."""
+
+_MOST_CALLERS: Final = 1_000
+
+
+class HeavyReviews:
+    """Of one webhook. `workers` say whether there may be forks."""
+
+    def __init__(self, handler: ReviewHandler, workers: Workers) -> None:
+        self._handler = handler
+        self._workers = workers
+        self._dear: dict[str, int] = {}
+        """By the address of the caller: from how many bytes on reviews are taken for dear."""
+
+    def takes(self, request: HttpRequest) -> bool:
+        """Whether it is one."""
+        if not self._workers.forks:
+            return False
+        size = len(request.body)
+        return size > FORKED_BYTES or size >= self._dear.get(request.remote_address, FORKED_BYTES)
+
+    def took(self, request: HttpRequest, seconds: float) -> None:
+        """What a review took that was none."""
+        size = len(request.body)
+        if seconds > DEAR_SECONDS and size >= _LEAST_DEAR and self._workers.forks:
+            if len(self._dear) >= _MOST_CALLERS:
+                self._dear.clear()
+            known = self._dear.get(request.remote_address, FORKED_BYTES)
+            self._dear[request.remote_address] = min(known, size // 2)
+
+    async def decided(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
+        """Its answer."""
+        handler = self._handler
+
+        def life(_: Parent) -> Said:
+            beside = handler.collect()
+            before = counts_of(handler.families())
+            answer = handler.begin(request, path, arrived)
+            if not isinstance(answer, HttpAnswer):
+                answer.close()
+                raise Elsewhere  # others have to be asked
+            head = {
+                "code": answer.code,
+                "content_type": answer.content_type,
+                "headers": answer.headers,
+                "counts": counted_since(handler.families(), before),
+                **beside.told(),
+            }
+            return Said(head, answer.body)
+
+        try:
+            said, seconds = await self._workers.run_forked(
+                request.remote_address, life, _unasked, size=len(request.body)
+            )
+        except ForkFailed:
+            return await self._here(request, path, arrived)
+        except TooMuchWork:
+            text = "too many large reviews at once, please try again later"
+            return handler.refuse(path, 429, text, "busy")
+        except StatusError:
+            return handler.refuse(path, 504, "the review takes too long", "deadline")
+        if "elsewhere" in said.head:
+            return await self._here(request, path, arrived)
+        if seconds < DEAR_SECONDS / 2 and len(request.body) <= FORKED_BYTES:
+            self._dear.pop(request.remote_address, None)
+        add_counts(tuple(handler.families()), said.head["counts"])
+        handler.take_in(said.head)
+        headers = tuple((name, value) for name, value in said.head["headers"])
+        return HttpAnswer(said.head["code"], said.head["content_type"], said.body, headers)
+
+    async def _here(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
+        answer = self._handler.begin(request, path, arrived)
+        return answer if isinstance(answer, HttpAnswer) else await answer
+
+
+async def _unasked(_: Said) -> Said:
+    """What a fork is told that asks for something: none does."""
+    return Said({})
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What comes of reviews beside answers: lines of the decision log, and who was denied."""
+
+    lines: list[bytes]
+    denied: list[tuple[Request, Verdict]]
+
+    def told(self) -> dict[str, Any]:
+        """As JSON; of what was denied what an Event about it says."""
+        return {
+            "lines": [line.decode() for line in self.lines],
+            "denied": [_told_denial(*one) for one in self.denied],
+        }
+
+
+def _told_denial(request: Request, verdict: Verdict) -> dict[str, Any]:
+    obj = request.object or request.old_object or {}
+    meta = obj.get("metadata") if isinstance(obj, dict) else None
+    known = meta if isinstance(meta, dict) else {}
+    return {
+        "operation": request.operation.value,
+        "kind": request.kind,
+        "resource": request.resource,
+        "subresource": request.subresource,
+        "name": request.name,
+        "namespace": request.namespace,
+        "metadata": {name: known[name] for name in _OF_EVENTS if name in known},
+        "dry_run": request.dry_run,
+        "message": redacted(verdict.message, secret_texts(request)),
+    }
+
+
+_OF_EVENTS: Final = ("name", "generateName", "namespace", "uid")
+
+
+def _heard_denial(told: Mapping[str, Any]) -> tuple[Request, Verdict]:
+    request = Request(
+        Operation(told["operation"]),
+        GroupVersionKind(*told["kind"]),
+        GroupVersionResource(*told["resource"]),
+        told["subresource"],
+        told["name"],
+        told["namespace"],
+        {"metadata": told["metadata"]},
+        dry_run=told["dry_run"],
+    )
+    return request, Verdict(allowed=False, status={"message": told["message"]})
+
+
 # --- Review queue ------------------------------------------------------------
 #
 # Reviews wait their turn, and not for ever.
@@ -316,7 +489,9 @@ class Target:
 
 def seconds_to_answer(request: HttpRequest, most: float) -> float:
     """Return how long the caller waits, by `?timeout=`; `most` if it waits longer, or does not
-    say."""
+    say, or says so much that reading it would take long: no API server does."""
+    if request.has_long_head:
+        return most
     given = parse_duration(request.first("timeout"))
     return most if given is None or given.nanoseconds <= 0 else min(given.nanoseconds / 1e9, most)
 
@@ -325,8 +500,11 @@ class ReviewQueue:
     """`limit` reviews may wait or be decided at once, 0 is any number; `seconds` are for those
     whose caller does not say. Belongs to the running loop."""
 
-    def __init__(self, handler: ReviewHandler, limit: int, seconds: float) -> None:
+    def __init__(
+        self, handler: ReviewHandler, limit: int, seconds: float, heavy: HeavyReviews | None = None
+    ) -> None:
         self._handler = handler
+        self._heavy = HeavyReviews(handler, Workers()) if heavy is None else heavy
         self._limit = limit
         self._seconds = seconds
         self._waiting: deque[tuple[HttpRequest, Target, Reply, float]] = deque()
@@ -388,10 +566,16 @@ class ReviewQueue:
         if left <= 0:
             reply(self._late(target))
             return
-        try:
-            answer = self._handler.begin(request, target.path, arrived)
-        except Exception as error:  # noqa: BLE001  the outer edge: one review must not end the server
-            answer = self._broken(target, error)
+        answer: HttpAnswer | Later
+        if self._heavy.takes(request):
+            answer = self._heavy.decided(request, target.path, arrived)
+        else:
+            began = perf_counter()
+            try:
+                answer = self._handler.begin(request, target.path, arrived)
+            except Exception as error:  # noqa: BLE001  the outer edge: one review must not end the server
+                answer = self._broken(target, error)
+            self._heavy.took(request, perf_counter() - began)
         if isinstance(answer, HttpAnswer):
             reply(answer)
             return

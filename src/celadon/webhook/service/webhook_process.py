@@ -60,7 +60,8 @@ def run_webhook(
         log = _log(settings, stack)
 
         async def serve() -> None:
-            await serve_webhook(settings, PolicyAnswers(settings, source, log), listener, ready)
+            answers = PolicyAnswers(settings, source, log, forks=True)
+            await serve_webhook(settings, answers, listener, ready)
 
         run_loop(serve())
 

@@ -21,6 +21,7 @@ from celadon.apiserver.authz.access_decisions import check_access, request_attri
 from celadon.apiserver.authz.claim_status_access import claim_status_errors
 from celadon.apiserver.authz.role_write_checks import RoleWriteChecks
 from celadon.apiserver.caches.mirror import RoleView
+from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
 from celadon.apiserver.handlers.calls import Call, raise_refusal
@@ -69,6 +70,11 @@ class EventRates:
     def __init__(self, limits: Sequence[EventLimit], seconds: Callable[[], float]) -> None:
         self._limits = [(one, OrderedDict[bytes, _Bucket]()) for one in limits]
         self._seconds = seconds
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there is anything to count."""
+        return bool(self._limits)
 
     def check(self, request: Request) -> None:
         """Count a request. Raises StatusError 429."""
@@ -258,6 +264,8 @@ class Admission:
         )
         if operation in _UNDRAFTED:
             request = (await self._mutated(call, request, None)).request
+        if self.event_rates.has_limits or self.images.has_backend:
+            require_server("what it remembers")
         self.event_rates.check(request)
         admitters = self.admitters.about(call)
         images = await self.images.opinion(request)

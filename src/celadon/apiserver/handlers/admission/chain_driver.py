@@ -18,6 +18,7 @@ from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
 from celadon.apiserver.caches.policy_view import PolicyView
 from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.webhook_phases import Webhooks
@@ -171,6 +172,7 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
         """A round of calls, up to the step behind it."""
+        require_server("webhooks")
         webhooks, pace, work = self.of.webhooks, self.of.pace, self._call.work
         mutating = stage is Stage.MUTATING_WEBHOOKS
         rules = webhooks.rules(mutating=mutating)

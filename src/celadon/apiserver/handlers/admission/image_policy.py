@@ -46,6 +46,11 @@ class ImagePolicy:
         self._backend: ImageBackend | None = None
         self._known: OrderedDict[bytes, tuple[float, ImageVerdict]] = OrderedDict()
 
+    @property
+    def has_backend(self) -> bool:
+        """Whether there is anybody to ask."""
+        return self._settings is not None
+
     async def opinion(self, request: Request) -> Opinion:
         """Of the backend, about the images of a pod."""
         settings = self._settings

@@ -1,0 +1,432 @@
+"""What takes very long, in a process of its own: a fork of the server, which sees all as it was
+when it began, and changes nothing.
+
+Threads of Python share one lock, so heavy work in one makes the event loop wait, however short its
+turns are. A fork has a lock of its own, can be killed, and leaves no garbage behind. It needs to be
+sent nothing: the request, the schemas and the policies are in its memory already. What it made
+comes back as JSON with bytes beside it, and what it wants to be stored as well: the process that
+forked it stores that, if it is still true what the fork has seen (docs/decisions/0047-forks.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import gc
+import json
+import math
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import field
+from typing import Any, Final, NoReturn, TypeAlias
+
+from celadon.records import dataclass
+from celadon.storage import (
+    Committed,
+    Condition,
+    Delete,
+    Entry,
+    Event,
+    Outcome,
+    Page,
+    Put,
+    Store,
+    StoreClosed,
+    Transaction,
+    Watch,
+)
+
+# --- Messages ----------------------------------------------------------------
+#
+# What a process and its fork tell each other: a JSON object, and bytes that go with it.
+
+
+_SIZES: Final = struct.Struct("!IQ")
+_PIECE: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message."""
+
+    head: Mapping[str, Any]
+    body: bytes = b""
+
+    def written(self) -> bytes:
+        """As it is sent."""
+        head = json.dumps(self.head).encode()
+        return b"".join((_SIZES.pack(len(head), len(self.body)), head, self.body))
+
+
+class Elsewhere(BaseException):
+    """Raised in a fork by what only the server itself can do: all is begun anew there. With a
+    `reason`, the next requests of the kind would come to the same."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ForkFailed(Exception):
+    """The system has no process for us."""
+
+
+# --- The life of a fork ------------------------------------------------------
+
+
+NICENESS: Final = 10
+"""How far a fork stands behind the server, and whatever else there is."""
+
+MOST_MEMORY: Final = 1 << 30
+"""Bytes that a fork may take beside what the server has."""
+
+_PR_SET_PDEATHSIG: Final = 1
+_FIRST_FILE: Final = 3
+
+
+class Parent:
+    """The process that has forked this one."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def tell(self, said: Said) -> None:
+        """Say it."""
+        self._connection.sendall(said.written())
+
+    def ask(self, said: Said) -> Said:
+        """Say it, and wait for what the parent says to that."""
+        self.tell(said)
+        sizes = _SIZES.unpack(self._exactly(_SIZES.size))
+        head, body = map(self._exactly, sizes)
+        return Said(json.loads(head), body)
+
+    def _exactly(self, size: int) -> bytes:
+        read = bytearray()
+        while len(read) < size:
+            piece = self._connection.recv(min(size - len(read), _PIECE))
+            if not piece:
+                raise ConnectionError("the parent has gone")
+            read += piece
+        return bytes(read)
+
+
+Life: TypeAlias = Callable[[Parent], Said]
+"""What a fork does, and what it says at its end."""
+
+
+def can_fork() -> bool:
+    """Whether this system has what is needed."""
+    return sys.platform == "linux" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
+
+
+_here: Final = {"is_fork": False}
+
+
+def require_server(reason: str) -> None:
+    """Raises Elsewhere in a fork: here is something that only the server itself can do."""
+    if _here["is_fork"]:
+        raise Elsewhere(reason)
+
+
+def _live(connection: socket.socket, life: Life, seconds: float) -> NoReturn:
+    """The whole of a fork. It shows no failure of its own: its parent does all again, and fails."""
+    code = 1
+    try:
+        _here["is_fork"] = True
+        _settle(connection.fileno(), seconds)
+        parent = Parent(connection)
+        try:
+            said = life(parent)
+        except MemoryError:
+            raise
+        except Elsewhere as elsewhere:
+            said = Said({"elsewhere": elsewhere.reason})
+        except BaseException:  # noqa: BLE001 - whatever it is, it will be seen there
+            said = Said({"elsewhere": ""})
+        parent.tell(said)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _settle(own: int, seconds: float) -> None:
+    """Nothing that the parent has open stays open; what a fork may use has bounds."""
+    import resource  # late: not on every platform
+
+    with contextlib.suppress(ValueError):  # outside of the main thread there are no handlers
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    os.closerange(_FIRST_FILE, own)
+    os.closerange(own + 1, most_files)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    os.nice(NICENESS)
+    processor = math.ceil(seconds) + 1
+    with open("/proc/self/statm", encoding="ascii") as sizes:
+        now = int(sizes.read().split()[0]) * resource.getpagesize()
+    for kind, most in (
+        (resource.RLIMIT_CPU, processor),
+        (resource.RLIMIT_AS, now + MOST_MEMORY),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (soft, hard))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("500")  # where memory is short, it is the first to go
+    gc.freeze()
+    gc.disable()
+
+
+# --- Forking -----------------------------------------------------------------
+
+
+class Fork:
+    """A process of ours. `heard` is told what it says, `ended` that it is no more; both in the
+    event loop, by which it is made. `held` keeps other threads from changing what the fork will
+    look at."""
+
+    def __init__(
+        self,
+        life: Life,
+        seconds: float,
+        held: Callable[[], AbstractContextManager[object]],
+        heard: Callable[[Said], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """Raises ForkFailed."""
+        self._loop = asyncio.get_running_loop()
+        self._heard = heard
+        self._ended = ended
+        self._unread = bytearray()
+        self.spent = 0.0
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise ForkFailed(str(error)) from None
+        try:
+            with warnings.catch_warnings(), held():
+                # From Python 3.12 on: there are threads. They hold nothing that a fork waits for.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._pid = os.fork()
+        except OSError as error:
+            ours.close()
+            theirs.close()
+            raise ForkFailed(str(error)) from None
+        if not self._pid:
+            _live(theirs, life, seconds)
+        theirs.close()
+        ours.settimeout(0)
+        self._connection = ours
+        self._end = os.pidfd_open(self._pid)
+        self._is_over = False
+        self._loop.add_reader(ours.fileno(), self._read)
+        self._loop.add_reader(self._end, self._over)
+
+    def used(self) -> float:
+        """Processor time until now."""
+        if self._is_over:
+            return self.spent
+        try:
+            return time.clock_gettime((~self._pid << 3) | 2)  # the clock of another process
+        except OSError:
+            return self.spent
+
+    def tell(self, said: Said) -> None:
+        """Short things only: nobody waits until the fork has heard them."""
+        with contextlib.suppress(OSError):  # it has gone
+            self._connection.send(said.written())
+
+    def kill(self) -> None:
+        """It ends now."""
+        if not self._is_over:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _read(self) -> bool:
+        """Whether there may be more."""
+        try:
+            piece = self._connection.recv(_PIECE)
+        except BlockingIOError:
+            return False
+        except OSError:
+            piece = b""
+        if not piece:
+            self._loop.remove_reader(self._connection.fileno())
+            return False
+        self._unread += piece
+        while (said := self._next()) is not None:
+            self._heard(said)
+        return True
+
+    def _next(self) -> Said | None:
+        unread = self._unread
+        if len(unread) < _SIZES.size:
+            return None
+        head, body = _SIZES.unpack_from(unread)
+        begin, end = _SIZES.size + head, _SIZES.size + head + body
+        if len(unread) < end:
+            return None
+        said = Said(json.loads(unread[_SIZES.size : begin]), bytes(unread[begin:end]))
+        del unread[:end]
+        return said
+
+    def _over(self) -> None:
+        while self._read():
+            pass
+        self._bury()
+        self._ended()
+
+    def close(self) -> None:
+        """End it, and wait until it has ended; nobody is told."""
+        if not self._is_over:
+            self.kill()
+            self._bury()
+
+    def _bury(self) -> None:
+        self._loop.remove_reader(self._end)
+        os.close(self._end)
+        self._loop.remove_reader(self._connection.fileno())
+        self._connection.close()
+        _, _, usage = os.wait4(self._pid, 0)
+        self.spent = usage.ru_utime + usage.ru_stime
+        self._is_over = True
+
+
+# --- The store of a fork -----------------------------------------------------
+
+
+@dataclass(slots=True)
+class ForkedStore:
+    """The store as it was when the process was forked. What is to be written goes to the parent, if
+    the first key begins with one of `own`: nothing else has been told apart from what the server
+    itself has to do."""
+
+    before: Store
+    parent: Parent
+    own: tuple[str, ...] = ()
+    _synced: Future[int] = field(default_factory=Future)
+
+    def revision(self) -> int:
+        return self.before.revision()
+
+    def synced(self) -> Future[int]:
+        if not self._synced.done():
+            self._synced.set_result(self.revision())
+        return self._synced
+
+    def trouble(self) -> str:
+        return self.before.trouble()
+
+    def writing_trouble(self) -> str:
+        return self.before.writing_trouble()
+
+    def get(self, key: str, revision: int | None = None) -> Entry | None:
+        return self.before.get(key, revision)
+
+    def range(
+        self,
+        prefix: str,
+        start: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> Page:
+        return self.before.range(prefix, start, limit, revision)
+
+    def submit(self, transaction: Transaction) -> Future[Outcome]:
+        """Raises Elsewhere where it did not happen: the fork cannot see what is there instead."""
+        if not self.own or not transaction.operations[0].key.startswith(self.own):
+            raise Elsewhere("writes")
+        said = self.parent.ask(_asked_to_store(transaction))
+        if "revision" not in said.head:
+            raise Elsewhere
+        revision = said.head["revision"]
+        events = zip(transaction.operations, said.head["entries"], strict=True)
+        future = Future[Outcome]()
+        found = tuple(self._event(one, revision, numbers) for one, numbers in events)
+        future.set_result(Committed(revision, found))
+        return future
+
+    def _event(self, operation: Put | Delete, revision: int, numbers: Any) -> Event | None:  # noqa: ANN401 - JSON
+        previous = self.before.get(operation.key)
+        if isinstance(operation, Delete):
+            return Event(revision, operation.key, None, previous) if previous else None
+        entry = Entry(operation.key, operation.value, *numbers)
+        return Event(revision, operation.key, entry, previous)
+
+    def compact(self, revision: int) -> Future[int]:
+        raise Elsewhere
+
+    def watch(
+        self,
+        prefix: str,
+        after: int | None = None,
+        notify: Callable[[], object] | None = None,
+        buffer: int = 0,
+    ) -> Watch:
+        raise Elsewhere
+
+    def held(self) -> AbstractContextManager[object]:
+        return contextlib.nullcontext()
+
+    def sweep(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _asked_to_store(transaction: Transaction) -> Said:
+    operations = transaction.operations
+    values = [one.value for one in operations if isinstance(one, Put)]
+    head = {
+        "conditions": [[one.key, one.mod_revision] for one in transaction.conditions],
+        "operations": [
+            [one.key, len(one.value), one.seconds] if isinstance(one, Put) else [one.key]
+            for one in operations
+        ],
+    }
+    return Said(head, b"".join(values))
+
+
+def asked_transaction(said: Said) -> Transaction:
+    """What a fork wants to be stored."""
+    at, operations = 0, list[Put | Delete]()
+    for key, *of_put in said.head["operations"]:
+        if not of_put:
+            operations.append(Delete(key))
+            continue
+        size, seconds = of_put
+        operations.append(Put(key, said.body[at : at + size], seconds))
+        at += size
+    conditions = tuple(Condition(key, revision) for key, revision in said.head["conditions"])
+    return Transaction(conditions, tuple(operations))
+
+
+async def stored_for_fork(store: Store, said: Said) -> Said:
+    """What a fork is told that wants something to be stored. Raises as the store."""
+    try:
+        outcome = await asyncio.wrap_future(store.submit(asked_transaction(said)))
+    except StoreClosed:
+        return Said({})
+    if not isinstance(outcome, Committed):
+        return Said({})
+    entries = [
+        None
+        if event is None or event.entry is None
+        else [event.entry.create_revision, event.entry.mod_revision, event.entry.expires]
+        for event in outcome.events
+    ]
+    return Said({"revision": outcome.revision, "entries": entries})
