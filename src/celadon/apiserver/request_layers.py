@@ -18,6 +18,7 @@ from celadon.apiserver.authz.impersonation import (
     NobodyNamed,
     wanted_user,
 )
+from celadon.apiserver.caches.served_resources import DEFINITIONS
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
@@ -47,9 +48,13 @@ from celadon.apiserver.workers import (
     is_large,
     is_large_refusal,
 )
-from celadon.kube import StatusError, User, status
+from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.go import TOO_DEEP
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.storage import FileError, ServiceError, StoreClosed
+
+EXPRESSIVE: Final = frozenset({ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io"})
+"""Groups whose objects have expressions and schemas: a kilobyte may take long."""
 
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
@@ -136,8 +141,16 @@ class RequestLayers:
         else:
             asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
-        await self._controllers.caught_up()
+        await self._controllers.caught_up(with_definitions=self._needs_definitions(info))
         return await self._routed(request, info, user, notes)
+
+    def _needs_definitions(self, info: RequestInfo) -> bool:
+        """Whether the answer may depend on a CustomResourceDefinition that was written a moment
+        ago."""
+        if not info.is_resource:
+            return info.path.startswith(("/api", OPENAPI))
+        asked = GroupVersionResource(info.group, info.version, info.resource)
+        return asked == DEFINITIONS or not self._core.served.is_built_in(asked)
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
@@ -236,7 +249,7 @@ class RequestLayers:
         served = self._core.served.current()
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
-            if info.path.startswith(OPENAPI):
+            if info.path.startswith(("/api", OPENAPI)):
                 kind = info.path, request.header("accept")
                 published = await self._pace.step(work, kind, served, publish, request, served)
             else:
@@ -245,8 +258,10 @@ class RequestLayers:
                 raise NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
-        custom = served.custom.get(endpoint.resource.gvk)
-        work = self._work(request, user)
+        work, kind = self._work(request, user), endpoint.resource.gvk
+        is_compiled = served.custom.is_compiled(kind)
+        custom = await work.step(served.custom.get, kind, aside=not is_compiled)
+        work.is_large |= info.group in EXPRESSIVE and bool(request.body)
         if request.has_long_head:
             seconds = await work.step(wanted_seconds, request)
         else:

@@ -120,7 +120,9 @@ class Deleter:
             if dry_run or kept == old:
                 return Written(code, kept)
             kept = await call.work.step(in_order, kept)
-            changed = await self._objects.update(resource, space, target.name, kept, revision)
+            changed = await self._objects.update(
+                resource, space, target.name, kept, revision, work=call.work
+            )
             if changed is None:
                 raise LostRace
             if not delete.goes_at_once(kept):

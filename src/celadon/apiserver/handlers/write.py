@@ -238,7 +238,7 @@ class Writer:
                     raise self._already_exists(call, name)
                 return Written(201, new.object)
             created = await self._objects.create(
-                target.resource, target.namespace, name, new.object, new.claims
+                target.resource, target.namespace, name, new.object, new.claims, call.work
             )
             if created is None:
                 if new.claims and self._stored(call, name) is None:
@@ -334,7 +334,13 @@ class Writer:
                 return Written(200, shown_object(kept, target))
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
-                target.resource, target.namespace, target.name, kept, stored.revision, claims
+                target.resource,
+                target.namespace,
+                target.name,
+                kept,
+                stored.revision,
+                claims,
+                call.work,
             )
             if written is None:
                 raise LostRace

@@ -7,6 +7,7 @@ asks them about one request and keeps what they say in the notes of the call.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
@@ -32,6 +33,21 @@ from celadon.records import dataclass
 _NO_CONTEXT: Final = DefaultingContext()
 
 
+class _LatestRules:
+    """One object for as long as all parts of the rules are the same objects."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        self._parts: tuple[object, ...] = ()
+
+    def of(self, parts: tuple[object, ...]) -> object:
+        former = self._parts
+        if len(former) != len(parts) or any(map(operator.is_not, former, parts)):
+            self._parts = parts
+        return self._parts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAdmitters:
     """Whom a server asks. A view of policies is None where their plugin is switched off."""
@@ -45,6 +61,19 @@ class ServerAdmitters:
     mutation_timer: MutationTimer
     timer: PolicyTimer
     pace: Pace = field(default_factory=Pace)
+
+    latest: _LatestRules = field(default_factory=lambda: _LatestRules())
+
+    def rules(self) -> object:
+        """Another object when any policy or webhook has changed. Nothing is compiled for it."""
+        return self.latest.of(
+            (
+                self.mutating and self.mutating.rules(),
+                self.validating and self.validating.rules(),
+                self.webhooks.rules(mutating=True),
+                self.webhooks.rules(mutating=False),
+            )
+        )
 
     def about(self, call: Call) -> RequestAdmitters:
         """Those for one request."""
@@ -159,7 +188,15 @@ class RequestAdmitters(Admitters, NoteTaker):
     async def drive(self, chain: Chain, steps: Steps) -> None:
         """Take a chain through these steps of its. Raises StatusError."""
         call, pace, request = self._call, self.of.pace, chain.request
-        step = next(steps, None)
+        # The first step asks the views, which decode and compile what has changed.
+        kind = (
+            "first",
+            request.resource,
+            request.subresource,
+            request.operation,
+            chain.draft is None,
+        )
+        step = await pace.step(call.work, kind, self.of.rules(), next, steps, None)
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = step, request.resource, request.subresource, request.operation, chain.rounds
