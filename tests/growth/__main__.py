@@ -2,8 +2,8 @@
 
 Every list of every kind is sent with N and with four times N items, as a create and as an apply, to
 a server in this process. Where the processor time grows by more than the power 1.3, it is measured
-again with four times as many items: a body that becomes large takes more for each of its items once,
-because a worker reads it. Where it grows as much again, a line is written. It depends on the
+again with four times as many items: a body that becomes large takes more for each of its items
+once, because a worker reads it. Where it grows as much again, a line is written. It depends on the
 machine: run it alone.
 """
 

@@ -272,6 +272,11 @@ class ObjectStore:
         page = self.store.range(collection_prefix(resource, namespace), limit=1)
         return len(page.entries) + page.remaining
 
+    def weighs(self, resource: Resource, namespace: str, limit: int) -> int:
+        """Bytes of the first objects that a list would have."""
+        page = self.store.range(collection_prefix(resource, namespace), limit=limit)
+        return sum(len(entry.value) for entry in page.entries)
+
     def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
         """How many objects there are of each resource that is stored, by group and name."""
         return {

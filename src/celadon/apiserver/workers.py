@@ -456,6 +456,9 @@ YAML_WEIGHT: Final = 6
 MANY_OBJECTS: Final = 500
 """Objects of a list, or warnings of an answer."""
 
+MANY_BYTES: Final = 256 << 10
+"""Of the objects of a list, as they are stored."""
+
 LARGE_ANSWER: Final = 1 << 20
 """Bytes that are compressed."""
 

@@ -1,7 +1,7 @@
 """The webhooks of one type, in the order in which they are asked, and which of them a request
 concerns.
 
-A `Hook` is one entry of `webhooks` of a configuration, whose match conditions are compiled on demand.
+A `Hook` is one entry of `webhooks` of a configuration; its match conditions are compiled on demand.
 `HookSet.selected` gives those that a request has to be sent to, and as which kind (`Hit`): rules,
 scope, selectors, match conditions. As k8s.io/apiserver
 `pkg/admission/configuration/*_webhook_manager.go` and `pkg/admission/plugin/webhook/generic`.
@@ -49,7 +49,7 @@ EXEMPT: Final = frozenset(
 
 
 class OnDemandConditions:
-    """The match conditions of a webhook, compiled when a request comes that it may be asked about."""
+    """The match conditions of a webhook, compiled when a request comes that may concern it."""
 
     __slots__ = ("_compiled", "_version", "_webhook")
 

@@ -1,8 +1,8 @@
 """The policies in the store, validating or mutating, as an engine that is ready to judge; with them
 static ones, from files of the server.
 
-A policy is decoded and compiled once, when the first request comes after it was written, by a worker
-of that request. One that cannot be decoded (it was stored by another release) takes no part.
+A policy is decoded and compiled once, when the first request comes after it was written, by a
+worker of that request. One that cannot be decoded (it was stored by another release) takes no part.
 """
 
 from __future__ import annotations

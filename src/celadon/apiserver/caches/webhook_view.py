@@ -1,8 +1,9 @@
 """The webhook configurations in the store, as sets of hooks that know whom they concern; with them
 static ones, from files of the server.
 
-A configuration is decoded once, when the first request comes after it was written, by a worker of that
-request; its conditions are compiled when a request concerns them. One that cannot be decoded (it was stored by another release) takes no part.
+A configuration is decoded once, when the first request comes after it was written, by a worker of
+that request; its conditions are compiled when a request concerns them. One that cannot be decoded
+(it was stored by another release) takes no part.
 """
 
 from __future__ import annotations
