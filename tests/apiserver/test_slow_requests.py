@@ -342,7 +342,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     (
         "a small policy",
         write.Writer,
-        "_finish_new",
+        "_read_new",
         behind(f"{REGISTRATION}/validatingadmissionpolicies", POLICY),
     ),
     (

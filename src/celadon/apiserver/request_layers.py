@@ -258,9 +258,9 @@ class RequestLayers:
                 raise NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
-        work, kind = self._work(request, user), endpoint.resource.gvk
-        is_compiled = served.custom.is_compiled(kind)
-        custom = await work.step(served.custom.get, kind, aside=not is_compiled)
+        work, gvk = self._work(request, user), endpoint.resource.gvk
+        is_compiled = served.custom.is_compiled(gvk)
+        custom = await work.step(served.custom.get, gvk, aside=not is_compiled)
         work.is_large |= info.group in EXPRESSIVE and bool(request.body)
         if request.has_long_head:
             seconds = await work.step(wanted_seconds, request)

@@ -188,18 +188,13 @@ class RequestAdmitters(Admitters, NoteTaker):
     async def drive(self, chain: Chain, steps: Steps) -> None:
         """Take a chain through these steps of its. Raises StatusError."""
         call, pace, request = self._call, self.of.pace, chain.request
+        subject = request.resource, request.subresource, request.operation
         # The first step asks the views, which decode and compile what has changed.
-        kind = (
-            "first",
-            request.resource,
-            request.subresource,
-            request.operation,
-            chain.draft is None,
-        )
+        kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
         step = await pace.step(call.work, kind, self.of.rules(), next, steps, None)
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
-                kind = step, request.resource, request.subresource, request.operation, chain.rounds
+                kind = (step, *subject, chain.rounds)
                 step = await pace.step(call.work, kind, self.rules, next, steps, None)
             elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
                 step = await self._call_webhooks(chain, step, steps)
