@@ -290,8 +290,8 @@ UNDONE = (
     Undone(
         "a large object that is encoded on the event loop",
         "apiserver/handlers/write.py",
-        "new.object, new.claims, call.work",
-        "new.object, new.claims",
+        "name, kept, new.claims, call.work",
+        "name, kept, new.claims",
         f"{SLOW}[what is stored]",
     ),
     Undone(

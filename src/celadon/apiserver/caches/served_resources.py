@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
 from celadon.apiserver.workers import on_loop
-from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube import GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.crd import KindsOnDemand, RememberedKinds
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.records import dataclass
@@ -30,6 +31,8 @@ class Served:
     """Groups with built-in resources."""
     custom: KindsOnDemand
     definitions: tuple[JsonObject, ...]
+    conversions: Mapping[GroupKind, ConversionWebhook]
+    """Webhooks of the custom kinds that have one."""
     _keys: Mapping[str, str]
 
     def definition_of(self, resource: Resource) -> JsonObject | None:
@@ -78,6 +81,7 @@ class ServedResources:
             self._groups,
             self._kinds.of(definitions),
             definitions,
+            conversion_webhooks(definitions),
             {
                 name: object_key(self._resource, "", name)
                 for name in map(metadata.name, definitions)
