@@ -37,9 +37,11 @@ def test_what_is_too_heavy_together_is_forgotten() -> None:
     memory.keep("b", 2, 4)
     memory.keep("b", 3, 6)  # in the place of the other
     assert (memory.get("a"), memory.get("b"), memory.weight_of("b")) == (1, 3, 6)
-    memory.keep("c", 4, 1)
-    assert (memory.get("a"), memory.get("b"), memory.get("c")) == (None, None, 4)
-    memory.keep("d", 5, 11)
-    assert (memory.get("c"), memory.get("d"), memory.weight_of("d")) == (None, None, 0)
+    memory.keep("c", 4, 1)  # the oldest makes room
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == (None, 3, 4)
+    memory.keep("d", 5, 11)  # nobody makes room for what is too heavy by itself
+    assert (memory.get("b"), memory.get("c"), memory.get("d")) == (3, 4, None)
+    memory.keep("c", 4, 11)
+    assert (memory.get("b"), memory.get("c"), memory.weight_of("c")) == (3, None, 0)
     memory.keep("e", 6, 10)
-    assert memory.get("e") == 6
+    assert (memory.get("b"), memory.get("e")) == (None, 6)

@@ -76,7 +76,7 @@ def test_a_large_answer_is_compressed(running: Running) -> None:
 def test_who_takes_too_long_is_told_so_and_audited() -> None:
     running = Running(Settings(limits=RequestLimits(seconds=0.05)))
     try:
-        running.server.controllers.caught_up = lambda: asyncio.sleep(600)
+        running.server.controllers.caught_up = lambda **_: asyncio.sleep(600)
         answer = ask(running, "GET", MAPS)
         quick = ask(running, "GET", f"{MAPS}?timeout=1ms")
     finally:

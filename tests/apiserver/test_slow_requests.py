@@ -7,6 +7,7 @@ event loop it would wait for ever.
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -15,9 +16,19 @@ from typing import Any
 import pytest
 
 from celadon.admission import Engine
-from celadon.admission.webhooks import Call, Reply, mutating_phase, validating_phase
-from celadon.apiserver import request_layers
+from celadon.admission.registration import RememberedDecoding
+from celadon.admission.webhooks import (
+    Call,
+    HookSet,
+    Reply,
+    hooks,
+    mutating_phase,
+    validating_phase,
+)
+from celadon.apiserver import object_store, request_layers
 from celadon.apiserver.controllers import upkeep
+from celadon.apiserver.controllers.controller_loops import StatusWrites
+from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import calls, verbs, write
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
@@ -163,6 +174,78 @@ POLICY = {
     },
 }
 
+
+def doubling(running: Running) -> HttpAnswer:
+    """A small patch of a small object, each of whose operations doubles it."""
+    make(running, MAPS, {"metadata": {"name": "doubled"}, "data": {"a": "x"}})
+    copy = [{"op": "copy", "from": "/data/a", "path": f"/data/b{n}"} for n in range(3)]
+    kind = "application/json-patch+json"
+    answer = ask(running, "PATCH", f"{MAPS}/doubled", copy, content_type=kind)
+    ask(running, "DELETE", f"{MAPS}/doubled")
+    return answer
+
+
+def wide_list(running: Running) -> HttpAnswer:
+    """A list of one object, which is wide."""
+    maps = "/api/v1/namespaces/kube-system/configmaps"
+    labels = {f"k{number}": "x" for number in range(20_000)}
+    ask(running, "POST", maps, {"metadata": {"name": "wide", "labels": labels}})
+    return ask(running, "GET", maps)
+
+
+def behind(path: str, body: Any, then: str = MAPS) -> Callable[[Running], HttpAnswer]:
+    """A request right after somebody has written an object that it depends on."""
+
+    def send(running: Running) -> HttpAnswer:
+        assert ask(running, "POST", path, body).code == 201
+        answer = ask(running, "POST", then, SMALL)
+        if then != MAPS:
+            answer = ask(running, "GET", then, accept=TABLE)
+        ask(running, "DELETE", f"{path}/{body['metadata']['name']}")
+        running.settle()
+        return answer
+
+    return send
+
+
+custom_kinds = importlib.import_module("celadon.kube.crd.custom_kinds")  # not the function
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+
+
+def definition(**properties: Any) -> Any:
+    schema = {"type": "object", "properties": properties}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "widgets", "kind": "Widget"}
+    spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
+    return {"metadata": {"name": "widgets.example.com"}, "spec": spec}
+
+
+LARGE_DEFINITION = definition(**{f"p{number}": {"type": "string"} for number in range(2_000)})
+CONDITIONAL_HOOKS = {
+    "metadata": {"name": "slow-hooks"},
+    "webhooks": [
+        {
+            "name": "slow.example.com",
+            "clientConfig": {"url": "https://127.0.0.1:1/"},
+            "failurePolicy": "Ignore",
+            "matchConditions": [{"name": "never", "expression": "request.name == 'never'"}],
+            "rules": [
+                {
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }
+            ],
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+        }
+    ],
+}
+
 STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("YAML", calls, "_document", review("application/yaml", b"[" * 20_000)),
     ("doubled keys", calls, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
@@ -253,6 +336,60 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         upkeep,
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
+    ),
+    ("copies of a patch", write.Writer, "_read_patch", doubling),
+    ("a list of wide objects", Reader, "_page", wide_list),
+    (
+        "a small policy",
+        write.Writer,
+        "_read_new",
+        behind(f"{REGISTRATION}/validatingadmissionpolicies", POLICY),
+    ),
+    (
+        "what policies are made of",
+        RememberedDecoding,
+        "values",
+        behind(f"{REGISTRATION}/validatingadmissionpolicies", POLICY),
+    ),
+    (
+        "what webhooks are made of",
+        HookSet,
+        "replaced",
+        behind(f"{REGISTRATION}/validatingwebhookconfigurations", CONDITIONAL_HOOKS),
+    ),
+    (
+        "conditions of webhooks",
+        hooks,
+        "_conditions",
+        behind(f"{REGISTRATION}/validatingwebhookconfigurations", CONDITIONAL_HOOKS),
+    ),
+    (
+        "what a definition defines",
+        custom_kinds,
+        "custom_kinds",
+        behind(DEFINITIONS, definition(), WIDGETS),
+    ),
+    (
+        "columns of a definition",
+        verbs.Verbs,
+        "_listed",
+        behind(DEFINITIONS, definition(), WIDGETS),
+    ),
+    (
+        "the status of a definition",
+        StatusWrites,
+        "_managed",
+        behind(DEFINITIONS, LARGE_DEFINITION, WIDGETS),
+    ),
+    ("what is stored", object_store, "_encoded_and_known", large),
+    (
+        "groups of definitions",
+        discovery_documents,
+        "_group",
+        lambda running: (
+            behind(DEFINITIONS, definition(), WIDGETS)(running),
+            ask(running, "GET", "/apis", token="alice-token"),
+        )[1],
     ),
     (
         "types of policies",

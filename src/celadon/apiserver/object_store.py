@@ -21,7 +21,7 @@ from celadon.apiserver.http_messages import (
     sorted_json_bytes,
     stored_bytes,
 )
-from celadon.apiserver.workers import on_loop
+from celadon.apiserver.workers import RequestWork, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
 from celadon.kube.registry import request_bodies
@@ -97,8 +97,8 @@ def weight(text: bytes) -> int:
 
 
 class ObjectMemory(Generic[_K, _V]):
-    """When a value would make it heavier than `most`, all others are forgotten; one that is too
-    heavy by itself is not remembered."""
+    """When a value would make it heavier than `most`, the oldest are forgotten; one that is too
+    heavy by itself is not remembered, and nothing else is forgotten because of it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -109,16 +109,18 @@ class ObjectMemory(Generic[_K, _V]):
 
     def keep(self, key: _K, value: _V, heavy: int) -> None:
         """In the place of what was there."""
-        self._weight -= self._weights.pop(key, 0)
-        if self._weight + heavy > self._most:
-            self._values.clear()
-            self._weights.clear()
-            self._weight = 0
-            if heavy > self._most:
-                return
+        self._forget(key)
+        if heavy > self._most:
+            return
+        while self._weight + heavy > self._most:
+            self._forget(next(iter(self._values)))
         self._values[key] = value
         self._weights[key] = heavy
         self._weight += heavy
+
+    def _forget(self, key: _K) -> None:
+        self._values.pop(key, None)
+        self._weight -= self._weights.pop(key, 0)
 
     def weight_of(self, key: _K) -> int:
         """Of what is remembered; 0 for what is not."""
@@ -173,6 +175,9 @@ _CURRENT: Final = 256 << 20
 
 _FORMER: Final = 32 << 20
 """The same for objects that have been replaced, which many watches may want to compare with."""
+
+SMALL_WORK: Final = RequestWork()
+"""For objects that are small: all is done at once."""
 
 _CLAIMED: Final = b'{"kind":"RangeAllocation","apiVersion":"v1","metadata":{}}'
 
@@ -267,6 +272,11 @@ class ObjectStore:
         page = self.store.range(collection_prefix(resource, namespace), limit=1)
         return len(page.entries) + page.remaining
 
+    def weighs(self, resource: Resource, namespace: str, limit: int) -> int:
+        """Bytes of the first objects that a list would have."""
+        page = self.store.range(collection_prefix(resource, namespace), limit=limit)
+        return sum(len(entry.value) for entry in page.entries)
+
     def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
         """How many objects there are of each resource that is stored, by group and name."""
         return {
@@ -306,7 +316,11 @@ class ObjectStore:
         key = (event.key, event.revision)
         found = self._former.get(key)
         if found is None:
-            obj = decoded(event.previous, event.revision)
+            former = self._decoded.get(event.key)
+            if former is not None and former.revision == event.previous.mod_revision:
+                obj: JsonObject = _with_version(former.object, str(event.revision))
+            else:
+                obj = decoded(event.previous, event.revision)
             found = StoredObject(obj, event.revision)
             self._former.keep(key, found, weight(event.previous.value))
         return found.object
@@ -331,12 +345,14 @@ class ObjectStore:
         name: str,
         obj: JsonObject,
         claims: Collection[Condition] = (),
+        work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
-        """None when there is one already, or somebody else has claimed the same."""
-        value = encoded(obj, custom=resource.custom)
+        """None when there is one already, or somebody else has claimed the same. What is large is
+        encoded by `work`. Raises what that raises."""
+        value, known = await work.step(_encoded_and_known, obj, resource)
         key = object_key(resource, namespace, name)
         transaction = create(key, value, self._seconds(resource))
-        return await self._written(_claiming(transaction, claims), obj, resource)
+        return await self._written(_claiming(transaction, claims), known)
 
     async def update(
         self,
@@ -346,15 +362,18 @@ class ObjectStore:
         obj: JsonObject,
         revision: int,
         claims: Collection[Condition] = (),
+        work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
         """None when it is no longer at `revision`, or somebody else has claimed the same. What is
-        there already is not written again."""
-        key, value = object_key(resource, namespace, name), encoded(obj, custom=resource.custom)
+        there already is not written again. What is large is encoded by `work`. Raises what that
+        raises."""
+        key = object_key(resource, namespace, name)
+        value, known = await work.step(_encoded_and_known, obj, resource)
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
         transaction = _claiming(update(key, value, revision, self._seconds(resource)), claims)
-        return await self._written(transaction, obj, resource)
+        return await self._written(transaction, known)
 
     def _seconds(self, resource: Resource) -> int | None:
         """How long its objects last."""
@@ -367,14 +386,11 @@ class ObjectStore:
         outcome = await self._submitted(delete(object_key(resource, namespace, name), revision))
         return outcome.revision if isinstance(outcome, Committed) else None
 
-    async def _written(
-        self, transaction: Transaction, obj: JsonObject, resource: Resource
-    ) -> StoredObject | None:
+    async def _written(self, transaction: Transaction, known: JsonObject) -> StoredObject | None:
         operation = transaction.operations[0]
         assert isinstance(operation, Put)
         value = operation.value
-        if has_exact_numbers(resource):  # else decoding gives other numbers
-            self._encoded[id(value)] = obj
+        self._encoded[id(value)] = known
         try:
             outcome = await self._submitted(transaction)
             if not isinstance(outcome, Committed):
@@ -406,6 +422,12 @@ def encoded(obj: JsonObject, *, custom: bool = False) -> bytes:
     version has an empty place, behind the uid if the object had none, so that the same object is
     always the same bytes."""
     return stored_bytes(_with_version(obj, ""), custom=custom)
+
+
+def _encoded_and_known(obj: JsonObject, resource: Resource) -> tuple[bytes, JsonObject]:
+    """What is stored, and what decoding it gives, but for the version."""
+    value = encoded(obj, custom=resource.custom)
+    return value, obj if has_exact_numbers(resource) else read_stored(value)
 
 
 def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from celadon.apiserver.authz.impersonation import (
     NobodyNamed,
     wanted_user,
 )
+from celadon.apiserver.caches.served_resources import DEFINITIONS
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
@@ -67,9 +68,13 @@ from celadon.apiserver.workers import (
     is_large_refusal,
     is_worth_a_fork,
 )
-from celadon.kube import StatusError, User, status
+from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.go import TOO_DEEP
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.storage import FileError, ServiceError, StoreClosed
+
+EXPRESSIVE: Final = frozenset({ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io"})
+"""Groups whose objects have expressions and schemas: a kilobyte may take long."""
 
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
@@ -175,8 +180,16 @@ class RequestLayers:
             asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
         if not self._core.workers.is_fork:
-            await self._controllers.caught_up()
+            await self._controllers.caught_up(with_definitions=self._needs_definitions(info))
         return await self._routed(request, info, user, notes)
+
+    def _needs_definitions(self, info: RequestInfo) -> bool:
+        """Whether the answer may depend on a CustomResourceDefinition that was written a moment
+        ago."""
+        if not info.is_resource:
+            return info.path.startswith(("/api", OPENAPI))
+        asked = GroupVersionResource(info.group, info.version, info.resource)
+        return asked == DEFINITIONS or not self._core.served.is_built_in(asked)
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
@@ -275,7 +288,7 @@ class RequestLayers:
         served = self._core.served.current()
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
-            if info.path.startswith(OPENAPI):
+            if info.path.startswith(("/api", OPENAPI)):
                 kind = info.path, request.header("accept")
                 published = await self._pace.step(work, kind, served, publish, request, served)
             else:
@@ -284,14 +297,16 @@ class RequestLayers:
                 raise NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
-        custom = served.custom.get(endpoint.resource.gvk)
-        work = self._work(request, user)
+        work, gvk = self._work(request, user), endpoint.resource.gvk
         if work.workers.is_fork:
             self._begin_forked(endpoint)
         elif self._is_for_a_fork(request, info, user):
             forked = await self._forked_rest(request, info, user, notes)
             if forked is not None:
                 return forked
+        is_compiled = served.custom.is_compiled(gvk)
+        custom = await work.step(served.custom.get, gvk, aside=not is_compiled)
+        work.is_large |= info.group in EXPRESSIVE and bool(request.body)
         if request.has_long_head:
             seconds = await work.step(wanted_seconds, request)
         else:

@@ -90,9 +90,9 @@ class Webhooks:
         return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
     def rules(self, *, mutating: bool) -> object:
-        """Another object when webhooks have changed."""
+        """Another object when webhooks have changed. Nothing is compiled for it."""
         view = self._mutating if mutating else self._validating
-        return None if view is None else view.hooks()
+        return None if view is None else view.rules()
 
     @asynccontextmanager
     async def round(

@@ -24,6 +24,8 @@ import msgspec
 from celadon.apiserver.forks import Elsewhere, Fork, ForkFailed, Life, Parent, Said, can_fork
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError, status
+from celadon.kube.well_known_values import JSON_PATCH
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Loop doors --------------------------------------------------------------
@@ -650,6 +652,9 @@ YAML_WEIGHT: Final = 6
 MANY_OBJECTS: Final = 500
 """Objects of a list, or warnings of an answer."""
 
+MANY_BYTES: Final = 256 << 10
+"""Of the objects of a list, as they are stored."""
+
 LARGE_ANSWER: Final = 1 << 20
 """Bytes that are compressed."""
 
@@ -664,6 +669,9 @@ _KINDS: Final = 1_000
 
 
 _WEIGHTY: Final = ("yaml", "protobuf")
+_COPIES: Final = late_pattern(rb"copy|\\")
+"""The word, or escapes that may spell it."""
+
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
@@ -678,6 +686,8 @@ def is_large(request: HttpRequest) -> bool:
             return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head
         if not _is_json(request.body):
             return True
+    if request.method == "PATCH" and _may_double(request):
+        return True
     return request.has_long_head
 
 
@@ -690,6 +700,12 @@ def is_worth_a_fork(request: HttpRequest) -> bool:
     if any(one in content_type for one in _WEIGHTY):
         return size * YAML_WEIGHT > FORKED_BYTES
     return size > FORKED_BYTES or not _is_json(request.body)
+
+
+def _may_double(request: HttpRequest) -> bool:
+    """Whether it is a JSON patch with operations each of which may double the object."""
+    is_operations = request.header("content-type").startswith(JSON_PATCH)
+    return is_operations and _COPIES.search(request.body) is not None
 
 
 def _is_json(body: bytes) -> bool:
@@ -741,17 +757,21 @@ class RequestWork:
 
 @dataclass(slots=True)
 class _Known:
-    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to
-    take."""
+    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to take;
+    None until the first one is over."""
 
     rules: object
-    seconds: float
+    seconds: float | None = None
     surprises: int = 0
+
+    @property
+    def is_dear(self) -> bool:
+        return self.seconds is None or self.seconds > DEAR_SECONDS
 
 
 class Pace:
     """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
-    known: the first step of a kind is taken in a worker."""
+    known: steps of a kind are taken in a worker until the first of them is over."""
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
@@ -767,17 +787,16 @@ class Pace:
     ) -> T:
         """As `RequestWork.step`."""
         known = self._known.get(kind)
-        aside = known is None or known.rules is not rules or known.seconds > DEAR_SECONDS
         if known is None or known.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost
                 raise Elsewhere
             if len(self._known) >= _KINDS:
                 self._known.clear()
-            known = self._known[kind] = _Known(rules, 0.0)
+            known = self._known[kind] = _Known(rules)
         if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
-        return await work.step(measured, aside=aside)
+        return await work.step(measured, aside=known.is_dear)
 
     def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
         began = self._clock()
@@ -785,7 +804,8 @@ class Pace:
             return function(*args)
         finally:  # even if it was ended
             seconds = self._clock() - began
-            if DEAR_SECONDS < seconds > known.seconds:
+            expected = known.seconds or 0.0
+            if DEAR_SECONDS < seconds > expected:
                 known.surprises += 1
             falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
-            known.seconds = max(seconds, known.seconds * falls)
+            known.seconds = max(seconds, expected * falls)

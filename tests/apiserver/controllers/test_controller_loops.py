@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
-from celadon.apiserver.controllers.controller_loops import Change, Controllers, Stale
+import pytest
+
+from celadon.apiserver.controllers import controller_loops
+from celadon.apiserver.controllers.controller_loops import Change, Controllers, Stale, Turns
 from celadon.kube import metadata
 from celadon.storage import delete, put
 from tests.apiserver.serving import Shelf
@@ -152,3 +155,25 @@ def test_led_controllers_begin_anew_with_each_term() -> None:
             await controllers.stop()
 
     asyncio.run(scenario())
+
+
+def test_others_have_their_turn_during_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    async def other() -> None:
+        seen.append("other")
+
+    async def scenario() -> None:
+        turns = Turns()
+        await turns.take()
+        task = asyncio.create_task(other())
+        monkeypatch.setattr(controller_loops, "TURN_SECONDS", 3_600.0)
+        await turns.take()
+        seen.append("soon")
+        monkeypatch.setattr(controller_loops, "TURN_SECONDS", 0.0)
+        await turns.take()
+        seen.append("late")
+        await task
+
+    asyncio.run(scenario())
+    assert seen == ["soon", "other", "late"]

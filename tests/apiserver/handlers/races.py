@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.object_store import SMALL_WORK, ObjectStore, StoredObject
+from celadon.apiserver.workers import RequestWork
 from celadon.kube import JsonObject
 from celadon.kube.resources import Resource
 from celadon.storage import Condition
@@ -55,10 +56,11 @@ def race(monkeypatch: pytest.MonkeyPatch, change: Change, losses: int = 1) -> Ra
         obj: JsonObject,
         revision: int,
         claims: Collection[Condition] = (),
+        work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
         if found.is_lost(name):
             await interfere(store, resource, namespace)
-        return await update(store, resource, namespace, name, obj, revision, claims)
+        return await update(store, resource, namespace, name, obj, revision, claims, work)
 
     async def late_delete(
         store: ObjectStore, resource: Resource, namespace: str, name: str, revision: int
@@ -84,11 +86,12 @@ def claim_race(monkeypatch: pytest.MonkeyPatch, losses: int = 1) -> Race:
         name: str,
         obj: JsonObject,
         claims: Collection[Condition] = (),
+        work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
         if found.is_lost(name):
             assert claims
             return None
-        return await create(store, resource, namespace, name, obj, claims)
+        return await create(store, resource, namespace, name, obj, claims, work)
 
     monkeypatch.setattr(ObjectStore, "create", late_create)
     return found

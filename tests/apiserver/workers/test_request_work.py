@@ -15,6 +15,7 @@ from celadon.kube import StatusError
 JSON = [("content-type", "application/json")]
 APPLY = [("content-type", "application/apply-patch+yaml")]
 YAML = [("content-type", "application/yaml")]
+PATCH = [("content-type", "application/json-patch+json")]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,9 @@ YAML = [("content-type", "application/yaml")]
             HttpRequest("POST", "/", APPLY, b" " * 9000),
             True,
         ),
+        (HttpRequest("PATCH", "/", PATCH, b'[{"op":"copy","from":"/a","path":"/b"}]'), True),
+        (HttpRequest("PATCH", "/", PATCH, b'[{"op":"\\u0063opy"}]'), True),
+        (HttpRequest("PATCH", "/", PATCH, b'[{"op":"remove","path":"/b"}]'), False),
         (HttpRequest("GET", "/?labelSelector=" + "a," * 10_000), True),
         (HttpRequest("GET", "/", [("accept", "a/b," * 10_000)]), True),
     ],
@@ -91,3 +95,24 @@ def test_what_was_dear_is_taken_aside(seconds: list[float], aside: list[bool] | 
 
 def test_nothing_is_known_of_other_rules() -> None:
     assert steps([0.0] * 4, lambda number: "ab"[number // 2]) == [True, False, True, False]
+
+
+def test_steps_beside_the_first_are_taken_aside() -> None:
+    """Until the first one is over, nobody knows what they take."""
+    pace, home, begun = Pace(), threading.get_ident(), threading.Event()
+
+    def first() -> int:
+        begun.wait(60)
+        return here()
+
+    def second() -> int:
+        begun.set()
+        return here()
+
+    async def run() -> list[int]:
+        task = asyncio.create_task(pace.step(RequestWork(), ("kind",), "rules", first))
+        await asyncio.sleep(0)
+        other = await pace.step(RequestWork(), ("kind",), "rules", second)
+        return [await task, other]
+
+    assert home not in asyncio.run(run())

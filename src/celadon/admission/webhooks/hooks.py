@@ -1,7 +1,7 @@
 """The webhooks of one type, in the order in which they are asked, and which of them a request
 concerns.
 
-A `Hook` is one entry of `webhooks` of a configuration, with its match conditions compiled.
+A `Hook` is one entry of `webhooks` of a configuration; its match conditions are compiled on demand.
 `HookSet.selected` gives those that a request has to be sent to, and as which kind (`Hit`): rules,
 scope, selectors, match conditions. As k8s.io/apiserver
 `pkg/admission/configuration/*_webhook_manager.go` and `pkg/admission/plugin/webhook/generic`.
@@ -48,6 +48,24 @@ EXEMPT: Final = frozenset(
 """Kinds of the registration group that only static webhooks get: those from files of the server."""
 
 
+class OnDemandConditions:
+    """The match conditions of a webhook, compiled when a request comes that may concern it."""
+
+    __slots__ = ("_compiled", "_version", "_webhook")
+
+    def __init__(self, webhook: Webhook, version: str) -> None:
+        self._webhook = webhook
+        self._version = version
+        self._compiled: tuple[Condition, ...] | None = None
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """In their order."""
+        if self._compiled is None:
+            self._compiled = _conditions(self._webhook, self._version)
+        return self._compiled
+
+
 @dataclass(frozen=True, slots=True)
 class Hook:
     """`index` is its place among all hooks of its type; `uid` names it for good, also among hooks
@@ -57,9 +75,14 @@ class Hook:
     webhook: Webhook
     uid: str
     index: int
-    conditions: tuple[Condition, ...]
+    compiled: OnDemandConditions
     static: bool = False
     """Whether its configuration is from files of the server, not an object."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Compiled now if they were not."""
+        return self.compiled.conditions
 
     @property
     def name(self) -> str:
@@ -113,14 +136,14 @@ class HookSet:
         self.version = version = version or current_release()
         self._objects, self._static = tuple(configurations), tuple(static)
         before = {} if known is None else known._compiled
-        self._compiled: dict[int, tuple[WebhookConfiguration, list[tuple[Condition, ...]]]] = {}
+        self._compiled: dict[int, tuple[WebhookConfiguration, list[OnDemandConditions]]] = {}
         hooks: list[Hook] = []
         for is_static, given in ((True, self._static), (False, self._objects)):
             for configuration in sorted(given, key=lambda one: one.name):
                 entry = before.get(id(configuration))
                 if entry is None:
-                    conditions = [_conditions(one, version) for one in configuration.webhooks]
-                    entry = (configuration, conditions)
+                    webhooks = configuration.webhooks
+                    entry = configuration, [OnDemandConditions(one, version) for one in webhooks]
                 self._compiled[id(configuration)] = entry
                 hooks += _hooks(configuration, entry[1], len(hooks), static=is_static)
         self.hooks: Sequence[Hook] = tuple(hooks)
@@ -167,7 +190,7 @@ class HookSet:
 
 def _hooks(
     configuration: WebhookConfiguration,
-    conditions: list[tuple[Condition, ...]],
+    conditions: list[OnDemandConditions],
     first: int,
     *,
     static: bool,

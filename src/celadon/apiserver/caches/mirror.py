@@ -47,12 +47,12 @@ class Mirror:
             return True
         self._seen = revision
         try:
-            events = self._watch.take().events
-            for event in events:
-                if event.entry is None:
-                    self._stored.pop(event.key, None)
+            events = {event.key: event.entry for event in self._watch.take().events}
+            for key, entry in events.items():  # the last of each; those before are not decoded
+                if entry is None:
+                    self._stored.pop(key, None)
                 else:
-                    self._stored[event.key] = self._objects.stored(event.entry)
+                    self._stored[key] = self._objects.stored(entry)
         except (Compacted, WatchLost, WatchOverflow, Undecodable):
             self._reload()
             return True

@@ -1,8 +1,8 @@
 """The policies in the store, validating or mutating, as an engine that is ready to judge; with them
 static ones, from files of the server.
 
-A policy is decoded and compiled once, when the first request comes after it was written. One that
-cannot be decoded (it was stored by another release) takes no part.
+A policy is decoded and compiled once, when the first request comes after it was written, by a
+worker of that request. One that cannot be decoded (it was stored by another release) takes no part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from celadon.admission.registration import (
 from celadon.admission.static import NOTHING, StaticObjects
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
-from celadon.kube import GroupVersionResource
+from celadon.apiserver.workers import on_loop
+from celadon.kube import GroupVersionResource, JsonObject
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
@@ -64,9 +65,22 @@ def no_static() -> StaticObjects:
 E = TypeVar("E", bound=PolicyEngine)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _StoredPolicies:
+    """What an engine is made of. One object for as long as all is the same."""
+
+    objects: tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]]
+    """The policies, and their bindings."""
+    static: StaticObjects
+
+
 class PolicyView(Generic[E]):
     """`engine` is one without policies; `static` gives those of files, the same object for as long
-    as they are the same; `compiled` is told the seconds that taking in a change took."""
+    as they are the same; `compiled` is told the seconds that taking in a change took.
+
+    INVARIANT (made for): an engine is kept together with what it was made of. So a thread that is
+    still making one keeps no other from seeing that it is not the current one.
+    """
 
     def __init__(
         self,
@@ -84,38 +98,57 @@ class PolicyView(Generic[E]):
         self._decoded_bindings = RememberedDecoding(
             lambda obj: decode_object(obj, kinds.binding).value
         )
-        self._engine = engine
         self._static = static
-        self._seen_static = NOTHING
         self._compiled = compiled
-        self._update()
+        self._stored = _StoredPolicies(self._objects(), NOTHING)
+        self._made = self._stored, self._with_objects(engine, self._stored)
+
+    @on_loop
+    def rules(self) -> _StoredPolicies:
+        """Another object when policies have changed. Nothing is compiled for it."""
+        changed = self._policies.refresh()
+        changed |= self._bindings.refresh()
+        static = self._static()
+        if changed or static is not self._stored.static:
+            objects = self._objects() if changed else self._stored.objects
+            self._stored = _StoredPolicies(objects, static)
+        return self._stored
 
     def engine(self) -> E:
-        """With all policies and bindings there are now."""
-        changed = self._policies.refresh()
-        if self._bindings.refresh() or changed:
-            self._update()
-        static = self._static()
-        if static is not self._seen_static:
-            self._take_static(static)
-        return self._engine
+        """With all policies and bindings there are now, in whatever thread."""
+        rules = self.rules()
+        made_for, engine = self._made
+        if made_for is not rules:
+            if made_for.objects is not rules.objects:
+                engine = self._with_objects(engine, rules)
+            if made_for.static is not rules.static:
+                engine = self._with_static(engine, rules.static)
+            self._made = rules, engine
+        return engine
 
-    def _update(self) -> None:
+    def _objects(self) -> tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]]:
+        return (
+            tuple(stored.object for stored in self._policies),
+            tuple(stored.object for stored in self._bindings),
+        )
+
+    def _with_objects(self, engine: E, rules: _StoredPolicies) -> E:
         began = perf_counter()
-        self._engine = self._engine.replaced(
-            self._decoded_policies.values(stored.object for stored in self._policies),
-            self._decoded_bindings.values(stored.object for stored in self._bindings),
+        policies, bindings = rules.objects
+        made = engine.replaced(
+            self._decoded_policies.values(policies), self._decoded_bindings.values(bindings)
         )
         self._compiled(perf_counter() - began)
+        return made
 
-    def _take_static(self, static: StaticObjects) -> None:
+    def _with_static(self, engine: E, static: StaticObjects) -> E:
         began = perf_counter()
-        self._seen_static = static
-        self._engine = self._engine.with_static(
+        made = engine.with_static(
             [one for one in static.objects if isinstance(one, Policy)],
             [one for one in static.objects if isinstance(one, Binding)],
         )
         self._compiled(perf_counter() - began)
+        return made
 
 
 def validating_view(

@@ -14,8 +14,8 @@ from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
 from celadon.apiserver.workers import on_loop
-from celadon.kube import GroupKind, GroupVersionKind, GroupVersionResource, JsonObject, metadata
-from celadon.kube.crd import CustomKind, RememberedKinds
+from celadon.kube import GroupKind, GroupVersionResource, JsonObject, metadata
+from celadon.kube.crd import KindsOnDemand, RememberedKinds
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.records import dataclass
 
@@ -29,7 +29,7 @@ class Served:
     catalog: Catalog
     groups: frozenset[str]
     """Groups with built-in resources."""
-    custom: Mapping[GroupVersionKind, CustomKind]
+    custom: KindsOnDemand
     definitions: tuple[JsonObject, ...]
     conversions: Mapping[GroupKind, ConversionWebhook]
     """Webhooks of the custom kinds that have one."""
@@ -58,6 +58,7 @@ class ServedResources:
         assert resource is not None, "a catalogue without CustomResourceDefinitions"
         self._resource = resource
         self._builtin = builtin
+        self._groups = frozenset(resource.gvr.group for resource in builtin)
         self._kinds = RememberedKinds(version)
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._served = self._made()
@@ -69,11 +70,15 @@ class ServedResources:
             self._served = self._made()
         return self._served
 
+    def is_built_in(self, resource: GroupVersionResource) -> bool:
+        """Whether it is served whatever definitions there are."""
+        return self._builtin.by_gvr(resource) is not None
+
     def _made(self) -> Served:
         definitions = tuple(one.object for one in self._mirror if is_established(one.object))
         return Served(
             self._builtin.with_crds(definitions) if definitions else self._builtin,
-            frozenset(resource.gvr.group for resource in self._builtin),
+            self._groups,
             self._kinds.of(definitions),
             definitions,
             conversion_webhooks(definitions),

@@ -11,12 +11,21 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
-from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
+from celadon.apiserver.object_store import (
+    ROOT,
+    SMALL_WORK,
+    ObjectStore,
+    StoredObject,
+    Undecodable,
+    collection_prefix,
+)
+from celadon.apiserver.workers import LARGE_BYTES, RequestWork, Workers
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
@@ -30,6 +39,9 @@ from celadon.storage import Compacted, Entry, StoreClosed, Watch, WatchLost, Wat
 FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
 """Seconds before an item is tried again: at first, and at most."""
+
+TURN_SECONDS: Final = 0.002
+"""Of work on the event loop, after which others have their turn."""
 
 TIMEOUT: Final = 504
 """The code of a work that took too long: it would take as long again."""
@@ -77,6 +89,21 @@ class Aside(Protocol):
     def __call__(self, function: Callable[..., T], *args: object) -> Awaitable[T]: ...
 
 
+class Turns:
+    """Between the parts of a long piece of work on the event loop: others have their turn when it
+    has gone on for `TURN_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+
+    async def take(self) -> None:
+        """Returns at once, or when others have had their turn."""
+        now = time.perf_counter()
+        if now - self._began > TURN_SECONDS:
+            await asyncio.sleep(0)
+            self._began = time.perf_counter()
+
+
 class ControllerLoop:
     """One controller at work."""
 
@@ -89,6 +116,7 @@ class ControllerLoop:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
+        self._turns = Turns()
         self._settled = 0
         """The revision up to which everything has been taken, when somebody last waited."""
 
@@ -101,6 +129,7 @@ class ControllerLoop:
                 if self._queue:
                     self._idle.clear()
                     await self._next()
+                    await self._turns.take()
                 else:
                     self._idle.set()
                     await self._wake.wait()
@@ -205,6 +234,8 @@ class ControllerLoop:
         self._wake.set()
 
 
+_DEFINITIONS: Final = f"{ROOT}/apiextensions.k8s.io/"
+
 Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs some work whenever this server leads, and cancels it when it no longer does."""
 
@@ -252,11 +283,13 @@ class Controllers:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
 
-    async def caught_up(self) -> None:
-        """Wait until the urgent controllers have dealt with all that was acknowledged."""
+    async def caught_up(self, *, with_definitions: bool = True) -> None:
+        """Wait until the urgent controllers have dealt with all that was acknowledged; those of
+        definitions, which can be large, only if the request depends on them."""
         if self._tasks:
             for one in self._urgent:
-                await one.settled()
+                if with_definitions or not one.controller.prefixes[0].startswith(_DEFINITIONS):
+                    await one.settled()
 
     async def settled(self) -> None:
         """Wait until each controller has had nothing to do, one after the other."""
@@ -383,15 +416,21 @@ def resource_path(resource: Resource, namespace: str = "", name: str = "") -> st
 # wrote it is kept where upstream's controllers are known by a name.
 
 
+_OWNER: Final = "the statuses that controllers write"
+
+
 class StatusWrites:
-    """Reads and writes by name. `writer` says who writes, and when; without it nobody is noted."""
+    """Reads and writes by name. `writer` says who writes, and when; without it nobody is noted.
+    What is large is made by `workers`, in turn with the other works of controllers."""
 
     def __init__(
         self,
         objects: ObjectStore,
         resource: Resource,
         writer: Callable[[], FieldWriter] | None = None,
+        workers: Workers | None = None,
     ) -> None:
+        self._workers = workers
         self._objects = objects
         self._resource = resource
         self._writer = writer
@@ -409,7 +448,14 @@ class StatusWrites:
         """With another status; nothing is written when it is the same. Raises Stale."""
         if status == stored.object.get("status"):
             return stored
-        return await self.replace(stored, self._managed(stored.object, status))
+        changed = await self._work(stored).step(self._managed, stored.object, status)
+        return await self.replace(stored, changed)
+
+    def _work(self, stored: StoredObject) -> RequestWork:
+        size = self._objects.size(self._resource, "", metadata.name(stored.object))
+        if self._workers is None or size <= LARGE_BYTES:
+            return SMALL_WORK
+        return RequestWork(self._workers, _OWNER, is_large=True, size=size)
 
     def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
         """The object with that status and, if we are somebody, with us as its manager."""
@@ -429,7 +475,9 @@ class StatusWrites:
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
-        made = await self._objects.update(self._resource, "", name, obj, stored.revision)
+        made = await self._objects.update(
+            self._resource, "", name, obj, stored.revision, work=self._work(stored)
+        )
         if made is None:
             raise Stale
         return made

@@ -24,6 +24,7 @@ from celadon.apiserver.controllers.controller_loops import (
     RequestFailed,
     ServerRequests,
     Stale,
+    Turns,
     resource_path,
 )
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
@@ -60,8 +61,10 @@ class OwnershipGraph:
 
     def note(self, key: str, old: JsonObject | None, new: JsonObject | None) -> Iterable[str]:
         """Take in a change; the keys of the objects to look at because of it."""
-        concerned = dict.fromkeys(self._owners.get(key, ()))
-        self._place(key, () if new is None else owner_uids(new))
+        concerned = self._owners.get(key, ())
+        owners = () if new is None else owner_uids(new)
+        if owners != concerned:
+            self._place(key, owners)
         if new is None or (old is not None and metadata.uid(old) != metadata.uid(new)):
             uid = "" if old is None else metadata.uid(old)
             self._keys.pop(uid, None)
@@ -70,7 +73,7 @@ class OwnershipGraph:
             self._keys[metadata.uid(new)] = key
             if is_waiting(new):
                 yield from self.dependents(metadata.uid(new))
-            if owner_uids(new) or is_waiting(new) or is_orphaning(new):
+            if owners or is_waiting(new) or is_orphaning(new):
                 yield key
         for uid in concerned:
             if uid in self._keys:
@@ -192,7 +195,9 @@ class GarbageCollection:
         return None
 
     async def _orphan(self, key: str, obj: JsonObject) -> None:
+        turns = Turns()
         for dependent in self._graph.dependents(metadata.uid(obj)):
+            await turns.take()
             found = self._get(dependent)
             if found is not None:
                 kept = [
@@ -204,12 +209,16 @@ class GarbageCollection:
     async def _wait(self, key: str, obj: JsonObject) -> None:
         """Deletions of dependents come back as changes, which concern their owner."""
         uid = metadata.uid(obj)
-        found = {one: self._get(one) for one in self._graph.dependents(uid)}
-        if not any(one is not None and is_blocking(one, uid) for one in found.values()):
-            await self._release(key, obj, FOREGROUND)
+        turns = Turns()
+        for dependent in self._graph.dependents(uid):
+            await turns.take()
+            found = self._get(dependent)
+            if found is not None and is_blocking(found, uid):
+                return
+        await self._release(key, obj, FOREGROUND)
 
     async def _judge(self, key: str, obj: JsonObject) -> None:
-        owned = self._sorted(obj)
+        owned = await self._sorted(obj)
         if not owned.gone and not owned.waiting:
             return
         if owned.living:
@@ -224,11 +233,14 @@ class GarbageCollection:
 
     # --- what they need ---
 
-    def _sorted(self, obj: JsonObject) -> Owned:
+    async def _sorted(self, obj: JsonObject) -> Owned:
+        """An object may name tens of thousands of owners."""
+        turns = Turns()
         living: list[JsonObject] = []
         gone: list[JsonObject] = []
         waiting: list[JsonObject] = []
         for reference in owner_references(obj):
+            await turns.take()
             owner = self._owner(obj, reference)
             if owner is None:
                 gone.append(reference)

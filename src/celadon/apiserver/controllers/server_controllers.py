@@ -88,7 +88,7 @@ class ControllerSurroundings:
     def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
         """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
-        return StatusWrites(self.objects, built_in(gvr), writer)
+        return StatusWrites(self.objects, built_in(gvr), writer, self.workers)
 
     def aside(self, account: str) -> Aside:
         """Long work of a controller, which has as much time as a user."""

@@ -112,21 +112,14 @@ class PublishedApis:
 
 def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> PublishedGroup:
     """Versions of custom resources that `order` does not know come after the others."""
-    offered = {resource.gvr.version for resource in resources}
+    offered: dict[str, list[Resource]] = {}
+    for resource in sorted(resources, key=lambda one: one.gvr.resource):
+        offered.setdefault(resource.gvr.version, []).append(resource)
     known = [version for version in order if version in offered]
-    versions = [*known, *sorted(offered.difference(known), key=version_rank)]
+    versions = [*known, *sorted(offered.keys() - set(known), key=version_rank)]
     custom = all(resource.custom for resource in resources)
-    return PublishedGroup(
-        name, tuple(_published_apis_version(name, one, resources) for one in versions), custom
-    )
-
-
-def _published_apis_version(
-    group: str, version: str, resources: Iterable[Resource]
-) -> PublishedVersion:
-    own = [one for one in resources if one.gvr.version == version]
-    by_name = sorted(own, key=lambda one: one.gvr.resource)
-    return PublishedVersion(GroupVersion(group, version), tuple(by_name))
+    published = (PublishedVersion(GroupVersion(name, one), tuple(offered[one])) for one in versions)
+    return PublishedGroup(name, tuple(published), custom)
 
 
 def version_rank(version: str) -> tuple[int, int, int, str]:

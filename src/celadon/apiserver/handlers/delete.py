@@ -122,7 +122,7 @@ class Deleter:
             kept = await call.work.step(in_order, kept)
             stored_form = await call.work.step(self._reader.stored, kept, resource)
             changed = await self._objects.update(
-                resource, space, target.name, stored_form, revision
+                resource, space, target.name, stored_form, revision, work=call.work
             )
             if changed is None:
                 raise LostRace

@@ -25,7 +25,7 @@ from celadon.apiserver.object_store import (
     read_continue_token,
 )
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.apiserver.workers import LARGE_BYTES, MANY_OBJECTS, RequestWork
+from celadon.apiserver.workers import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,
@@ -287,10 +287,12 @@ class Reader:
             start = f"{page.last}\0"
 
     def _is_long(self, endpoint: Endpoint, options: ListOptions) -> bool:
-        """Whether so many objects have to be looked at that it takes long."""
-        if options.limit and not options.has_selector and options.limit <= MANY_OBJECTS:
-            return False
-        return self._objects.count(endpoint.resource, endpoint.namespace) > MANY_OBJECTS
+        """Whether so many objects have to be looked at, or such large ones, that it takes long."""
+        resource, namespace = endpoint.resource, endpoint.namespace
+        most = options.limit if options.limit and not options.has_selector else MANY_OBJECTS + 1
+        if most > MANY_OBJECTS and self._objects.count(resource, namespace) > MANY_OBJECTS:
+            return True
+        return self._objects.weighs(resource, namespace, min(most, MANY_OBJECTS)) > MANY_BYTES
 
     def _cut(
         self,

@@ -185,7 +185,8 @@ class Verbs:
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 found_all = await self.reader.collection(endpoint, options, call.work)
-                return await call.work.step(self._listed, found_all, forms)
+                has_own_columns = endpoint.resource.custom and not forms.is_plain
+                return await call.work.step(self._listed, found_all, forms, aside=has_own_columns)
             case "watch":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 return self._watch(forms, options)

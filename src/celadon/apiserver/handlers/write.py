@@ -261,7 +261,7 @@ class Writer:
                     raise self._already_exists(call, name)
                 return Written(201, await self._shown(call, kept))
             created = await self._objects.create(
-                target.resource, target.namespace, name, kept, new.claims
+                target.resource, target.namespace, name, kept, new.claims, call.work
             )
             if created is None:
                 if new.claims and self._stored(call, name) is None:
@@ -363,7 +363,13 @@ class Writer:
                 return Written(200, shown_object(await self._shown(call, new), target, no_count=0))
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
-                target.resource, target.namespace, target.name, new, stored.revision, claims
+                target.resource,
+                target.namespace,
+                target.name,
+                new,
+                stored.revision,
+                claims,
+                call.work,
             )
             if written is None:
                 raise LostRace

@@ -8,7 +8,7 @@ which puts them together for one kind, or all definitions of a cluster. `definit
 """
 
 from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes
-from celadon.kube.crd.custom_kinds import CustomKind, RememberedKinds, custom_kinds
+from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedKinds, custom_kinds
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome
@@ -21,6 +21,7 @@ __all__ = [
     "SELF",
     "AskedRule",
     "CustomKind",
+    "KindsOnDemand",
     "RememberedKinds",
     "RuleOutcome",
     "custom_kinds",

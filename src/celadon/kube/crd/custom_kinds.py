@@ -9,7 +9,7 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -43,7 +43,7 @@ from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as, current_release, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
-from celadon.kube.schemas.definition_schemas import definition_schemas
+from celadon.kube.schemas.definition_schemas import defined_kinds, definition_schemas
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.validation.object_meta import (
@@ -447,24 +447,77 @@ def _member(version: Mapping[str, Any], *names: str) -> Any:
 # The kinds that definitions define, compiled once as long as a definition's spec stays.
 
 
+class DefinedKinds:
+    """Those of one definition, compiled when one of them is first wanted, in whatever thread: for
+    thousands of properties that takes a second."""
+
+    __slots__ = ("_definition", "_kinds", "_version", "spec")
+
+    def __init__(self, definition: JsonObject, version: str) -> None:
+        self.spec: JsonObject = definition["spec"]
+        self._definition = definition
+        self._version = version
+        self._kinds: Mapping[GroupVersionKind, CustomKind] | None = None
+
+    @property
+    def names(self) -> list[GroupVersionKind]:
+        """What they are called; nothing is compiled for that."""
+        return defined_kinds(self._definition)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether `compiled` is there already."""
+        return self._kinds is not None
+
+    @property
+    def compiled(self) -> Mapping[GroupVersionKind, CustomKind]:
+        """The kinds. Two threads that ask at once may both compile them."""
+        if self._kinds is None:
+            with answering_as(self._version):
+                self._kinds = custom_kinds(self._definition)
+        return self._kinds
+
+
+class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
+    """The kinds of several definitions."""
+
+    __slots__ = ("_by_kind",)
+
+    def __init__(self, definitions: Iterable[DefinedKinds] = ()) -> None:
+        self._by_kind = {kind: one for one in definitions for kind in one.names}
+
+    def is_compiled(self, kind: GroupVersionKind) -> bool:
+        """Whether asking for the kind takes no time."""
+        found = self._by_kind.get(kind)
+        return found is None or found.is_compiled
+
+    def __getitem__(self, kind: GroupVersionKind) -> CustomKind:
+        return self._by_kind[kind].compiled[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._by_kind
+
+    def __iter__(self) -> Iterator[GroupVersionKind]:
+        return iter(self._by_kind)
+
+    def __len__(self) -> int:
+        return len(self._by_kind)
+
+
 class RememberedKinds:
     """`version` is the release whose rules hold for the schemas."""
 
     def __init__(self, version: str) -> None:
         self._version = version
-        self._known: dict[str, tuple[JsonObject, dict[GroupVersionKind, CustomKind]]] = {}
+        self._known: dict[str, DefinedKinds] = {}
 
-    def of(self, definitions: Iterable[JsonObject]) -> Mapping[GroupVersionKind, CustomKind]:
+    def of(self, definitions: Iterable[JsonObject]) -> KindsOnDemand:
         """Of all of them together; others are forgotten."""
         self._known = {metadata.name(one): self._kinds_of(one) for one in definitions}
-        return {kind: found for _, kinds in self._known.values() for kind, found in kinds.items()}
+        return KindsOnDemand(self._known.values())
 
-    def _kinds_of(
-        self, definition: JsonObject
-    ) -> tuple[JsonObject, dict[GroupVersionKind, CustomKind]]:
+    def _kinds_of(self, definition: JsonObject) -> DefinedKinds:
         known = self._known.get(metadata.name(definition))
-        spec = definition["spec"]
-        if known is not None and known[0] == spec:
+        if known is not None and known.spec == definition["spec"]:
             return known
-        with answering_as(self._version):
-            return spec, custom_kinds(definition)
+        return DefinedKinds(definition, self._version)

@@ -59,6 +59,11 @@ def definition_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind,
     return {gvk: _version_schema(definition, one) for gvk, one in _versions(definition)}
 
 
+def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
+    """The kinds of which it gives the schemas."""
+    return [gvk for gvk, _ in _versions(definition)]
+
+
 def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, Schema]:
     """The published schema of each served version."""
     return {

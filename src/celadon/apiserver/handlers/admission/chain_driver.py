@@ -7,6 +7,7 @@ asks them about one request and keeps what they say in the notes of the call.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
@@ -33,6 +34,21 @@ from celadon.records import dataclass
 _NO_CONTEXT: Final = DefaultingContext()
 
 
+class _LatestRules:
+    """One object for as long as all parts of the rules are the same objects."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        self._parts: tuple[object, ...] = ()
+
+    def of(self, parts: tuple[object, ...]) -> object:
+        former = self._parts
+        if len(former) != len(parts) or any(map(operator.is_not, former, parts)):
+            self._parts = parts
+        return self._parts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAdmitters:
     """Whom a server asks. A view of policies is None where their plugin is switched off."""
@@ -46,6 +62,19 @@ class ServerAdmitters:
     mutation_timer: MutationTimer
     timer: PolicyTimer
     pace: Pace = field(default_factory=Pace)
+
+    latest: _LatestRules = field(default_factory=lambda: _LatestRules())
+
+    def rules(self) -> object:
+        """Another object when any policy or webhook has changed. Nothing is compiled for it."""
+        return self.latest.of(
+            (
+                self.mutating and self.mutating.rules(),
+                self.validating and self.validating.rules(),
+                self.webhooks.rules(mutating=True),
+                self.webhooks.rules(mutating=False),
+            )
+        )
 
     def about(self, call: Call) -> RequestAdmitters:
         """Those for one request."""
@@ -160,10 +189,13 @@ class RequestAdmitters(Admitters, NoteTaker):
     async def drive(self, chain: Chain, steps: Steps) -> None:
         """Take a chain through these steps of its. Raises StatusError."""
         call, pace, request = self._call, self.of.pace, chain.request
-        step = next(steps, None)
+        subject = request.resource, request.subresource, request.operation
+        # The first step asks the views, which decode and compile what has changed.
+        kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
+        step = await pace.step(call.work, kind, self.of.rules(), next, steps, None)
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
-                kind = step, request.resource, request.subresource, request.operation, chain.rounds
+                kind = (step, *subject, chain.rounds)
                 step = await pace.step(call.work, kind, self.rules, next, steps, None)
             elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
                 step = await self._call_webhooks(chain, step, steps)
