@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DESCRIBED, current_release, per_release
+from celadon.kube.releases import DEFAULT, DESCRIBED, current_release, per_release
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     ANY_COMPONENTS,
