@@ -28,6 +28,7 @@ SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
 DEFINITION_KIND: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 DYNAMIC_RESOURCES: Final = "resource.k8s.io"
 """The group of devices, and of claims to them."""
+FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
 
 AUTHENTICATED: Final = "system:authenticated"
 """The group of everybody who has said who they are."""

@@ -11,7 +11,11 @@ from typing import Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, is_since
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    DYNAMIC_RESOURCES,
+    FLOW_CONTROL,
+)
 from celadon.records import dataclass
 
 
@@ -47,7 +51,6 @@ class Deprecation:
 _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
 _ATTRIBUTES: Final = "VolumeAttributesClass"
-_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
@@ -79,8 +82,8 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         "1.36", "1.39"
     ),
     **{
-        GroupVersionKind(_FLOWS, "v1beta3", kind): Deprecation(
-            "1.29", "1.32", GroupVersionKind(_FLOWS, "v1", kind)
+        GroupVersionKind(FLOW_CONTROL, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(FLOW_CONTROL, "v1", kind)
         )
         for kind in ("FlowSchema", "PriorityLevelConfiguration")
     },
