@@ -155,6 +155,17 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
     )
     add_version(group)
+    for name, what in (
+        ("--emulated-version", "answer as this release, at most three older"),
+        ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
+    ):
+        group.add_argument(
+            name,
+            action="append",
+            default=[],
+            metavar="VERSION",
+            help=f"1.35 or kube=1.35: {what}",
+        )
 
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
@@ -280,17 +291,28 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         StartError,
         TlsSettings,
         controllers_named,
+        effective_version,
         feature_gates,
         given_services,
         parse_address,
         runtime_config,
     )
+    from celadon.kube.releases import enter_release
 
+    try:
+        effective = effective_version(
+            options.kubernetes_version,
+            options.emulated_version,
+            options.min_compatibility_version,
+        )
+    except ValueError as error:
+        raise StartError(str(error)) from None
+    enter_release(effective.emulation, effective.min_compatibility)
     listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
-    of_release = functools.partial(feature_gates, version=options.kubernetes_version)
+    of_release = functools.partial(feature_gates, version=effective.emulation)
     gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
@@ -315,7 +337,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         audit_rotation=Rotation(
             options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
         ),
-        version=options.kubernetes_version,
+        version=effective.emulation,
+        effective=effective,
         gates=gates,
         runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
