@@ -26,6 +26,8 @@ Minor = tuple[int, int]
 DEFAULT: Final = "1.36"
 """The release that is meant where nobody says which."""
 
+OLDEST_RELEASE: Final[Minor] = (1, 30)
+"""The first release that is told apart from others."""
 LATEST_RELEASE: Final[Minor] = (1, 37)
 LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 
@@ -49,6 +51,11 @@ def parse_version(text: str) -> Minor:
     if release > LATEST_RELEASE:
         raise VersionError(f"unknown Kubernetes version `{text}`, the latest known is `{LATEST}`")
     return release
+
+
+def nearest_release(major: int, minor: int) -> str:
+    """The release of these numbers, or the first or last one that is known."""
+    return "{}.{}".format(*min(max((major, minor), OLDEST_RELEASE), LATEST_RELEASE))
 
 
 def previous_minor(version: str) -> str:
