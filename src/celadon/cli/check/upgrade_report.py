@@ -105,7 +105,7 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class GateStretch:
     """Releases in which a feature gate is alike by default. `stage` is empty where it is not known
-    (any more)."""
+    yet, or not any more: then it is as it was at last."""
 
     releases: tuple[str, ...]
     on: bool
@@ -390,12 +390,13 @@ def _say_costs(
 
 
 def flipped_gates(releases: Sequence[str]) -> tuple[FlippedGate, ...]:
-    """The gates that are not on, or not off, in all of these releases, by name."""
+    """The gates that are on in some of these releases and off in others that know them, by
+    name."""
     names = set[str]().union(*(gates_of(one) for one in releases))
     return tuple(
         FlippedGate(name, _gate_stretches(name, releases))
         for name in sorted(names)
-        if len({is_gate_on(name, one) for one in releases}) > 1
+        if len({gates_of(one)[name].on for one in releases if name in gates_of(one)}) > 1
     )
 
 
