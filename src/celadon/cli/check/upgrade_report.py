@@ -60,7 +60,7 @@ class FieldChange:
 class Answer:
     """What a release says: `word` is the state of an object, or whether a policy is accepted,
     `message` why it is refused. `replacement` is the version that is served instead of the one that
-    is not, `cost` what a policy costs at most where that is more than in the oldest release."""
+    is not, `cost` what a policy costs at most where that rises."""
 
     word: str
     is_refused: bool = False
@@ -207,7 +207,7 @@ class Differences:
         """Take in that a release does not accept a policy."""
         title = f"{error.kind} {error.name}"
         answer = Answer(NOT_ACCEPTED, is_refused=True, message=error.message)
-        key = error.place.file, error.place.line, title
+        key = error.place.file, title
         self.say(key, error.place, title, release, answer, Answer(ACCEPTED))
 
     def document_at(self, problem: Problem) -> _Subject | None:
@@ -373,17 +373,17 @@ PolicyCosts = dict[str, PolicyCost]
 def _say_costs(
     differences: Differences, releases: Sequence[str], costs: Sequence[PolicyCosts]
 ) -> None:
-    """Take in which policies cost more in a later release than in the oldest."""
-    for policy, first in costs[0].items():
-        kind = "ValidatingAdmissionPolicy"
-        key = first.place.file, first.place.line, f"{kind} {policy}"
-        subject = differences.subject(key, first.place, key[2], Answer(ACCEPTED))
-        for release, known in zip(releases, costs, strict=True):
-            later = known.get(policy)
-            if later is None or release in subject.answers:
-                continue
-            if later.cost > first.cost:
-                subject.answers[release] = Answer(ACCEPTED, cost=later.cost)
+    """Take in what policies cost that cost more in a later release than in the first that can run
+    them."""
+    for policy in dict.fromkeys(itertools.chain.from_iterable(costs)):
+        known = {r: one[policy] for r, one in zip(releases, costs, strict=True) if policy in one}
+        first, *later = known.values()
+        rises = any(one.cost > first.cost for one in later)
+        title = f"ValidatingAdmissionPolicy {policy}"
+        for release, one in known.items():
+            answer = Answer(ACCEPTED, cost=one.cost if rises else None)
+            key = first.place.file, title
+            differences.say(key, first.place, title, release, answer, Answer(ACCEPTED))
 
 
 # --- Feature gates -----------------------------------------------------------

@@ -305,10 +305,11 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
 def gated_fields(gvk: GroupVersionKind) -> tuple[tuple[str, str], ...]:
     """The paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a feature
     gate is on, each with that gate."""
-    kind = f"{gvk.api_version}/{gvk.kind}"
-    phases = dict.fromkeys(("create", *schema_packs.load("defaults")["kinds"].get(kind, {})))
-    rules = (rule for phase in phases for rule in listed_rules(gvk, phase))
+    rules = (rule for phase in _PHASES for rule in listed_rules(gvk, phase))
     return tuple(_gated_fields(rules, ""))
+
+
+_PHASES: Final = ("default", "convert", "create", "plugins")
 
 
 def _gated_fields(rules: Iterable[Rule], above: str) -> Iterator[tuple[str, str]]:
