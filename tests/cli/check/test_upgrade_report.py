@@ -194,3 +194,28 @@ spec: {type: Limited, limited: {nominalConcurrencyShares: 3, limitResponse: {typ
     before, after = difference["stretches"]
     assert "deprecated in v1.29+, unavailable in v1.32+; use flowcontrol" in before["warnings"][0]
     assert after["replacement"] == "flowcontrol.apiserver.k8s.io/v1"
+
+
+def test_a_policy_of_a_later_release_is_not_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutation = (
+        MAP
+        + """\
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{}"}
+---
+"""
+    )
+    assert main(asked(tmp_path, mutation + POD, "1.35,1.36", "-o", "json")) == 0
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert [stretch["state"] for stretch in difference["stretches"]] == ["not accepted", "accepted"]
+    assert difference["stretches"][0]["message"] == (
+        'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
+    )

@@ -18,6 +18,7 @@ from celadon.admission.registration.decoding import (
     decode_object,
     decode_policy,
     decode_webhooks,
+    missing_kind,
 )
 from celadon.admission.registration.match_rules import validate_object_meta
 from celadon.admission.registration.policy_validation import validate_binding, validate_policy
@@ -65,6 +66,7 @@ __all__ = [
     "decode_object",
     "decode_policy",
     "decode_webhooks",
+    "missing_kind",
     "validate_binding",
     "validate_create",
     "validate_object_meta",

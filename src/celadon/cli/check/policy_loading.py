@@ -51,7 +51,7 @@ class PolicyLoader:
 
     def _loaded(self) -> Rulebook:
         manifests = gather(self._paths, (), (), Parts(), lambda _: None, takes_others=False)
-        sets = policy_sets(manifests, self._version)
+        sets = policy_sets(manifests, self._version, unserved=True)
         policies = sets.validating
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         prepare = Circumstances(self._version, now).preparation(manifests.existing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,13 +10,14 @@ from celadon.admission.lint.findings import Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
 from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.subjects import Bundle, Registered
-from celadon.admission.registration.decoding import RegistrationError
+from celadon.admission.registration.decoding import (
+    RegistrationError,
+    missing_kind,
+)
 from celadon.cel import Environment
-from celadon.kube import FieldError, FieldPath, GroupVersionKind, metadata
+from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.crd import definition_errors
 from celadon.kube.library import environment, previous_minor
-from celadon.kube.releases import DEFAULT, answering_as
-from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.patterns import late_pattern
@@ -107,8 +107,8 @@ _BEHIND: Final = frozenset(
 
 def _invalid(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
-        if _comes_later(one, bundle.settings.version):
-            yield Report(Spot(one.document, FieldPath("apiVersion"), 0), _no_match(one))
+        if missing := missing_kind(one.kind, bundle.settings.version):
+            yield Report(Spot(one.document, FieldPath("apiVersion"), 0), missing)
         if one.failure is not None:
             yield Report(Spot(one.document, one.failure.path), str(one.failure))
         for error in one.errors:
@@ -116,21 +116,6 @@ def _invalid(bundle: Bundle) -> Iterator[Report]:
                 yield from _explained(one, error)
     for number, definition in bundle.definitions:
         yield from definition_reports(number, definition, bundle.settings.version)
-
-
-def _comes_later(given: Registered, version: str) -> bool:
-    """Whether a release does not serve the version of the kind yet."""
-    return given.kind in _served_kinds(DEFAULT) and given.kind not in _served_kinds(version)
-
-
-@functools.cache
-def _served_kinds(version: str) -> frozenset[GroupVersionKind]:
-    with answering_as(version):
-        return frozenset(one.gvk for one in known_resources(all_versions=True))
-
-
-def _no_match(given: Registered) -> str:
-    return f'no matches for kind "{given.kind.kind}" in version "{given.kind.api_version}"'
 
 
 def _explained(given: Registered, error: FieldError) -> Iterator[Report]:
@@ -174,11 +159,11 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
     """Compiled anew as the other releases would: new expressions with what the release before
     knew. What was wrong anyway is no news."""
     for given in bundle.registered:
-        if _comes_later(given, bundle.settings.version):
+        if missing_kind(given.kind, bundle.settings.version):
             continue
         for version in bundle.settings.others:
-            if _comes_later(given, version):
-                text = f"Kubernetes {version} would refuse this: {_no_match(given)}"
+            if missing := missing_kind(given.kind, version):
+                text = f"Kubernetes {version} would refuse this: {missing}"
                 yield Report(Spot(given.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for one in case.expressions:
