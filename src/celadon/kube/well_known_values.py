@@ -14,6 +14,7 @@ from celadon.kube.names import GroupKind, GroupVersionResource
 ADMISSION_REGISTRATION: Final = "admissionregistration.k8s.io"
 AUTHENTICATION_GROUP: Final = "authentication.k8s.io"
 AUTHORIZATION_GROUP: Final = "authorization.k8s.io"
+FLOW_CONTROL_GROUP: Final = "flowcontrol.apiserver.k8s.io"
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 
 HOST_NAME: Final = "kubernetes.io/hostname"

@@ -22,9 +22,9 @@ from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_
 from celadon.apiserver.operation.server_metrics import FlowCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
+from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
 from celadon.records import dataclass
 
-GROUP: Final = "flowcontrol.apiserver.k8s.io"
 SCHEMA_HEADER: Final = "X-Kubernetes-Pf-Flowschema-Uid"
 LEVEL_HEADER: Final = "X-Kubernetes-Pf-Prioritylevel-Uid"
 EXEMPT: Final = "exempt"
@@ -149,7 +149,9 @@ class FlowControl:
         self._seats = seats
         self._clock = clock
         self._counts = counts
-        self._stored = Mirror(objects, f"{ROOT}/{GROUP}/")  # one for both kinds: half the cost
+        self._stored = Mirror(
+            objects, f"{ROOT}/{FLOW_CONTROL_GROUP}/"
+        )  # one for both kinds: half the cost
         self._schemas: Sequence[FlowSchema] = ()
         self._levels: dict[str, PriorityLevel] = {}
         self._level_uids: dict[str, str] = {}

@@ -33,7 +33,6 @@ from celadon.apiserver.operation.log_lines import LogLines
 from celadon.apiserver.operation.log_lines import level_of as log_level
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import (
-    effective_version,
     feature_gates,
     read_admission_file,
     runtime_config,
@@ -58,7 +57,6 @@ __all__ = [
     "allow_many_connections",
     "collection_path",
     "controllers_named",
-    "effective_version",
     "feature_gates",
     "given_services",
     "in_creation_order",

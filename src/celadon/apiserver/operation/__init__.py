@@ -18,6 +18,7 @@ from celadon.apiserver.operation.metric_table import (
     Series,
     exposition,
 )
+from celadon.apiserver.operation.runtime_config import EffectiveVersion, effective_version
 from celadon.apiserver.operation.server_metrics import process_families
 
 __all__ = [
@@ -26,12 +27,14 @@ __all__ = [
     "REQUESTS",
     "Counter",
     "Description",
+    "EffectiveVersion",
     "Family",
     "Gauge",
     "Histogram",
     "Labels",
     "ReadCounter",
     "Series",
+    "effective_version",
     "exposition",
     "is_said",
     "process_families",

@@ -47,6 +47,7 @@ from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.worker_pipes import possible_workers
 from celadon.kube import GroupVersionKind, JsonObject, metadata
+from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.releases import answering_as, is_since
 from celadon.kube.resources import DEPRECATED, known_resources
 from celadon.records import dataclass
@@ -60,7 +61,6 @@ STORED: Final = "stored"
 WRITTEN: Final = "written"
 APPLIED: Final = "last applied"
 MANAGED: Final = "managed"
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _DEFINITION: Final = "CustomResourceDefinition"
 
 
@@ -116,7 +116,7 @@ def _named(value: JsonObject) -> Iterator[ApiUse]:
     """The versions that those name who write an object."""
     about = metadata.metadata(value)
     kind = str(value.get("kind"))
-    applied = _dict(about.get("annotations")).get(_LAST_APPLIED)
+    applied = _dict(about.get("annotations")).get(LAST_APPLIED)
     if isinstance(applied, str):
         try:
             configuration = _dict(json.loads(applied))

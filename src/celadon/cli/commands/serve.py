@@ -18,6 +18,7 @@ from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
     from celadon.apiserver.http import PluginSettings, RequestLimits, ServerSettings, Serving
+    from celadon.apiserver.operation import EffectiveVersion
     from celadon.storage.etcd import EtcdSettings
 
 T = TypeVar("T")
@@ -291,23 +292,13 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         StartError,
         TlsSettings,
         controllers_named,
-        effective_version,
         feature_gates,
         given_services,
         parse_address,
         runtime_config,
     )
-    from celadon.kube.releases import enter_release
 
-    try:
-        effective = effective_version(
-            options.kubernetes_version,
-            options.emulated_version,
-            options.min_compatibility_version,
-        )
-    except ValueError as error:
-        raise StartError(str(error)) from None
-    enter_release(effective.emulation, effective.min_compatibility)
+    effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
@@ -353,6 +344,22 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
     )
+
+
+def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
+    """What is emulated is the current release from now on. Raises StartError."""
+    from celadon.apiserver.http import StartError
+    from celadon.apiserver.operation import effective_version
+    from celadon.kube.releases import enter_release
+
+    try:
+        effective = effective_version(
+            options.kubernetes_version, options.emulated_version, options.min_compatibility_version
+        )
+    except ValueError as error:
+        raise StartError(str(error)) from None
+    enter_release(effective.emulation, effective.min_compatibility)
+    return effective
 
 
 def _etcd(options: argparse.Namespace) -> EtcdSettings | None:

@@ -14,7 +14,11 @@ from typing import Final
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, is_since
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DYNAMIC_RESOURCES
+from celadon.kube.well_known_values import (
+    ADMISSION_REGISTRATION,
+    DYNAMIC_RESOURCES,
+    FLOW_CONTROL_GROUP,
+)
 from celadon.records import dataclass
 
 
@@ -57,8 +61,7 @@ _POLICY: Final = "MutatingAdmissionPolicy"
 _BINDING: Final = "MutatingAdmissionPolicyBinding"
 _ATTRIBUTES: Final = "VolumeAttributesClass"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
-_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
-_SCALER: Final = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
+_SCALER: Final = "HorizontalPodAutoscaler"
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("", "v1", "ComponentStatus"): Deprecation("1.19"),
@@ -88,8 +91,8 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         for kind in _RESOURCE_KINDS
     },
     **{
-        GroupVersionKind(_FLOW_CONTROL, "v1beta3", kind): Deprecation(
-            "1.29", "1.32", GroupVersionKind(_FLOW_CONTROL, "v1", kind)
+        GroupVersionKind(FLOW_CONTROL_GROUP, "v1beta3", kind): Deprecation(
+            "1.29", "1.32", GroupVersionKind(FLOW_CONTROL_GROUP, "v1", kind)
         )
         for kind in ("FlowSchema", "PriorityLevelConfiguration")
     },
@@ -135,8 +138,8 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         forgotten="1.35"
     ),
     **{
-        GroupVersionKind("autoscaling", version, "HorizontalPodAutoscaler"): Deprecation(
-            replacement=_SCALER, forgotten="1.36"
+        GroupVersionKind("autoscaling", version, _SCALER): Deprecation(
+            replacement=GroupVersionKind("autoscaling", "v2", _SCALER), forgotten="1.36"
         )
         for version in ("v2beta1", "v2beta2")
     },
