@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission import ObjectWorld
+from celadon.admission.webhooks import Reply
+from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.conversion_webhooks import Conversions
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.kube import GroupVersionResource
+from celadon.kube.releases import DEFAULT
 from celadon.kube.resources import Resource, known_resources
 from celadon.storage import open_memory
 
@@ -33,13 +37,19 @@ def config_map(name: str, namespace: str = "a", **labels: str) -> dict[str, Any]
     return {"kind": "ConfigMap", "apiVersion": "v1", "metadata": meta}
 
 
+async def _unasked(*_: object, **__: object) -> Reply:
+    raise AssertionError("no conversion webhook is there")
+
+
 class Shelf:
     """ConfigMaps in a store."""
 
     def __init__(self) -> None:
         self.store = open_memory()
         self.objects = ObjectStore(self.store)
-        self.reader = Reader(self.objects, ObjectWorld())
+        served = ServedResources(self.objects, known_resources(), DEFAULT)
+        conversions = Conversions(served.current, _unasked, lambda: "uid")
+        self.reader = Reader(self.objects, ObjectWorld(), served.current().custom.get, conversions)
 
     async def create(self, name: str, namespace: str = "a", **labels: str) -> StoredObject:
         obj = config_map(name, namespace, **labels)

@@ -311,7 +311,7 @@ def test_another_release() -> None:
         assert api.request("GET", "/version")["minor"] == "30"
         (created,) = api.create(service)
         assert "trafficDistribution" not in created["spec"]
-        with pytest.raises(RequestRefused, match='unknown field "spec.nothing"'):
+        with pytest.raises(RequestRefused, match=r'unknown field "spec\.nothing"'):
             api.request("POST", f"{services}?fieldValidation=Strict", unknown)
         with pytest.raises(RequestRefused, match="could not find the requested resource"):
             api.request("GET", mutations)

@@ -86,7 +86,6 @@ from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import RequestLayers
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
 from celadon.apiserver.webhook_phases import Webhooks
-from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import MANY_OBJECTS, RequestWork, TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
@@ -170,15 +169,15 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
     return Controllers(core.objects, always, led, leading)
 
 
-def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> Admission:
-    """Whether a write may happen; `caller` calls webhooks."""
+def admission_of(core: ServerCore, perform: Perform) -> Admission:
+    """Whether a write may happen."""
     settings = core.settings
     told = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, told)
     limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
     return Admission(
-        admitters=_admitters(core, plugins, caller),
+        admitters=_admitters(core, plugins),
         authorizer=core.authorizer,
         roles=core.roles,
         provision=NamespaceProvision(core.world, create),
@@ -196,7 +195,7 @@ def admission_of(core: ServerCore, perform: Perform, caller: CallerOnDemand) -> 
     )
 
 
-def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -> ServerAdmitters:
+def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
@@ -209,7 +208,7 @@ def _admitters(core: ServerCore, plugins: PluginChain, caller: CallerOnDemand) -
         plugins=plugins,
         mutating=mutating,
         validating=validating,
-        webhooks=_webhooks(core, plugins.names, caller),
+        webhooks=_webhooks(core, plugins.names),
         served=core.served,
         world=core.world,
         mutation_timer=MutationTimer(core.metrics),
@@ -221,7 +220,7 @@ def _static(core: ServerCore, plugin: str) -> Callable[[], StaticObjects]:
     return functools.partial(core.static.of, plugin)
 
 
-def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand) -> Webhooks:
+def _webhooks(core: ServerCore, plugins: frozenset[str]) -> Webhooks:
     mutating, validating = (
         WebhookView(
             core.objects,
@@ -234,7 +233,7 @@ def _webhooks(core: ServerCore, plugins: frozenset[str], caller: CallerOnDemand)
         for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
     )
     counts = core.metrics.webhooks
-    return Webhooks(mutating, validating, core.world, caller.call, core.sources.uid, counts)
+    return Webhooks(mutating, validating, core.world, core.caller.call, core.sources.uid, counts)
 
 
 def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:
@@ -252,8 +251,13 @@ def verbs_of(
 ) -> Verbs:
     """What can be done with resources."""
     sources = core.sources
-    reader = Reader(core.objects, core.world, lambda kind: core.served.current().custom.get(kind))
-    managers = FieldManagers(core.served, core.world)
+    reader = Reader(
+        core.objects,
+        core.world,
+        lambda kind: core.served.current().custom.get(kind),
+        core.world.conversions,
+    )
+    managers = FieldManagers(core.served, core.world, core.world.conversions)
     deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
     return Verbs(
         reader,
@@ -408,15 +412,11 @@ class ApiServer:
     ) -> None:
         self.core = core = core_on(store, settings, sources)
         self.is_ending = False
-        self._caller = CallerOnDemand(
-            ServiceRoutes(core.world, settings.webhook_services),
-            settings.plugin_settings.kubeconfigs,
-        )
         self.objects = core.objects
         self.served = core.served
         self.controllers = controllers_of(core, self.perform)
         authenticator = authenticator_of(core, access)
-        self._admission = admission = admission_of(core, self.perform, self._caller)
+        self._admission = admission = admission_of(core, self.perform)
         self._layers = RequestLayers(
             core,
             authenticator,
@@ -450,7 +450,7 @@ class ApiServer:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
         self.core.workers.stop()
-        await self._caller.aclose()
+        await self.core.caller.aclose()
         await self._admission.images.aclose()
         self.objects.store.close()
 

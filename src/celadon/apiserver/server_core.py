@@ -15,12 +15,14 @@ from celadon.apiserver.authz.access_decisions import AuthorizerChain
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_world import StoreWorld
+from celadon.apiserver.conversion_webhooks import Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
 from celadon.apiserver.static_admission import StaticFiles
+from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers
 from celadon.kube import User
 from celadon.kube.defaulting import DefaultingContext
@@ -71,9 +73,9 @@ NOBODY: Final = User("")
 
 @dataclass(frozen=True, slots=True)
 class ServerCore:
-    """Of one server. `charges` are what quotas are being charged with at the moment,
-    `static` the policies and webhooks from files, `flows` who waits when much is asked (None is no
-    order), `workers` take what takes long."""
+    """Of one server. `caller` calls webhooks, `charges` are what quotas are being charged with
+    at the moment, `static` the policies and webhooks from files, `flows` who waits when much is
+    asked (None is no order), `workers` take what takes long."""
 
     settings: Settings
     sources: Sources
@@ -82,6 +84,7 @@ class ServerCore:
     roles: RoleView
     authorizer: AuthorizerChain
     world: StoreWorld
+    caller: CallerOnDemand
     in_flight: InFlight
     metrics: ServerMetrics
     charges: OpenCharges
@@ -108,6 +111,11 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     served = ServedResources(objects, settings.catalog(), settings.version)
     roles = RoleView(objects)
     authorizer = AuthorizerChain((roles,))
+    world = StoreWorld(objects, served, authorizer)
+    caller = CallerOnDemand(
+        ServiceRoutes(world, settings.webhook_services), settings.plugin_settings.kubeconfigs
+    )
+    world.conversions = Conversions(served.current, caller.call, sources.uid)
     in_flight = InFlight(settings.limits)
     metrics = ServerMetrics(
         in_flight, lambda: objects.counts(served.current().catalog), sources.seconds
@@ -119,7 +127,8 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         served,
         roles,
         authorizer,
-        StoreWorld(objects, served, authorizer),
+        world,
+        caller,
         in_flight,
         metrics,
         OpenCharges(),

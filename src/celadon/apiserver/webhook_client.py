@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpcore
 
-from celadon.admission.webhooks import Call, NoReply, Reply, call_url
+from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
 from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
 from celadon.apiserver.clientconfig.client_credentials import (
     ClientCredentials,
@@ -141,7 +141,7 @@ class WebhookClient:
 
     async def call(
         self,
-        call: Call,
+        call: WebhookCall,
         seconds: float,
         held: HeldBytes | None = None,
         body: bytes | None = None,
@@ -149,7 +149,7 @@ class WebhookClient:
         """`seconds` are what is left of the request's own time; `held` counts what is read, `body`
         is the call's where that is known already."""
         seconds = min(seconds, call.timeout_seconds)
-        url = call_url(call.hook, max(1, math.ceil(seconds)))
+        url = call_url(call.client_config, max(1, math.ceil(seconds)))
         body = call.body if body is None else body
         try:
             async with asyncio.timeout(seconds):
@@ -161,11 +161,11 @@ class WebhookClient:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
 
     async def _exchange(
-        self, url: str, call: Call, body: bytes, held: HeldBytes | None
+        self, url: str, call: WebhookCall, body: bytes, held: HeldBytes | None
     ) -> Exchange:
         """Raises UnusableRoots, KubeconfigError, CredentialsError."""
         user = self._user(url)
-        pool = await self._pool(url, call.hook.webhook.client_config.ca_bundle, user)
+        pool = await self._pool(url, call.client_config.ca_bundle, user)
         own = () if user is None else await user[1].headers()
         return Exchange(pool, url, body, own, held)
 

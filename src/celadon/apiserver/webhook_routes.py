@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from celadon.admission import World
-from celadon.admission.webhooks import Call, NoReply, Reply, UnreadableBody
+from celadon.admission.webhooks import NoReply, Reply, UnreadableBody, WebhookCall
 from celadon.apiserver.http_messages import HeldBytes, NetworkFailure
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
@@ -82,27 +82,29 @@ def _service_address(spec: Mapping[str, Any], name: str, port: int) -> Address:
 
 
 class CallerOnDemand:
-    """As a `WebhookClient` for each of the two types of webhooks. `kubeconfigs` are the files with
-    the credentials for validating and for mutating ones, empty for none."""
+    """As a `WebhookClient` for each type of webhooks. `kubeconfigs` are the files with the
+    credentials for validating and for mutating ones, empty for none; those of conversion have
+    none."""
 
     def __init__(self, routes: ServiceRoutes, kubeconfigs: tuple[str, str] = ("", "")) -> None:
         self._routes = routes
         self._kubeconfigs = kubeconfigs
-        self._clients: dict[bool, WebhookClient] = {}
+        self._clients: dict[bool | None, WebhookClient] = {}
 
     async def call(
         self,
-        call: Call,
+        call: WebhookCall,
         seconds: float,
         *,
-        mutating: bool = False,
+        mutating: bool | None = False,
         held: HeldBytes | None = None,
         body: bytes | None = None,
     ) -> Reply | NoReply:
-        """As `WebhookClient.call`."""
+        """As `WebhookClient.call`. `mutating` is None for conversion."""
         client = self._clients.get(mutating)
         if client is None:
-            client = self._clients[mutating] = self._client(self._kubeconfigs[mutating])
+            kubeconfig = "" if mutating is None else self._kubeconfigs[mutating]
+            client = self._clients[mutating] = self._client(kubeconfig)
         return await client.call(call, seconds, held, body)
 
     def _client(self, kubeconfig: str) -> WebhookClient:

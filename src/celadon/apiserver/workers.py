@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import field
 from typing import Any, Final, ParamSpec, TypeVar
@@ -40,6 +40,8 @@ class _Here(threading.local):
     """Of each thread: the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
+    work: _Work | None = None
+    """What it works on."""
 
 
 _here = _Here()
@@ -63,6 +65,33 @@ def on_loop(method: Callable[P, R]) -> Callable[P, R]:
         return found.result()
 
     return asked
+
+
+def is_worker() -> bool:
+    """Whether this thread works for a loop, and so may wait for it."""
+    return _here.work is not None
+
+
+def waited_for(asked: Callable[[], Coroutine[Any, Any, R]]) -> R:
+    """What a coroutine on the loop gives, asked from a worker that waits for it. Its place is free
+    for others meanwhile: what is waited for may be the network."""
+    home, work = _here.home, _here.work
+    assert home is not None, "asked by a worker"
+    assert work is not None, "which works on something"
+    found: Future[R] = Future()
+    home.call_soon_threadsafe(_wait_for, found, asked, work)
+    return found.result()
+
+
+def _wait_for(found: Future[Any], asked: Callable[[], Coroutine[Any, Any, R]], work: _Work) -> None:
+    async def wait() -> None:
+        try:
+            found.set_result(await asked())
+        except BaseException as error:  # noqa: BLE001  it is for who asked
+            found.set_exception(error)
+
+    work.workers.give_place(work)
+    work.waits_for = asyncio.ensure_future(wait())
 
 
 def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401 - any method's
@@ -125,6 +154,9 @@ MOST_WAITING: Final = 100
 MOST_WAITING_BYTES: Final = 32 << 20
 """Of the requests of one user that wait with them."""
 
+MOST_OUTSIDE: Final = 64
+"""Works that have given their places to others while they wait for something outside."""
+
 MOST_ACCOUNTS: Final = 10_000
 """Users whose processor time is remembered."""
 
@@ -160,10 +192,13 @@ class _Work:
         "size",
         "spent",
         "thread",
+        "waits_for",
+        "workers",
     )
 
     def __init__(
         self,
+        workers: Workers,
         owner: str,
         function: Callable[[], Any],
         allowed: float,
@@ -173,12 +208,15 @@ class _Work:
         # An error that is set knows the frames that it came through, and they know the work: what
         # they all held would stay until garbage is collected, which is seldom. So the future goes
         # when it has been waited for.
+        self.workers = workers
         self.owner = owner
         self.function = function
         self.allowed = allowed
         self.size = size
         self.future: asyncio.Future[Any] | None = future
         self.thread: threading.Thread | None = None
+        self.waits_for: asyncio.Future[None] | None = None
+        """The last that it has waited for."""
         self.began = False
         self.is_over = False
         self.spent = 0.0
@@ -228,6 +266,8 @@ class Workers:
         """By user, who comes next first."""
         self._working: dict[str, _Work] = {}
         """By user."""
+        self._without_place: set[_Work] = set()
+        """Those that have waited for something outside, and go on when it has come."""
         self._accounts: dict[str, _Account] = {}
         self._begun_at = 0.0
         """When the last work began."""
@@ -252,7 +292,7 @@ class Workers:
         future: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
         run_here = functools.partial(context.run, function)
-        work = _Work(owner, run_here, allowed, future, size)
+        work = _Work(self, owner, run_here, allowed, future, size)
         waiting.append(work)
         self._begin_some()
         try:
@@ -263,6 +303,8 @@ class Workers:
             if not work.is_over:  # nobody waits for it any more
                 if work.thread is None:
                     self._forget(work)
+                if work.waits_for is not None:
+                    work.waits_for.cancel()
                 work.allowed = -1.0
                 work.end()
 
@@ -287,7 +329,8 @@ class Workers:
             self._working[owner] = work
             self._begun_at = now
             self._beginner.begin(work, self._loop, self._over)
-        if self._timer is None and (self._working or self._waiting):
+        busy = self._working or self._waiting or self._without_place
+        if self._timer is None and busy:
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _may_begin(self, owner: str, now: float) -> bool:
@@ -302,11 +345,18 @@ class Workers:
         is_alone = working == self._threads and now - self._begun_at >= ALONE_SECONDS
         return is_alone and left > 0
 
+    def give_place(self, work: _Work) -> None:
+        """The work waits for something outside: others may begin. In the loop."""
+        if self._working.get(work.owner) is work and len(self._without_place) < MOST_OUTSIDE:
+            del self._working[work.owner]
+            self._without_place.add(work)
+            self._begin_some()
+
     def _look(self) -> None:
         """What has used up its time ends; what waits may have time again."""
         assert self._loop is not None
         self._timer = None
-        for work in list(self._working.values()):
+        for work in [*self._working.values(), *self._without_place]:
             if work.thread is not None and not work.thread.is_alive():
                 # What it has told is heard first; if it was ended while it told, this is.
                 self._loop.call_soon(self._over, work, None, WorkEnded())
@@ -319,9 +369,12 @@ class Workers:
 
     def _over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """In the loop, when a thread is done."""
-        if self._working.get(work.owner) is not work:
+        if work in self._without_place:
+            self._without_place.remove(work)
+        elif self._working.get(work.owner) is work:
+            del self._working[work.owner]
+        else:
             return
-        del self._working[work.owner]
         work.is_over = True
         self._charge(work.owner, work.spent)
         future = work.future
@@ -349,7 +402,9 @@ class Workers:
         """End all works; nobody waits for them."""
         if self._timer is not None:
             self._timer.cancel()
-        for work in self._working.values():
+        for work in [*self._working.values(), *self._without_place]:
+            if work.waits_for is not None:
+                work.waits_for.cancel()
             work.end()
         self._beginner.stop()
 
@@ -363,6 +418,7 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
     try:
         try:
             belong_to(loop)
+            _here.work = work
             work.began = True
             made = work.function()
         except BaseException as error:  # noqa: BLE001  it is for who waits

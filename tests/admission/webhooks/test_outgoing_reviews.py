@@ -82,8 +82,8 @@ def test_the_body_is_written_as_go_writes_it() -> None:
 )
 def test_urls(config: dict[str, Any], url: str) -> None:
     hook = hooks(webhook(clientConfig=config)).hooks[0]
-    assert call_url(hook, 7) == url
-    assert call_url(hook, None) == url.partition("?")[0]
+    assert call_url(hook.webhook.client_config, 7) == url
+    assert call_url(hook.webhook.client_config, None) == url.partition("?")[0]
 
 
 def test_time_that_a_webhook_has() -> None:

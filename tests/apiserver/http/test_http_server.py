@@ -126,6 +126,19 @@ def test_an_answer_that_is_too_much_for_all_goes_with_its_connection() -> None:
         assert len(until_closed(slow)) < 50_000_000
 
 
+def test_of_connections_of_the_same_instant_the_one_made_first_goes() -> None:
+    """The loop's clock counts milliseconds: a client that has just connected is not cut off."""
+    limits = ConnectionLimits(connections=8)
+    with listening(limits=limits) as server, contextlib.ExitStack() as clients:
+        idle = [clients.enter_context(server.connected()) for _ in range(limits.connections)]
+        server.wait(lambda: len(server.server.connections) == limits.connections)
+        first, *others = server.server.connections
+        for connection in others:
+            connection.last_used = first.last_used
+        assert server.said(LAST).startswith(b"HTTP/1.1 200")
+        assert until_closed(idle[0]) == b""
+
+
 def test_too_many_connections_cost_those_that_ask_for_nothing() -> None:
     with (
         listening(limits=ConnectionLimits(connections=1)) as server,
@@ -196,7 +209,7 @@ def test_a_watcher_that_never_reads_loses_its_watch() -> None:
         while not endless.closed and time.monotonic() < deadline:
             time.sleep(0.02)
         assert endless.closed
-        assert not server.server.connections
+        server.wait(lambda: not server.server.connections)
 
 
 def test_a_large_answer_that_nobody_reads_does_not_stay() -> None:

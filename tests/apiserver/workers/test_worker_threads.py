@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from celadon.apiserver import workers as worker_threads
-from celadon.apiserver.workers import TooMuchWork, Workers, on_loop
+from celadon.apiserver.workers import TooMuchWork, Workers, is_worker, on_loop, waited_for
 from celadon.kube import StatusError, status
 
 
@@ -276,3 +276,58 @@ def test_nothing_is_left_of_a_work_that_failed() -> None:
         asyncio.run(run())
     finally:
         gc.enable()
+
+
+def test_who_waits_for_something_outside_gives_its_place_to_others() -> None:
+    async def run() -> list[str]:
+        workers, answered = Workers(threads=1), asyncio.Event()
+        done: list[str] = []
+
+        async def answer() -> str:
+            await answered.wait()
+            return "answer"
+
+        async def work(owner: str, function: Callable[[], str]) -> None:
+            made, _ = await workers.run(owner, function)
+            done.append(made)
+
+        waiting = [asyncio.create_task(work(owner, lambda: waited_for(answer))) for owner in "abcd"]
+        await asyncio.create_task(work("e", lambda: "other"))
+        answered.set()
+        await asyncio.gather(*waiting)
+        return done
+
+    assert asyncio.run(run()) == ["other", *["answer"] * 4]
+
+
+def test_what_is_waited_for_may_fail_and_the_work_goes_on() -> None:
+    async def fail() -> None:
+        raise KeyError("x")
+
+    def work() -> str:
+        with pytest.raises(KeyError):
+            waited_for(fail)
+        return "done"
+
+    assert asyncio.run(Workers().run("a", work))[0] == "done"
+    assert not is_worker()
+
+
+def test_whom_nobody_waits_for_waits_no_longer() -> None:
+    async def run() -> bool:
+        begun, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def never() -> None:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        task = asyncio.create_task(Workers().run("a", lambda: waited_for(never)))
+        await begun.wait()
+        task.cancel()
+        await cancelled.wait()
+        return True
+
+    assert asyncio.run(run())

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.registry.target import scale_of, scaled
-from celadon.kube.resources.api_resources import ScalePaths, scale_paths
+from celadon.kube.crd import custom_kinds
+from celadon.kube.registry.patch import NO_COUNT
+from celadon.kube.registry.target import (
+    Target,
+    scale_of,
+    scaled,
+    shown_object,
+)
+from celadon.kube.resources.api_resources import ScalePaths, custom_resources, scale_paths
 from celadon.kube.status import StatusError
 
 META = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}, "generation": 3}
@@ -54,6 +61,22 @@ CUSTOM = {
 }
 
 
+def custom_target() -> Target:
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "subresources": {"scale": CUSTOM},
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }
+    names = {"plural": "sets", "kind": "Set"}
+    definition = {
+        "spec": {"group": "g.io", "scope": "Namespaced", "names": names, "versions": [version]}
+    }
+    (resource,) = custom_resources(definition)
+    return Target(resource, "a", "x", "scale", custom_kinds(definition)[resource.gvk])
+
+
 def test_of_a_custom_kind() -> None:
     paths = scale_paths(CUSTOM)
     assert paths == ScalePaths(("spec", "size"), ("status", "n"), ("status", "sel"))
@@ -61,6 +84,16 @@ def test_of_a_custom_kind() -> None:
     shown = scale_of(obj, paths)
     assert (shown["spec"], shown["status"]) == ({"replicas": 3}, {"replicas": 1, "selector": "a=b"})
     assert scaled(obj, {"spec": {"replicas": 9}}, paths)["spec"] == {"size": 9}
-    with pytest.raises(StatusError, match=r'the spec replicas field ".spec.size" does not exist'):
-        scale_of({"metadata": META, "spec": {}}, paths)
+    assert scale_of({"metadata": META, "spec": {}}, paths, 0)["spec"] == {}
     assert scale_paths(None) is None
+
+
+def test_a_custom_resource_without_a_count_can_be_given_one() -> None:
+    """Nobody can read its scale, but who writes it sees one."""
+    target = custom_target()
+    obj = {"metadata": META, "spec": {}}
+    with pytest.raises(StatusError, match=r'the spec replicas field ".spec.size" does not exist'):
+        shown_object(obj, target)
+    assert shown_object({**obj, "spec": {"size": 0}}, target)["spec"] == {}
+    assert shown_object(obj, target, no_count=0)["spec"] == {}
+    assert shown_object(obj, target, no_count=NO_COUNT)["spec"] == {"replicas": -(2**31)}

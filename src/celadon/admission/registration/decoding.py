@@ -229,7 +229,7 @@ def _webhooks(document: JsonObject) -> tuple[registration.Webhook, ...]:
 def _webhook(item: JsonObject) -> registration.Webhook:
     return registration.Webhook(
         name=item["name"],
-        client_config=_client_config(item["clientConfig"]),
+        client_config=decode_client_config(item["clientConfig"]),
         rules=tuple(map(_rule, item.get("rules", ()))),
         failure_policy=item.get("failurePolicy"),
         match_policy=item.get("matchPolicy"),
@@ -243,7 +243,8 @@ def _webhook(item: JsonObject) -> registration.Webhook:
     )
 
 
-def _client_config(config: JsonObject) -> registration.WebhookClientConfig:
+def decode_client_config(config: JsonObject) -> registration.WebhookClientConfig:
+    """Where a webhook is, of admission or of conversion, as a valid configuration says it."""
     service = config.get("service")
     return registration.WebhookClientConfig(
         url=config.get("url"),

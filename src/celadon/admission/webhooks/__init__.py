@@ -7,6 +7,7 @@ log and metrics are told). Whoever owns the network
 makes a `Reply` or `NoReply` of each `Call`.
 """
 
+from celadon.admission.registration.registration_types import WebhookClientConfig
 from celadon.admission.webhooks.call_records import (
     MUTATION,
     NO_ERROR,
@@ -16,6 +17,7 @@ from celadon.admission.webhooks.call_records import (
 )
 from celadon.admission.webhooks.call_results import (
     AsJson,
+    CallError,
     NoReply,
     Reply,
     UnreadableBody,
@@ -25,7 +27,14 @@ from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
 from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
 from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND
-from celadon.admission.webhooks.reviews import Call, call_url
+from celadon.admission.webhooks.reviews import (
+    Call,
+    WebhookCall,
+    call_url,
+    media_type,
+    other_kind,
+    unknown_conversion,
+)
 from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
@@ -35,6 +44,7 @@ __all__ = [
     "REVIEW_VERSIONS",
     "AsJson",
     "Call",
+    "CallError",
     "CallRecord",
     "Excluded",
     "Hook",
@@ -46,8 +56,13 @@ __all__ = [
     "Selected",
     "UnreadableBody",
     "ValidatingPhase",
+    "WebhookCall",
+    "WebhookClientConfig",
     "WebhookNotes",
     "call_url",
     "http_failure",
+    "media_type",
+    "other_kind",
     "patch_annotation",
+    "unknown_conversion",
 ]

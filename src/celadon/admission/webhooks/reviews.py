@@ -9,10 +9,10 @@ import base64
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from celadon.admission.expressions.activation import RequestContext, request_value
-from celadon.admission.registration.registration_types import JSON_PATCH
+from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
 from celadon.admission.webhooks.call_results import (
     AsJson,
@@ -47,6 +47,25 @@ DEFAULT_TIMEOUT_SECONDS: Final = 10
 KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in API_VERSIONS)
 
 
+class WebhookCall(Protocol):
+    """What is sent to a webhook, of admission or of conversion, and where that is."""
+
+    @property
+    def client_config(self) -> WebhookClientConfig:
+        """Where the webhook is, and who vouches for it."""
+        ...
+
+    @property
+    def timeout_seconds(self) -> int:
+        """How long it may take."""
+        ...
+
+    @property
+    def body(self) -> bytes:
+        """The text of the review."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of a webhook. `document` is the review; `body` its text as it is sent."""
@@ -65,6 +84,11 @@ class Call:
     def timeout_seconds(self) -> int:
         """How long the webhook may take."""
         return self.hook.webhook.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
+
+    @property
+    def client_config(self) -> WebhookClientConfig:
+        """Where the webhook is, and who vouches for it."""
+        return self.hook.webhook.client_config
 
 
 def begin_call(selected: Selected, context: RequestContext, uid: str) -> Call:
@@ -94,9 +118,8 @@ def begin_call(selected: Selected, context: RequestContext, uid: str) -> Call:
     return Call(hook, api_version, uid, {"kind": KIND, "apiVersion": api_version, "request": asked})
 
 
-def call_url(hook: Hook, timeout_seconds: int | None) -> str:
+def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
     """The URL of a call; `timeout_seconds` is what is left of the time, None for no limit."""
-    config = hook.webhook.client_config
     if config.service is not None:
         service = config.service
         port = HTTPS_PORT if service.port is None else service.port
@@ -150,7 +173,7 @@ def read_answer(
     """The answer to a call; CallError where there is none, or one that must not be trusted."""
     if isinstance(reply, NoReply):
         raise CallError(f"{reply.stage}: {reply.text}", reply.code, canceled=reply.canceled)
-    require_success(reply, _media_type(reply), as_json)
+    require_success(reply, media_type(reply), as_json)
     try:
         said, decoded = _decoded(as_json(reply.body), call)
     except StatusError as error:
@@ -160,8 +183,8 @@ def read_answer(
     return _verified(call, said, decoded, mutating=mutating)
 
 
-def _media_type(reply: Reply) -> str:
-    """CallError for a header that cannot be read."""
+def media_type(reply: Reply) -> str:
+    """Of an answer. CallError for a header that cannot be read."""
     if reply.content_type is None:
         return "application/json"
     found = parse_media_type(reply.content_type)
@@ -182,30 +205,32 @@ def _decoded(body: bytes, call: Call) -> tuple[Mapping[str, Any], Mapping[str, A
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     found, document = request_bodies.interpret(body, expected)
     if found.group != GROUP or found.version not in KNOWN_VERSIONS or found.kind != KIND:
-        raise failed_call(_other_kind(found, expected))
+        raise failed_call(other_kind(found, expected))
     try:
         decoded = round_trip(document.value, found)
     except DecodeError as error:
         raise failed_call(str(error)) from None
     if found != expected:
-        raise failed_call(_unknown_conversion(found, expected))
+        raise failed_call(unknown_conversion(found, expected))
     assert decoded is not None, f"{found} is built in"
     return document.value, decoded
 
 
-def _other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
-    registered = (found.group == GROUP and found.kind in _META_KINDS) or (
+def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+    """Why an answer of another kind than a review is none."""
+    registered = (found.group == expected.group and found.kind in _META_KINDS) or (
         found.group_version == ("", "v1") and found.kind in _CORE_KINDS
     )
     if registered:
-        return _unknown_conversion(found, expected)
+        return unknown_conversion(found, expected)
     return (
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{SCHEME}"'
     )
 
 
-def _unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+def unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+    """Why a kind that is known, but another one, is none."""
     return (
         f"converting ({found.version}.{found.kind}) to ({expected.version}.{expected.kind}): "
         "unknown conversion"

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
 from celadon.apiserver.workers import on_loop
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, metadata
+from celadon.kube import GroupKind, GroupVersionKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.crd import CustomKind, RememberedKinds
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.records import dataclass
@@ -30,6 +31,8 @@ class Served:
     """Groups with built-in resources."""
     custom: Mapping[GroupVersionKind, CustomKind]
     definitions: tuple[JsonObject, ...]
+    conversions: Mapping[GroupKind, ConversionWebhook]
+    """Webhooks of the custom kinds that have one."""
     _keys: Mapping[str, str]
 
     def definition_of(self, resource: Resource) -> JsonObject | None:
@@ -73,6 +76,7 @@ class ServedResources:
             frozenset(resource.gvr.group for resource in self._builtin),
             self._kinds.of(definitions),
             definitions,
+            conversion_webhooks(definitions),
             {
                 name: object_key(self._resource, "", name)
                 for name in map(metadata.name, definitions)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from celadon.admission import convert
+from celadon.admission import ConversionError, convert
 from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.workers import on_loop
 from celadon.kube import Attributes, GroupVersionKind, GroupVersionResource, JsonObject, Ruling
-from celadon.kube.resources import Catalog
+from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import NAMESPACES
 
 _REMEMBERED: Final = 1024
@@ -26,6 +27,9 @@ class AuthorizerView(Protocol):
 
 class StoreWorld:
     """A `World` over the store. Reads see what has been acknowledged."""
+
+    conversions: Conversions
+    """Set when there is who calls webhooks, who asks the world where services are."""
 
     def __init__(
         self, objects: ObjectStore, served: ServedResources, authorizer: AuthorizerView
@@ -54,22 +58,40 @@ class StoreWorld:
             found = known[name] = self.get(NAMESPACES, "", name)
             return found
 
-    @on_loop
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         found = self.catalog.by_gvr(resource)
         stored = None if found is None else self._objects.get(found, namespace, name)
-        return None if found is None or stored is None else convert(stored.object, found.gvk)
+        if found is None or stored is None:
+            return None
+        (shown,) = self._shown([stored.object], found)
+        return shown
 
-    @on_loop
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         found = self.catalog.by_gvr(resource)
         if found is None:
             return ()
         page = self._objects.page(found, namespace)
-        return [convert(stored.object, found.gvk) for stored in page.objects]
+        return self._shown([stored.object for stored in page.objects], found)
+
+    def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
+        """Stored objects in the version of a resource. Raises ConversionError."""
+        kind = resource.gvk
+        if resource.custom and self.conversions.concern(kind.group_kind):
+            custom = self._served.current().custom[kind]
+            try:
+                return self.conversions.all_shown(objects, custom)
+            except ConversionFailed as error:
+                raise ConversionError(str(error)) from None
+        return [convert(obj, kind) for obj in objects]
 
     def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
         return self._authorizer.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        return convert(obj, kind)
+        """Raises ConversionError."""
+        if not self.conversions.concern(kind.group_kind):
+            return convert(obj, kind)
+        try:
+            return self.conversions.converted(obj, kind)
+        except ConversionFailed as error:
+            raise ConversionError(str(error)) from None

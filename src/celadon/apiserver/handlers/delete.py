@@ -120,12 +120,17 @@ class Deleter:
             if dry_run or kept == old:
                 return Written(code, kept)
             kept = await call.work.step(in_order, kept)
-            changed = await self._objects.update(resource, space, target.name, kept, revision)
+            stored_form = await call.work.step(self._reader.stored, kept, resource)
+            changed = await self._objects.update(
+                resource, space, target.name, stored_form, revision
+            )
             if changed is None:
                 raise LostRace
+            self._reader.written(changed.object, resource)
+            old = await call.work.step(self._reader.shown, changed.object, resource)
             if not delete.goes_at_once(kept):
-                return Written(code, changed.object)
-            old, revision = changed.object, changed.revision
+                return Written(code, old)
+            revision = changed.revision
         if not dry_run:
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:

@@ -7,10 +7,11 @@ means by its options is the table in `_revision`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, ParamSpec, TypeVar
 
 from celadon.admission import World
+from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import (
@@ -32,6 +33,9 @@ from celadon.kube.resources import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.records import dataclass
 from celadon.storage import Compacted
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 WAIT_SECONDS: Final = 3.0
 """How long a read waits for a revision that is yet to come."""
@@ -72,23 +76,21 @@ class ObjectList:
         return meta
 
 
-def _no_custom_kind(_: GroupVersionKind) -> CustomKind | None:
-    return None
-
-
 class Reader:
     """Reads of one server. `world` converts objects between versions; those of a custom kind, which
-    `custom` knows, are read as that says."""
+    `custom` knows, are read as that says, or as `conversions` do for a webhook."""
 
     def __init__(
         self,
         objects: ObjectStore,
         world: World,
-        custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind,
+        custom: Callable[[GroupVersionKind], CustomKind | None],
+        conversions: Conversions,
     ) -> None:
         self._objects = objects
         self._world = world
         self._custom = custom
+        self._conversions = conversions
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> StoredObject:
         """The object of a GET, as it is stored. Raises StatusError."""
@@ -122,9 +124,61 @@ class Reader:
         return found
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
-        """A stored object in the version of a resource."""
+        """A stored object in the version of a resource. Raises StatusError 500 where a webhook
+        converts and cannot. That belongs to a worker (`may_wait`)."""
         custom = self._custom(resource.gvk) if resource.custom else None
-        return self._world.convert(obj, resource.gvk) if custom is None else custom.shown(obj)
+        if custom is None:
+            return self._world.convert(obj, resource.gvk)
+        return (
+            _converted(self._conversions.shown, obj, custom)
+            if custom.converts
+            else custom.shown(obj)
+        )
+
+    def all_shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
+        """The same of many, as lists show them."""
+        custom = self._custom(resource.gvk) if resource.custom else None
+        if custom is None or not custom.converts:
+            return [self.shown(obj, resource) for obj in objects]
+        return _converted(self._conversions.all_shown, objects, custom)
+
+    def cached(self, obj: JsonObject, resource: Resource) -> JsonObject:
+        """The same of one that is going to be written, which upstream takes from its cache."""
+        (found,) = self.all_shown([obj], resource)
+        return found
+
+    def may_wait(self, resource: Resource) -> bool:
+        """Whether a webhook may be asked for objects of the resource, which takes as long as it
+        takes."""
+        return resource.custom and self._conversions.concern(resource.gvk.group_kind)
+
+    def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
+        """What is stored of an object in the version of a resource: custom resources have the
+        storage version. Raises StatusError 500."""
+        if self.may_wait(resource):
+            return _converted(self._conversions.stored, obj)
+        custom = self._custom(resource.gvk) if resource.custom else None
+        if custom is None or resource.gvk.version == resource.storage_version:
+            return obj
+        api_version = f"{resource.gvk.group}/{resource.storage_version}"
+        return custom.stored({**obj, "apiVersion": api_version})
+
+    def written(self, obj: JsonObject, resource: Resource) -> None:
+        """An object has been stored."""
+        if self.may_wait(resource):
+            self._conversions.written(obj)
+
+    async def prepared(
+        self, objects: Sequence[JsonObject], resource: Resource
+    ) -> Sequence[JsonObject]:
+        """As `all_shown`, for who is on the event loop."""
+        custom = self._custom(resource.gvk) if resource.custom else None
+        if custom is None or not custom.converts:
+            return [self.shown(obj, resource) for obj in objects]
+        try:
+            return await self._conversions.prepared(objects, custom)
+        except ConversionFailed as error:
+            raise status.plain_error(str(error)) from None
 
     async def reach(self, revision: int, *, straight: bool = False) -> None:
         """Wait until the store has come to a revision. `straight` says that upstream reads the
@@ -141,7 +195,9 @@ class Reader:
         self, endpoint: Endpoint, options: ListOptions, work: RequestWork | None = None
     ) -> ObjectList:
         """Raises StatusError. `work` takes long lists aside, and all that follows with them."""
-        if work is not None and self._is_long(endpoint, options):
+        if work is not None and (
+            self.may_wait(endpoint.resource) or self._is_long(endpoint, options)
+        ):
             work.is_large = True
         token = _token(options) if work is None else await work.step(_token, options)
         limit = options.limit
@@ -200,8 +256,8 @@ class Reader:
                 resource, endpoint.namespace, start=start, limit=at_once, revision=revision
             )
             revision = page.revision
-            for index, stored in enumerate(page.objects):
-                obj = self.shown(stored.object, resource)
+            shown = self.all_shown([stored.object for stored in page.objects], resource)
+            for index, (stored, obj) in enumerate(zip(page.objects, shown, strict=True)):
                 if selection.matches(obj):
                     chosen.append(obj)
                 if limit and len(chosen) == limit:
@@ -234,6 +290,14 @@ class Reader:
         token = ContinueToken(revision, f"{key}\0").text()
         told = None if options.has_selector else rest
         return ObjectList(tuple(chosen), revision, token, told)
+
+
+def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Raises StatusError 500 where it fails."""
+    try:
+        return convert(*args, **kwargs)
+    except ConversionFailed as error:
+        raise status.plain_error(str(error)) from None
 
 
 def _token(options: ListOptions) -> ContinueToken | None:

@@ -10,7 +10,7 @@ As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from typing import Any, Final
 
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
@@ -130,14 +130,16 @@ class Watching:
         definition = self._definition(request, wake.set)
         try:
             if page is not None:
-                for event in self._initial(request, page):
-                    yield event
+                for obj in filter(request.selection.matches, await self._initial(request, page)):
+                    yield WatchEvent(ADDED, obj)
                 if request.options.allow_bookmarks and request.options.send_initial_events:
                     yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
             async for event in stream.events(wake, deadline, definition):
                 yield event
         except Undecodable as error:
             yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
+        except StatusError as error:
+            yield WatchEvent(ERROR, error.status.to_json())
         finally:
             stream.close()
             if definition is not None:
@@ -159,12 +161,13 @@ class Watching:
             return None
         return self._objects.store.watch(request.definition, None, notify)
 
-    def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterator[WatchEvent]:
-        selection = request.selection
-        for stored in page.objects:
-            obj = self._reader.shown(stored.object, request.endpoint.resource)
-            if selection.matches(obj):
-                yield WatchEvent(ADDED, obj)
+    async def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterable[JsonObject]:
+        """What there is at first, in the version of the endpoint."""
+        resource = request.endpoint.resource
+        objects = [stored.object for stored in page.objects]
+        if self._reader.may_wait(resource):
+            return await self._reader.prepared(objects, resource)
+        return (self._reader.shown(obj, resource) for obj in objects)
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
         """What a change means to who sees only what is selected; None if nothing."""
@@ -177,6 +180,28 @@ class Watching:
             return None
         last = self._objects.last(event)
         return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
+
+    def may_wait(self, request: WatchRequest) -> bool:
+        """Whether its changes are for `converted`."""
+        return self._reader.may_wait(request.endpoint.resource)
+
+    async def converted(self, event: Event, request: WatchRequest) -> WatchEvent | None:
+        """As `translated`, where a webhook may have to be asked. Raises StatusError."""
+        resource = request.endpoint.resource
+        entries = [entry for entry in (event.previous, event.entry) if entry is not None]
+        objects = [self._objects.stored(entry).object for entry in entries]
+        if event.entry is None and event.previous is not None:
+            objects.append(self._objects.last(event))
+        shown = list(await self._reader.prepared(objects, resource))
+        was = event.previous is not None and request.selection.matches(shown[0])
+        if event.entry is not None and request.selection.matches(shown[-1]):
+            return WatchEvent(MODIFIED if was else ADDED, shown[-1])
+        if not was:
+            return None
+        if event.entry is None:
+            return WatchEvent(DELETED, shown[-1])
+        (last,) = await self._reader.prepared([self._objects.last(event)], resource)
+        return WatchEvent(DELETED, last)
 
     def _states(
         self, event: Event, resource: Resource
@@ -211,6 +236,7 @@ class _Stream:
         """Until the deadline, or the end of what is watched."""
         loop = asyncio.get_running_loop()
         standing = self._request.standing
+        may_wait = self._watching.may_wait(self._request)
         bookmarks = self._bookmarks(loop.time(), deadline)
         next_bookmark = next(bookmarks)
         pause = float("inf") if standing is None else STANDING_SECONDS
@@ -226,7 +252,10 @@ class _Stream:
                 except StoreError:
                     return
                 for event in delivery.events:
-                    seen = self._watching.translated(event, self._request)
+                    if may_wait:
+                        seen = await self._watching.converted(event, self._request)
+                    else:
+                        seen = self._watching.translated(event, self._request)
                     if seen is not None:
                         yield seen
                 if len(delivery.events) >= _AT_ONCE:

@@ -20,6 +20,7 @@ from celadon.admission.registration import STRATEGIES
 from celadon.apiserver.authz.claim_status_access import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.admission.admission_chain import Admission
 from celadon.apiserver.handlers.calls import (
     Call,
@@ -32,10 +33,20 @@ from celadon.apiserver.handlers.calls import (
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.workers import Pace
-from celadon.kube import FieldError, GroupResource, JsonObject, StatusError, User, metadata, status
+from celadon.kube import (
+    FieldError,
+    GroupResource,
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    User,
+    metadata,
+    status,
+)
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import (
     FieldWriter,
+    VersionError,
     Versions,
     applied,
     read_applied,
@@ -83,6 +94,7 @@ class FieldManagers:
 
     served: ServedResources
     world: World
+    conversions: Conversions
 
     def created(self, call: Call, read: Incoming) -> None:
         """A new object gets its managers."""
@@ -108,8 +120,18 @@ class FieldManagers:
 
     def _writer(self, call: Call, context: DefaultingContext) -> FieldWriter:
         custom = self.served.current().custom
-        versions = Versions(custom.get, self.world.convert)
+        versions = Versions(custom.get, self._converted)
         return FieldWriter(_manager(call), context.now, versions)
+
+    def _converted(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """What is compared with the fields that somebody owns in another version. Raises
+        VersionError where a webhook does not convert it."""
+        if not self.conversions.concern(kind.group_kind):
+            return self.world.convert(obj, kind)
+        try:
+            return self.conversions.converted(obj, kind)
+        except ConversionFailed as error:
+            raise VersionError(str(error)) from None
 
 
 def _manager(call: Call) -> str:
@@ -233,18 +255,24 @@ class Writer:
         target, name = call.target, metadata.name(new.object)
         for_good = self._stored(call, name) is None and not call.dry_run
         async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
+            kept = await call.work.step(self._reader.stored, new.object, target.resource)
             if call.dry_run:
                 if self._stored(call, name) is not None:
                     raise self._already_exists(call, name)
-                return Written(201, new.object)
+                return Written(201, await self._shown(call, kept))
             created = await self._objects.create(
-                target.resource, target.namespace, name, new.object, new.claims
+                target.resource, target.namespace, name, kept, new.claims
             )
             if created is None:
                 if new.claims and self._stored(call, name) is None:
                     raise LostRace
                 raise _NameTaken(name, is_generated=new.has_generated_name)
-        return Written(201, self._reader.shown(created.object, target.resource))
+        self._reader.written(created.object, target.resource)
+        return Written(201, await self._shown(call, created.object))
+
+    async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
+        """A stored object in the version of the request."""
+        return await call.work.step(self._reader.shown, obj, call.target.resource)
 
     async def _admitted_new(self, call: Call) -> _NewObject:
         """The object that a create may store: read, mutated, validated, admitted."""
@@ -311,11 +339,11 @@ class Writer:
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
         target = call.target
-        old = self._reader.shown(stored.object, target.resource)
+        old = await call.work.step(self._reader.cached, stored.object, target.resource)
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
-        before = shown_object(old, target)
+        before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
         made, kept = await self._pace.step(
@@ -327,19 +355,21 @@ class Writer:
         if delete.is_released(made, old):
             if not call.dry_run:
                 await self._remove(call, stored)
-            return Written(200, shown_object(kept, target))
+            return Written(200, shown_object(kept, target, no_count=0))
         for_good = not call.dry_run
         async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
+            new = await call.work.step(self._reader.stored, kept, target.resource)
             if call.dry_run:
-                return Written(200, shown_object(kept, target))
+                return Written(200, shown_object(await self._shown(call, new), target, no_count=0))
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
-                target.resource, target.namespace, target.name, kept, stored.revision, claims
+                target.resource, target.namespace, target.name, new, stored.revision, claims
             )
             if written is None:
                 raise LostRace
+        self._reader.written(written.object, target.resource)
         return Written(
-            200, shown_object(self._reader.shown(written.object, target.resource), target)
+            200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
 
     async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
@@ -383,7 +413,7 @@ class Writer:
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
         else:
-            current = shown_object(old, call.target)
+            current = shown_object(old, call.target, no_count=patch.NO_COUNT)
             body = checked_body(call)
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
@@ -399,7 +429,7 @@ class Writer:
         """What validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
         context = draft.run.context
-        before = shown_object(old, target)
+        before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
         warnings = write_warnings(draft.made, target, STRATEGIES)

@@ -156,7 +156,8 @@ class Surroundings(Protocol):
     handler: GuardedHandler
     prompt: PromptHandler | None
     limits: ConnectionLimits
-    connections: set[Connection]
+    connections: dict[Connection, None]
+    """In the order they were made: the loop's clock may say the same for several."""
     is_ending: bool
     held_bytes: int
     has_recalled: bool
@@ -241,12 +242,12 @@ class Connection(asyncio.Protocol):
         self._address = peer[0] if isinstance(peer, tuple) else ""
         self._wait_for_head()
         self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._look_if_idle)
-        self._server.connections.add(self)
+        self._server.connections[self] = None
         if len(self._server.connections) > self._limits.connections:
             self._server.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._server.connections.discard(self)
+        self._server.connections.pop(self, None)
         self._forget_request()
         self._offered = None
         self._answered_bytes = 0

@@ -44,7 +44,7 @@ class HttpServer:
         self.handler = GuardedHandler(handler)
         self.prompt = prompt
         self.limits = ConnectionLimits() if limits is None else limits
-        self.connections: set[Connection] = set()
+        self.connections: dict[Connection, None] = {}
         self.is_ending = False
         self.held_bytes = 0
         self.has_recalled = False

@@ -134,10 +134,10 @@ class _Awaited:
         return [self._reply(call) for call in calls]
 
     def _reply(self, call: Call) -> Reply | NoReply:
-        service = call.hook.webhook.client_config.service
+        service = call.client_config.service
         webhook = hook_id(call.hook.configuration, call.hook.name)
         if service is not None and webhook not in self.answering:
-            url = call_url(call.hook, call.timeout_seconds)
+            url = call_url(call.client_config, call.timeout_seconds)
             return NoReply(f'Post "{url}": no endpoints available for service "{service.name}"')
         review: dict[str, Any] = {
             "apiVersion": call.api_version,

@@ -259,6 +259,9 @@ class CustomKind:
     since: int = 0
     """The revision of the definition that brought the schema: an object that was written before it
     was judged by another one."""
+    converts: bool = False
+    """Whether a webhook knows how its versions become each other. Then whoever reads or writes an
+    object has it converted, and each version is read by its own schema."""
 
     def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost. With
@@ -280,7 +283,7 @@ class CustomKind:
         for what was taken away since `prepare`, such as a status. Where another version is stored,
         what that does not know is gone, and the defaults are its own."""
         if self.storage is not None:
-            return self.converted(as_written(obj))
+            return as_written(obj) if self.converts else self.converted(as_written(obj))
         found: dict[str, Any] = defaulted(as_written(obj), self.schema)
         return found
 
@@ -294,10 +297,20 @@ class CustomKind:
     def converted(self, obj: dict[str, Any]) -> dict[str, Any]:
         """An object that was written in another version or by another schema, as it is read."""
         named = {**obj, "apiVersion": self.gvk.api_version}
-        if self.storage is None:
-            found = as_stored(named, self.schema)
-        else:
-            found = as_shown(as_stored(named, self.storage), self.schema)
+        if self.storage is not None and not self.converts:
+            return self.received(as_stored(named, self.storage))
+        return self._readable(as_stored(named, self.schema))
+
+    def stored(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """What is stored of an object that is in the storage version by name: without what that
+        does not know, and with the defaults that upstream gives it when it is read."""
+        return as_stored(obj, self.schema if self.storage is None else self.storage)
+
+    def received(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """An object that was made from one of another version: pruned, without defaults."""
+        return self._readable(as_shown(obj, self.schema))
+
+    def _readable(self, found: dict[str, Any]) -> dict[str, Any]:
         if self.embeds:
             drop_unreadable(found, self.schema)
             drop_unknown_metadata(found, self.schema)
@@ -396,6 +409,7 @@ def custom_kinds(
     stored = next((one["name"] for one in versions if one.get("storage")), "")
     schemas = definition_schemas(definition)
     storage = {gvk.version: schema for gvk, schema in schemas.items()}.get(stored)
+    converts = (spec.get("conversion") or {}).get("strategy") == "Webhook"
     return {
         gvk: CustomKind(
             gvk,
@@ -407,6 +421,7 @@ def custom_kinds(
             has_embedded_resources(schema),
             None if gvk.version == stored else storage,
             since,
+            converts,
         )
         for gvk, schema in schemas.items()
     }

@@ -266,6 +266,17 @@ def _host(endpoint: JsonObject) -> str:
     return host
 
 
+def definition(made: dict[str, Any], _: Mapping[str, Any], __: str) -> None:
+    """A version in which objects are stored from now on is one in which there may be some
+    (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
+    versions = made.get("spec", {}).get("versions") or ()
+    name = next((one.get("name") for one in versions if one.get("storage")), None)
+    status = made.setdefault("status", {})
+    stored = status.get("storedVersions") or []
+    if name is not None and name not in stored:
+        status["storedVersions"] = [*stored, name]
+
+
 KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "Node", ""): node,
     ("", "Node", "status"): node_status,
@@ -273,6 +284,7 @@ KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "PersistentVolume", "status"): volume_status,
     ("", "PersistentVolumeClaim", ""): claim,
     ("", "ServiceAccount", ""): service_account,
+    ("apiextensions.k8s.io", "CustomResourceDefinition", ""): definition,
     ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,
 }
 """By group, kind and subresource."""

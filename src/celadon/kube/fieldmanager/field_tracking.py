@@ -42,7 +42,13 @@ from celadon.kube.fieldmanager.managed_fields import (
     managers_of_update,
     writable,
 )
-from celadon.kube.fieldmanager.merge_types import ItemError, MergeType, built_in_type, type_of
+from celadon.kube.fieldmanager.merge_types import (
+    ItemError,
+    MergeType,
+    VersionError,
+    built_in_type,
+    type_of,
+)
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import JsonObject, fresh
@@ -354,6 +360,14 @@ def read_applied(
 # --- what both need ---
 
 
+def _fitting(obj: JsonObject, type_: MergeType) -> JsonObject:
+    """An object that was converted. Raises VersionError for one that its version does not know."""
+    faults = misfits(type_, obj)
+    if faults:
+        raise VersionError(joined(faults))
+    return obj
+
+
 class _Endpoint:
     """One write to one endpoint."""
 
@@ -376,10 +390,17 @@ class _Endpoint:
         custom = versions.custom(other)
         if group != mine.group or (custom is None and built_in_type(other) is None):
             return None
+        if custom is None:
+            return KindVersion(
+                type_of(other, None),
+                lambda obj: versions.convert(obj, other),
+                lambda obj: versions.convert(obj, mine),
+            )
+        type_ = type_of(other, custom)
         return KindVersion(
-            type_of(other, custom),
-            lambda obj: versions.convert(obj, other),
-            lambda obj: versions.convert(obj, mine),
+            type_,
+            lambda obj: _fitting(versions.convert(obj, other), type_),
+            lambda obj: _fitting(versions.convert(obj, mine), self.type),
         )
 
     def zero(self) -> dict[str, Any]:
@@ -389,7 +410,7 @@ class _Endpoint:
 
     def shown(self, live: JsonObject) -> dict[str, Any]:
         """A stored object as the endpoint shows it, without its managers."""
-        shown = shown_object(live, self._target)
+        shown = shown_object(live, self._target, no_count=0)
         meta = {**metadata.metadata(shown)}
         meta.pop("managedFields", None)
         return {**shown, "metadata": meta}
@@ -407,7 +428,8 @@ class _Endpoint:
 
     def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
         """Those after an update. The same when the objects cannot be compared, since that is no
-        reason to refuse a write; and when nobody owns anything of an object that is stored."""
+        reason to refuse a write; and when nobody owns anything of an object that is stored. None
+        are left when it cannot be shown in a version in which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
         return self._updated(live, new, managers, self._writer.manager)
@@ -423,6 +445,8 @@ class _Endpoint:
             found = self._ownership.updated(live, new, managers, writer, now)
         except ItemError:
             return managers
+        except VersionError:
+            return Managers()
         limit_updaters(found)
         return found
 
@@ -456,6 +480,8 @@ class _Endpoint:
             if not self._only_last_applied(error, live):
                 raise conflict_status(error) from None
             made, found = attempt(force=True)
+        except VersionError as error:
+            raise status.plain_error(str(error)) from None
         if not same(made, dict(live)):
             found.times[applier] = self._writer.now
         if manager == KUBECTL:

@@ -43,6 +43,10 @@ class ItemError(KubeError):
     """An item that cannot be identified in its list."""
 
 
+class VersionError(KubeError):
+    """An object that cannot be shown in a version in which somebody owns fields of it."""
+
+
 Members: TypeAlias = "tuple[tuple[str, str, MergeType], ...]"
 REMEMBERED: Final = 256
 """Sets of members, for each rule; clients can invent any number."""

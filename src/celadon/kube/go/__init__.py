@@ -16,6 +16,7 @@ from celadon.kube.go.go_text import (
     parse_media_type,
     quote,
     trim_space,
+    type_text,
 )
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
@@ -40,4 +41,5 @@ __all__ = [
     "quote",
     "read_json",
     "trim_space",
+    "type_text",
 ]

@@ -55,6 +55,8 @@ CUSTOM_TYPES: Final = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 MAX_OPERATIONS: Final = 10_000
 OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})
+NO_COUNT: Final = -(2**31)
+"""Stands in a scale that is patched for the count that a custom resource does not have."""
 BAD_MERGE_PATCH: Final = "Invalid JSON Patch"
 _DECODING: Final = "error decoding patch: "
 _GO_MAP: Final = "map[string]interface {}"
@@ -236,7 +238,8 @@ def three_way_patched(
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
-    """The patched object. StatusError (422) when it is not one of the endpoint's kind."""
+    """The patched object. StatusError: 422 when it is not one of the endpoint's kind, 400 for a
+    scale without a count."""
     document = _typed(result, target)
     found = metadata.gvk(document)
     if found != target.kind and not result.is_strategic:
@@ -245,6 +248,9 @@ def read_patched(
         draft = draft_of(document, target, context)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
+    if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
+        where = "." + ".".join(target.scale_paths.wanted)
+        raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(found, draft, document)
     complaints = (*result.complaints, *_complaints(result, target))

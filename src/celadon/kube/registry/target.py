@@ -147,20 +147,25 @@ def stored_object(made: JsonObject, target: Target, context: DefaultingContext) 
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
-def shown_object(obj: JsonObject, target: Target) -> dict[str, Any]:
-    """A stored object, in the endpoint's version, as the endpoint shows it."""
+def shown_object(obj: JsonObject, target: Target, *, no_count: int | None = None) -> dict[str, Any]:
+    """A stored object, in the endpoint's version, as the endpoint shows it. A scale has `no_count`
+    where a custom resource has no count; None: StatusError (500), for who wants to read it."""
     if target.subresource == "scale":
-        return scale_of(obj, target.scale_paths)
+        return scale_of(obj, target.scale_paths, no_count)
     return {**obj, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
 
 
-def scale_of(obj: Mapping[str, Any], paths: ScalePaths = BUILT_IN) -> dict[str, Any]:
-    """The Scale of an object. StatusError (500) when a custom resource has no count to show."""
+def scale_of(
+    obj: Mapping[str, Any], paths: ScalePaths = BUILT_IN, no_count: int | None = None
+) -> dict[str, Any]:
+    """The Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
     replicas = _value_at(obj, paths.wanted)
     if replicas is None and paths is not BUILT_IN:
-        where = "." + ".".join(paths.wanted)
-        raise status.internal_error(f'the spec replicas field "{where}" does not exist')
+        if no_count is None:
+            where = "." + ".".join(paths.wanted)
+            raise status.internal_error(f'the spec replicas field "{where}" does not exist')
+        replicas = no_count
     state: dict[str, Any] = {"replicas": _value_at(obj, paths.counted) or 0}
     selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
     if selector:

@@ -11,11 +11,12 @@ from celadon.kube.validation.cluster_rules import webhook_service_errors, webhoo
 from celadon.kube.validation.field_checks import NEGATIVE
 from celadon.kube.validation.object_meta import (
     Naming,
+    validate_annotations,
     validate_meta_of_update,
     validate_object_meta,
 )
 from celadon.kube.validation.statuses import conditions
-from celadon.kube.validation.text_rules import http_path
+from celadon.kube.validation.text_rules import http_path, labels
 from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Naming",
     "conditions",
     "http_path",
+    "labels",
+    "validate_annotations",
     "validate_create",
     "validate_meta_of_update",
     "validate_object_meta",

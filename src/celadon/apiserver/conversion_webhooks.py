@@ -1,0 +1,490 @@
+"""Custom resources in another version of their kind, where a webhook knows how.
+
+A definition with `conversion.strategy: Webhook` keeps its objects in the storage version. What is
+read or written in another one is sent to the webhook: `Conversions` says what has to be, and what
+of the answers counts. As k8s.io/apiextensions-apiserver `pkg/apiserver/conversion`, with its texts.
+
+A conversion waits for the network, so it belongs to a worker (`celadon.apiserver.workers`), which
+gives its place to others meanwhile. Lists and watches share what was converted once; whoever gets
+or writes an object asks the webhook anew, as upstream does behind its caches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, Protocol, TypeVar
+
+from celadon.admission.registration import decode_client_config
+from celadon.admission.webhooks import (
+    CallError,
+    NoReply,
+    Reply,
+    UnreadableBody,
+    WebhookCall,
+    WebhookClientConfig,
+    http_failure,
+    media_type,
+    other_kind,
+    unknown_conversion,
+)
+from celadon.apiserver.object_store import ObjectMemory, weight
+from celadon.apiserver.webhook_routes import as_json
+from celadon.apiserver.workers import is_worker, waited_for
+from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube.crd import CustomKind
+from celadon.kube.fieldpath import FieldPath, aggregate
+from celadon.kube.go import json_text, quote, type_text
+from celadon.kube.registry import request_bodies
+from celadon.kube.schemas import json_kind
+from celadon.kube.status import SUCCESS
+from celadon.kube.validation import labels, validate_annotations
+from celadon.records import dataclass
+
+GROUP: Final = "apiextensions.k8s.io"
+KIND: Final = "ConversionReview"
+REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+SECONDS: Final = 30
+"""That a webhook has."""
+
+_KEPT_BYTES: Final = 64 << 20
+"""What objects may weigh that were converted and are kept for lists and watches."""
+
+_MOST_OBJECTS: Final = 500
+"""That a webhook is asked for at once."""
+
+_MOST_BYTES: Final = 8 << 20
+"""What they weigh."""
+
+T = TypeVar("T")
+
+
+class ConversionFailed(Exception):
+    """The message is that of the API server."""
+
+
+# --- What a definition says --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionWebhook:
+    """The webhook of one definition. `revision` is that of the definition: what was converted
+    under another one is forgotten."""
+
+    definition: str
+    client_config: WebhookClientConfig
+    review_versions: tuple[str, ...]
+    served: tuple[GroupVersionKind, ...]
+    storage: GroupVersionKind
+    revision: str
+
+
+def conversion_webhooks(
+    definitions: Sequence[JsonObject],
+) -> Mapping[GroupKind, ConversionWebhook]:
+    """Those of the definitions that have one, by the kind that they convert."""
+    found = {}
+    for definition in definitions:
+        spec = definition["spec"]
+        conversion = spec.get("conversion") or {}
+        if conversion.get("strategy") != "Webhook":
+            continue
+        webhook = conversion["webhook"]
+        config = webhook["clientConfig"]
+        if not _is_base64_text(config.get("caBundle")):
+            config = {key: value for key, value in config.items() if key != "caBundle"}
+        kind = GroupKind(spec["group"], spec["names"]["kind"])
+        versions = {
+            GroupVersionKind(kind.group, one["name"], kind.kind): one for one in spec["versions"]
+        }
+        found[kind] = ConversionWebhook(
+            metadata.name(definition),
+            decode_client_config(config),
+            tuple(webhook.get("conversionReviewVersions") or ()),
+            tuple(version for version, one in versions.items() if one.get("served")),
+            next(version for version, one in versions.items() if one.get("storage")),
+            metadata.resource_version(definition),
+        )
+    return found
+
+
+def _is_base64_text(bundle: object) -> bool:
+    """Whether there is anything but blanks in it, which upstream takes for nothing."""
+    return isinstance(bundle, str) and bool(bundle.strip())
+
+
+# --- Reviews -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionCall:
+    """One call of a conversion webhook."""
+
+    client_config: WebhookClientConfig
+    api_version: str
+    uid: str
+    document: dict[str, Any]
+    timeout_seconds: int = SECONDS
+
+    @property
+    def body(self) -> bytes:
+        """The text of the review, with the line end that Go's encoder writes."""
+        return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
+
+
+def begin_conversion(
+    webhook: ConversionWebhook, objects: Sequence[JsonObject], api_version: str, uid: str
+) -> ConversionCall:
+    """Ask for objects in a version. Raises ConversionFailed where no version of the review would
+    do."""
+    version = next((one for one in webhook.review_versions if one in REVIEW_VERSIONS), None)
+    if version is None:
+        raise ConversionFailed("no supported conversion review versions")
+    review_version = f"{GROUP}/{version}"
+    document = {
+        "kind": KIND,
+        "apiVersion": review_version,
+        "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": list(objects)},
+        "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
+    }
+    return ConversionCall(webhook.client_config, review_version, uid, document)
+
+
+def read_conversion(
+    call: ConversionCall,
+    reply: Reply | NoReply,
+    sent: Sequence[JsonObject],
+    target: GroupVersionKind,
+) -> list[dict[str, Any]]:
+    """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
+    source = _text_of_kind(metadata.gvk(sent[0]))
+    try:
+        given = _converted_objects(call, reply)
+    except CallError as error:
+        raise ConversionFailed(f"conversion webhook for {source} failed: {error}") from None
+    if len(given) != len(sent):
+        raise ConversionFailed(
+            f"conversion webhook for {source} returned {len(given)} objects, expected {len(sent)}"
+        )
+    return [_checked(before, after, target) for before, after in zip(sent, given, strict=True)]
+
+
+def _text_of_kind(kind: GroupVersionKind) -> str:
+    return f"{kind.api_version}, Kind={kind.kind}"
+
+
+def _converted_objects(call: ConversionCall, reply: Reply | NoReply) -> Sequence[object]:
+    """What the webhook has answered with. Raises CallError."""
+    if isinstance(reply, NoReply):
+        raise CallError(reply.text)
+    failure = http_failure(reply, media_type(reply), as_json)
+    if failure is not None:
+        raise CallError(failure[0])
+    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
+    try:
+        found, document = request_bodies.interpreted(as_json(reply.body), expected)
+    except (request_bodies.Uninterpretable, UnreadableBody) as error:
+        raise CallError(str(error)) from None
+    if found.group != GROUP or found.version not in REVIEW_VERSIONS or found.kind != KIND:
+        raise CallError(other_kind(found, expected))
+    if found != expected:
+        raise CallError(unknown_conversion(found, expected))
+    response = _member(document.value, "response")
+    if response is None:
+        raise CallError("no response provided")
+    result = _member(response, "result", "response.") or {}
+    uid = _member(response, "uid", "response.") or ""
+    given: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
+    if expected.version == "v1" and uid != call.uid:
+        raise CallError(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
+    state = _member(result, "status", "response.result.") or ""
+    if state != SUCCESS:
+        message = _member(result, "message", "response.result.")
+        raise CallError(message or f"response.result.status was '{state}', not 'Success'")
+    return given
+
+
+_GO_TYPES: Final = {
+    "response": (dict, "v1.ConversionResponse"),
+    "result": (dict, "v1.Status"),
+    "uid": (str, "types.UID"),
+    "convertedObjects": (list, "[]runtime.RawExtension"),
+    "status": (str, "string"),
+    "message": (str, "string"),
+}
+"""Of the members of a review that are looked at."""
+
+
+def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN401 - any JSON
+    """A member of the review, None where there is none. Raises CallError for one of another
+    type."""
+    found = value.get(name)
+    wanted, go_type = _GO_TYPES[name]
+    if found is not None and not isinstance(found, wanted):
+        wrong = f"{json_kind(found)} into Go struct field {KIND}.{place}{name}"
+        raise CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
+    return found
+
+
+def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> dict[str, Any]:
+    """A converted object, with the metadata that a webhook must leave alone. Raises
+    ConversionFailed."""
+    source = f"conversion webhook for {_text_of_kind(metadata.gvk(before))}"
+    if after is None:
+        raise ConversionFailed("unexpected end of JSON input")
+    if not isinstance(after, dict):
+        wrong = f"{json_kind(after)} into Go value of type map[string]interface {{}}"
+        raise ConversionFailed(f"json: cannot unmarshal {wrong}")
+    api_version, kind = _text(after, "apiVersion"), _text(after, "kind")
+    if not kind:
+        shown = json_text(after)
+        raise ConversionFailed(f"Object 'Kind' is missing in '{shown}'")
+    if api_version != target.api_version:
+        raise ConversionFailed(
+            f"{source} returned invalid object at index 0: invalid groupVersion (expected "
+            f"{target.api_version}, received {api_version})"
+        )
+    if kind != target.kind:
+        raise ConversionFailed(
+            f"{source} returned invalid object at index 0: invalid kind (expected {target.kind}, "
+            f"received {kind})"
+        )
+    for name, shown in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        was, now = _text(before.get("metadata"), name), _text(after.get("metadata"), name)
+        if was != now:
+            raise ConversionFailed(
+                f"{source} returned invalid object: must have the same {shown}: {was} != {now}"
+            )
+    try:
+        return {**after, "metadata": _restored(before, after)}
+    except _InvalidMetadata as error:
+        raise ConversionFailed(f"{source} returned invalid metadata: {error}") from None
+
+
+class _InvalidMetadata(Exception):
+    """Metadata that a webhook must not make of what it got."""
+
+
+def _text(value: object, name: str) -> str:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _restored(before: JsonObject, after: JsonObject) -> dict[str, Any]:
+    """The metadata that an object had, with the labels and annotations that it was given. Raises
+    _InvalidMetadata."""
+    if "metadata" not in after:
+        raise _InvalidMetadata("missing metadata in converted object")
+    given = after["metadata"]
+    if not isinstance(given, dict):
+        raise _InvalidMetadata(f"invalid metadata of type {type_text(given)} in converted object")
+    kept = dict(metadata.metadata(before))
+    for name in ("labels", "annotations"):
+        found = given.get(name)
+        if found is None:
+            kept.pop(name, None)
+            continue
+        if not isinstance(found, dict):
+            raise _InvalidMetadata(
+                f"invalid metadata.{name} of type {type_text(found)} in converted object"
+            )
+        for key, value in found.items():
+            if not isinstance(value, str):
+                raise _InvalidMetadata(
+                    f"metadata.{name}[{key}] must be a string, but is {type_text(value)} in "
+                    "converted object"
+                )
+        if found != kept.get(name):
+            _require_valid(name, found)
+        kept[name] = found
+    return kept
+
+
+def _require_valid(name: str, given: Mapping[str, str]) -> None:
+    """Raises _InvalidMetadata."""
+    if name == "labels":
+        errors = list(labels(FieldPath("metadata", "labels"), given))
+    else:
+        errors = list(validate_annotations(FieldPath("metadata", "annotation"), given))
+    if errors:
+        raise _InvalidMetadata(aggregate(errors))
+
+
+# --- Conversions of a server -------------------------------------------------
+
+
+class Caller(Protocol):
+    """Makes a call, within so many seconds."""
+
+    def __call__(
+        self, call: WebhookCall, seconds: float, *, mutating: bool | None
+    ) -> Awaitable[Reply | NoReply]: ...
+
+
+class CustomKinds(Protocol):
+    """Which custom kinds are served now."""
+
+    @property
+    def custom(self) -> Mapping[GroupVersionKind, CustomKind]:
+        """By version, served or not."""
+        ...
+
+    @property
+    def conversions(self) -> Mapping[GroupKind, ConversionWebhook]:
+        """The webhooks of those that have one."""
+        ...
+
+
+_Memory = ObjectMemory[tuple[str, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversions:
+    """Of one server. `kinds` gives what is served now, `call` reaches webhooks."""
+
+    kinds: Callable[[], CustomKinds]
+    call: Caller
+    new_uid: Callable[[], str]
+    memory: _Memory = field(default_factory=lambda: _Memory(_KEPT_BYTES))
+    ahead: set[asyncio.Future[None]] = field(default_factory=set)
+    """Conversions that nobody waits for."""
+
+    def concern(self, kind: GroupKind) -> bool:
+        """Whether objects of the kind may have to be converted by a webhook."""
+        return kind in self.kinds().conversions
+
+    def converted(self, obj: JsonObject, target: GroupVersionKind) -> JsonObject:
+        """An object in another version, just as the webhook gives it. Raises ConversionFailed."""
+        kind = metadata.gvk(obj)
+        if kind == target:
+            return obj
+        webhook = self._webhook(kind, target)
+        (found,) = _waited(lambda: self._asked(webhook, (obj,), target))
+        return found
+
+    def stored(self, obj: JsonObject) -> JsonObject:
+        """An object in the version in which it is stored. Raises ConversionFailed."""
+        kind = metadata.gvk(obj)
+        target = self.kinds().conversions[kind.group_kind].storage
+        if kind == target:
+            return obj
+        return self.kinds().custom[target].stored(dict(self.converted(obj, target)))
+
+    def shown(self, obj: JsonObject, custom: CustomKind) -> JsonObject:
+        """A stored object in a version. Raises ConversionFailed."""
+        source, target = metadata.gvk(obj), custom.gvk
+        if source == target:
+            return custom.shown(obj)
+        webhook = self._webhook(source, target)
+        sent = self.kinds().custom[source].shown(obj)
+        (found,) = _waited(lambda: self._asked(webhook, (sent,), target))
+        return custom.received(found)
+
+    def written(self, obj: JsonObject) -> None:
+        """An object has been stored. It is converted for those who list and watch, as upstream's
+        caches do: they see it even if the webhook is out of reach later."""
+        webhook = self.kinds().conversions[metadata.gvk(obj).group_kind]
+        task = asyncio.ensure_future(self._converted_ahead(obj, webhook.served))
+        self.ahead.add(task)
+        task.add_done_callback(self.ahead.discard)
+
+    async def _converted_ahead(self, obj: JsonObject, served: Sequence[GroupVersionKind]) -> None:
+        for kind in served:
+            with contextlib.suppress(ConversionFailed):  # said to who asks
+                await self.prepared([obj], self.kinds().custom[kind])
+
+    def all_shown(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
+        """Stored objects of one kind in a version, as lists and watches show them: what was
+        converted before is not asked for again. Raises ConversionFailed."""
+        shown = self._kept(objects, custom)
+        missing = [obj for obj, found in zip(objects, shown, strict=True) if found is None]
+        return _merged(shown, _waited(lambda: self._fetched(missing, custom)) if missing else [])
+
+    async def prepared(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
+        """The same, for who is on the event loop."""
+        shown = self._kept(objects, custom)
+        missing = [obj for obj, found in zip(objects, shown, strict=True) if found is None]
+        return _merged(shown, await self._fetched(missing, custom) if missing else [])
+
+    def _webhook(self, source: GroupVersionKind, target: GroupVersionKind) -> ConversionWebhook:
+        """Raises ConversionFailed for versions that the definition does not have."""
+        kinds = self.kinds()
+        for kind, direction in ((target, "to"), (source, "from")):
+            if kind not in kinds.custom:
+                raise ConversionFailed(
+                    f"request to convert CR {direction} an invalid group/version: "
+                    f"{kind.api_version}"
+                )
+        return kinds.conversions[target.group_kind]
+
+    def _kept(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject | None]:
+        """Those in the version already, or converted before; None for the others."""
+        webhook = self.kinds().conversions[custom.gvk.group_kind]
+        return [
+            custom.shown(obj)
+            if metadata.gvk(obj) == custom.gvk
+            else self.memory.get(_key(obj, custom.gvk, webhook))
+            for obj in objects
+        ]
+
+    async def _fetched(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
+        """Asks for objects that are not in the version, and keeps what it gets. They may be stored
+        in several versions, and be too many for one call."""
+        fetched: list[JsonObject] = []
+        for some in _batches(objects):
+            source = metadata.gvk(some[0])
+            webhook = self._webhook(source, custom.gvk)
+            sent = [self.kinds().custom[source].shown(obj) for obj in some]
+            for obj, found in zip(some, await self._asked(webhook, sent, custom.gvk), strict=True):
+                shown = custom.received(found)
+                fetched.append(shown)
+                self.memory.keep(_key(obj, custom.gvk, webhook), shown, _weight(shown))
+        return fetched
+
+    async def _asked(
+        self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
+    ) -> list[dict[str, Any]]:
+        call = begin_conversion(webhook, objects, target.api_version, self.new_uid())
+        reply = await self.call(call, SECONDS, mutating=None)
+        return read_conversion(call, reply, objects, target)
+
+
+def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Raises ConversionFailed on the event loop, which must not wait: who asks there has to be
+    mended."""
+    if not is_worker():
+        raise ConversionFailed("a conversion webhook was needed where nobody may wait for one")
+    return waited_for(asked)
+
+
+def _merged(shown: list[JsonObject | None], fetched: list[JsonObject]) -> list[JsonObject]:
+    rest = iter(fetched)
+    return [next(rest) if found is None else found for found in shown]
+
+
+def _key(obj: JsonObject, target: GroupVersionKind, webhook: ConversionWebhook) -> tuple[str, ...]:
+    """What an object is converted from, and to what."""
+    version = metadata.resource_version(obj)
+    return webhook.revision, metadata.uid(obj), version, target.api_version
+
+
+def _weight(obj: JsonObject) -> int:
+    return weight(json_text(obj).encode("utf-8", "replace"))
+
+
+def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
+    """Objects of one version in the order given, so many that a webhook may be asked at once."""
+    some: list[JsonObject] = []
+    size = 0
+    for obj in objects:
+        own = _weight(obj)
+        is_other = some and obj.get("apiVersion") != some[0].get("apiVersion")
+        if some and (is_other or len(some) == _MOST_OBJECTS or size + own > _MOST_BYTES):
+            yield some
+            some, size = [], 0
+        some.append(obj)
+        size += own
+    if some:
+        yield some
