@@ -22,7 +22,7 @@ from celadon.admission.registration.decoding import (
     missing_kind,
 )
 from celadon.admission.registration.match_rules import validate_object_meta
-from celadon.admission.registration.policy_validation import validate_binding, validate_policy
+from celadon.admission.registration.policy_validation import validate_policy
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -69,7 +69,6 @@ __all__ = [
     "decode_policy",
     "decode_webhooks",
     "missing_kind",
-    "validate_binding",
     "validate_create",
     "validate_object_meta",
     "validate_policy",
