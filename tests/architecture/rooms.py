@@ -268,6 +268,8 @@ ALLOWED = {
     "digest of the file came by their pipe",
     ("celadon.cli.report.report_model", "importlib.import_module"): "of a table of ours",
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
+    ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
+    ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
@@ -18,16 +19,26 @@ from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, Ru
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
+DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
+"""Of service account tokens, unless the server is told another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """Whom the server knows. `issuer` is what its own tokens say that they are from."""
+    """Whom the server knows. `issuer` is what its own tokens say that they are from; tokens of
+    `former_issuers` are taken, too."""
 
     signer: SignerOnDemand
     tokens: TokenFile = field(default_factory=TokenFile)
-    issuer: str = "https://kubernetes.default.svc"
+    issuer: str = DEFAULT_ISSUER
     client_certificates: bool = False
     anonymous: bool = True
+    former_issuers: tuple[str, ...] = ()
+
+    @property
+    def issuers(self) -> tuple[str, ...]:
+        """Whose tokens are taken, which are also the audiences of this server."""
+        return (self.issuer, *self.former_issuers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,10 @@ class Settings:
     all_versions: bool = False
     address: str = "127.0.0.1:6443"
     """Host and port at which clients find the server."""
+    service_addresses: str = CLUSTER_ADDRESSES
+    """The range that Services get their addresses from."""
+    allows_everything: bool = False
+    """Whether everybody may do everything, as with `--authorization-mode=AlwaysAllow`."""
     extra_token_sources: tuple[dict[str, Any], ...] = ()
     controllers: bool = True
     plugins: frozenset[str] = DEFAULT_PLUGINS

@@ -25,6 +25,7 @@ from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.apiserver.authz.access_decisions import Standings
 from celadon.apiserver.bootstrap_objects import (
+    FIRST_ADDRESS,
     api_services,
     authentication_config_map,
     default_service_account,
@@ -42,7 +43,11 @@ from celadon.apiserver.caches.policy_view import (
     mutating_view,
     validating_view,
 )
-from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES, ServiceNetworkView
+from celadon.apiserver.caches.service_network_view import (
+    CLUSTER_ADDRESSES,
+    ServiceNetworkView,
+    first_address,
+)
 from celadon.apiserver.caches.webhook_view import WebhookView
 from celadon.apiserver.controllers.controller_loops import Controllers, ServerRequests
 from celadon.apiserver.controllers.server_controllers import (
@@ -113,8 +118,8 @@ Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 
 def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
     """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
-    audiences = (access.issuer,)
-    accounts = ServiceAccountTokens((access.issuer,), audiences, access.signer, core.world)
+    audiences = access.issuers
+    accounts = ServiceAccountTokens(access.issuers, audiences, access.signer, core.world)
     return Authenticator(
         audiences, access.tokens, accounts, access.client_certificates, access.anonymous
     )
@@ -158,6 +163,7 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         settings.root_certificates,
         settings.namespace_grace,
         settings.collection_lag,
+        first_address(settings.service_addresses),
     )
     leading = None
     if settings.is_one_of_several:
@@ -279,7 +285,7 @@ def verbs_of(
             authenticator,
             core.authorizer,
             core.roles,
-            TokenIssuer(access.issuer, (access.issuer,), access.signer, core.world),
+            TokenIssuer(access.issuer, access.issuers, access.signer, core.world),
             sources.now,
             sources.uid,
             core.new_context,
@@ -307,7 +313,9 @@ def verbs_of(
 def _service_network(core: ServerCore) -> ServiceNetworkView:
     services = core.served.current().catalog.by_gvr(SERVICES)
     assert services is not None, "a catalogue without Services"
-    return ServiceNetworkView(core.objects, services, core.sources.randomness)
+    return ServiceNetworkView(
+        core.objects, services, core.sources.randomness, core.settings.service_addresses
+    )
 
 
 # --- Initial state -----------------------------------------------------------
@@ -319,20 +327,23 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 
 
 @per_release()
-def initial_objects() -> Sequence[JsonObject]:
-    """Those that are the same everywhere, in an order in which each finds what it needs."""
+def initial_objects(service_address: str) -> Sequence[JsonObject]:
+    """Those that are the same everywhere, in an order in which each finds what it needs.
+    `service_address` is that of the server's own Service."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
-    service = kubernetes_service()
+    service = kubernetes_service(service_address)
     flow_control = (*priority_levels(), *flow_schemas())
     others = (*initial_priority_classes(), *bootstrap_roles(), *flow_control, service)
     return (*namespaces, *accounts, *others)
 
 
-def objects_of_server(address: str, client_ca: str, now: str) -> Iterator[JsonObject]:
+def objects_of_server(
+    address: str, client_ca: str, now: str, service_addresses: str = CLUSTER_ADDRESSES
+) -> Iterator[JsonObject]:
     """Those that depend on it: `address` is its host and port, `client_ca` PEM or empty, `now` the
-    time as objects have it."""
-    yield service_range(CLUSTER_ADDRESSES, now)
+    time as objects have it, `service_addresses` the range that Services get theirs from."""
+    yield service_range(service_addresses, now)
     yield authentication_config_map(client_ca)
     host, _, port = address.rpartition(":")
     with contextlib.suppress(ValueError):  # the name of a host
@@ -346,11 +357,12 @@ async def create_initial_objects(
     catalog: Catalog,
     new_context: Callable[[], DefaultingContext],
     of_server: Iterable[JsonObject] = (),
+    service_address: str = FIRST_ADDRESS,
 ) -> None:
-    """`new_context` gives a new uid each time, `of_server` are those of this one. All are written
-    at once: with one flush to disk."""
+    """`new_context` gives a new uid each time, `of_server` are those of this one, `service_address`
+    is that of its own Service. All are written at once: with one flush to disk."""
     writes = []
-    for obj in (*initial_objects(), *api_services(catalog), *of_server):
+    for obj in (*initial_objects(service_address), *api_services(catalog), *of_server):
         resource = catalog.by_gvk(metadata.gvk(obj))
         if resource is None:  # a version that is not to be served
             continue
@@ -441,8 +453,11 @@ class ApiServer:
             self.core.static.load()
             catalog = self.served.current().catalog
             settings, now = self.core.settings, self.core.sources.timestamp()
-            own = objects_of_server(settings.address, settings.client_ca, now)
-            await create_initial_objects(self.objects, catalog, self.core.new_context, own)
+            services = settings.service_addresses
+            own = objects_of_server(settings.address, settings.client_ca, now, services)
+            await create_initial_objects(
+                self.objects, catalog, self.core.new_context, own, first_address(services)
+            )
             if self.core.settings.controllers:
                 self.controllers.start()
 

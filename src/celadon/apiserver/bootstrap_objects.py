@@ -73,7 +73,7 @@ def initial_priority_classes() -> Iterator[dict[str, Any]]:
         }
 
 
-def kubernetes_service() -> dict[str, Any]:
+def kubernetes_service(address: str = FIRST_ADDRESS) -> dict[str, Any]:
     """The server's own Service."""
     return {
         "apiVersion": "v1",
@@ -84,7 +84,7 @@ def kubernetes_service() -> dict[str, Any]:
             "labels": {"component": "apiserver", "provider": "kubernetes"},
         },
         "spec": {
-            "clusterIP": FIRST_ADDRESS,
+            "clusterIP": address,
             "ports": [
                 {
                     "name": "https",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.authn.signed_tokens import KeyFileError, parse_token
+from celadon.apiserver.authn.signed_tokens import KeyFileError, SignatureRefused, parse_token
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 
 
@@ -26,3 +26,11 @@ def test_an_unusable_key_is_said_when_it_is_read() -> None:
     signer = SignerOnDemand(lambda: b"nothing")
     with pytest.raises(KeyFileError):
         signer.signer()
+
+
+def test_what_another_key_signed_is_good_if_that_key_is_given() -> None:
+    theirs, ours = new_elliptic_key(), new_elliptic_key()
+    token = parse_token(SignerOnDemand(lambda: theirs).sign({"a": 1}))
+    with pytest.raises(SignatureRefused):
+        SignerOnDemand(lambda: ours).verify(token)
+    SignerOnDemand(lambda: ours, (theirs,)).verify(token)

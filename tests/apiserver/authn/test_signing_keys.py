@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 
@@ -12,7 +13,14 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from celadon.apiserver.authn.signed_tokens import KeyFileError, SignatureRefused, parse_token
-from celadon.apiserver.authn.signing_keys import Signer, key_id, new_elliptic_key, verify
+from celadon.apiserver.authn.signing_keys import (
+    Signer,
+    key_id,
+    new_elliptic_key,
+    public_keys,
+    verify,
+)
+from celadon.apiserver.issuing import authority_certificate
 
 
 def pem(key: PrivateKeyTypes) -> bytes:
@@ -111,3 +119,27 @@ def test_the_key_id_is_of_the_public_key() -> None:
 def test_keys_that_cannot_be_used(text: bytes) -> None:
     with pytest.raises(KeyFileError):
         Signer.from_pem(text)
+
+
+def test_public_keys_of_files() -> None:
+    key = new_elliptic_key()
+    signer = Signer.from_pem(key)
+    public = signer.public_key.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = authority_certificate(key, "sa", now, datetime.timedelta(days=1))
+    found = public_keys(public + b"\n# a comment\n" + key + certificate)
+    assert [key_id(one) for one in found] == [key_id(signer.public_key)] * 3
+
+
+@pytest.mark.parametrize(
+    ("pem", "message"),
+    [
+        (b"nothing", "there is no key and no certificate in it"),
+        (b"-----BEGIN PUBLIC KEY-----\nx\n-----END PUBLIC KEY-----", "cannot read the public key"),
+    ],
+)
+def test_files_without_usable_keys(pem: bytes, message: str) -> None:
+    with pytest.raises(KeyFileError, match=message):
+        public_keys(pem)

@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.apiserver.caches.service_network_view import (
+    LiveNetwork,
+    ServiceNetworkView,
+    check_range,
+    first_address,
+)
 from celadon.kube import GroupVersionResource, StatusError
 from tests.apiserver.serving import Shelf, resource
 
@@ -142,3 +147,21 @@ def test_a_claim_holds_once() -> None:
         assert created[1] is None, "the same was given to another"
 
     run(scenario)
+
+
+def test_ranges_of_addresses() -> None:
+    check_range("10.1.0.0/16")
+    assert first_address("10.1.0.0/16") == "10.1.0.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("10.1.0.1/16", "is not a range of addresses"),
+        ("fd00::/108", "of IPv4 only"),
+        ("10.1.0.0/30", "has fewer than 8 addresses"),
+    ],
+)
+def test_what_is_no_range(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_range(text)

@@ -161,3 +161,46 @@ def test_a_port_in_use() -> None:
         )
     assert ended.returncode == 2
     assert ended.stderr == f"error: cannot listen on `{listen}`: Address already in use\n"
+
+
+@pytest.mark.thorough
+def test_another_range_of_services_and_everything_allowed(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text("alice-token,alice,alice-uid\n")
+    served = Served(
+        tmp_path,
+        *("--token-auth-file", str(tokens)),
+        *("--authorization-mode", "AlwaysAllow", "--anonymous-auth", "false"),
+        *("--service-cluster-ip-range", "10.7.0.0/16"),
+        *("--service-account-issuer", "https://one", "--service-account-issuer", "https://two"),
+    )
+    try:
+        own = "/api/v1/namespaces/default/services/kubernetes"
+        assert served.call("GET", own, token="alice-token")[1]["spec"]["clusterIP"] == "10.7.0.1"
+        path = "/api/v1/namespaces/default/serviceaccounts/default/token"
+        code, request = served.call("POST", path, {"spec": {}})
+        assert (code, request["spec"]["audiences"]) == (201, ["https://one", "https://two"])
+        connection = served.connection()
+        connection.request("GET", own)
+        assert connection.getresponse().status == 401
+        connection.close()
+    finally:
+        served.end()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--service-cluster-ip-range=10.7.0.1/16", "--service-cluster-ip-range: `10.7.0.1/16`"),
+        ("--service-account-key-file=EMPTY", "there is no key and no certificate in it"),
+        ("--service-account-signing-key-file=EMPTY", "cannot read the private key"),
+    ],
+)
+def test_settings_that_cannot_be_used(tmp_path: Path, option: str, message: str) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    done = subprocess.run(
+        command(option.replace("EMPTY", str(empty))), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
 
 
 class SignerOnDemand:
-    """`pem` gives the private key, and may raise what reading it raises."""
+    """`pem` gives the private key, and may raise what reading it raises. `more` are PEM texts of
+    keys and certificates: what was signed by one of them is good as well."""
 
-    def __init__(self, pem: Callable[[], bytes]) -> None:
+    def __init__(self, pem: Callable[[], bytes], more: Sequence[bytes] = ()) -> None:
         self._pem = pem
+        self._more = more
         self._read: Signer | None = None
 
     def signer(self) -> Signer:
@@ -64,9 +66,10 @@ class SignerOnDemand:
     def verify(self, token: SignedToken) -> None:
         """Raises SignatureRefused unless the key made the signature."""
         # late: see above
-        from celadon.apiserver.authn.signing_keys import verify
+        from celadon.apiserver.authn.signing_keys import public_keys, verify
 
-        verify(token, (self.signer().public_key,))
+        others = [key for pem in self._more for key in public_keys(pem)]
+        verify(token, (self.signer().public_key, *others))
 
 
 LEEWAY: Final = datetime.timedelta(minutes=1)

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
@@ -25,6 +26,7 @@ from celadon.apiserver.authn.signed_tokens import (
     encoded,
     encoded_json,
 )
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -96,6 +98,36 @@ class Signer:
             return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
         r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
+
+
+_BLOCK: Final = late_pattern(rb"(?s)-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----")
+
+
+def public_keys(pem: bytes) -> list[PublicKey]:
+    """All keys of a file as `--service-account-key-file` names it: public keys, the public halves
+    of private ones, and those of certificates. Raises KeyFileError where there are none, and for
+    one that is neither RSA nor ECDSA on P-256."""
+    keys = [_public_key(block[1].decode(), block[0]) for block in _BLOCK.finditer(pem)]
+    if not keys:
+        raise KeyFileError("there is no key and no certificate in it")
+    return keys
+
+
+def _public_key(label: str, pem: bytes) -> PublicKey:
+    if label.endswith("PRIVATE KEY"):
+        return Signer.from_pem(pem).public_key
+    try:
+        if label == "CERTIFICATE":
+            key = x509.load_pem_x509_certificate(pem).public_key()
+        else:
+            key = serialization.load_pem_public_key(pem)  # type: ignore[assignment]  # checked below
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise KeyFileError(f"cannot read the public key: {error}") from None
+    if isinstance(key, rsa.RSAPublicKey):
+        return key
+    if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
+        return key
+    raise KeyFileError("the public key is neither RSA nor ECDSA on P-256")
 
 
 def _number(value: int, length: int = 0) -> str:

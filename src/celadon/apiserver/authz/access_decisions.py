@@ -43,6 +43,13 @@ INTERNAL_ERROR: Final = "internal error"
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
+class AlwaysAllow:
+    """Everybody may do everything: k8s.io/apiserver `pkg/authorization/authorizerfactory`."""
+
+    def authorize(self, _: Attributes) -> Answer:
+        return Ruling.ALLOW, "", None
+
+
 @dataclass(frozen=True, slots=True)
 class AuthorizerChain:
     """`always_allowed` are paths, or beginnings of paths with a `*` at the end."""

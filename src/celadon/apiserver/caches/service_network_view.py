@@ -32,6 +32,25 @@ from celadon.storage import Condition
 CLUSTER_ADDRESSES: Final = "10.0.0.0/24"
 """`--service-cluster-ip-range` of kube-apiserver."""
 
+
+def first_address(addresses: str) -> str:
+    """The first of a range that a Service may have: that of the server's own."""
+    return str(ipaddress.IPv4Network(addresses)[1])
+
+
+def check_range(text: str) -> None:
+    """Look at what `--service-cluster-ip-range` says. Raises ValueError, also for IPv6, which is
+    not served."""
+    try:
+        addresses = ipaddress.ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"`{text}` is not a range of addresses: {error}") from None
+    if addresses.version != 4:
+        raise ValueError(f"`{text}`: Services have addresses of IPv4 only")
+    if addresses.num_addresses < _LEAST_ADDRESSES:
+        raise ValueError(f"`{text}` has fewer than {_LEAST_ADDRESSES} addresses")
+
+
 FIRST_PORT: Final = 30_000
 LAST_PORT: Final = 32_767
 """`--service-node-port-range`."""
@@ -42,6 +61,9 @@ NO_NETWORK: Final = "the provided network does not match the current range"
 FULL: Final = "range is full"
 LATELY: Final = 32
 """Values that count as taken although no Service may have them."""
+
+_LEAST_ADDRESSES: Final = 8
+"""As k8s.io/kubernetes `cmd/kube-apiserver/app/options/validation.go`."""
 
 _PORTS_TOGETHER: Final = 32
 """So few keys that all ports there are can be claimed in one transaction."""

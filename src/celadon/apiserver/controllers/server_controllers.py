@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from celadon.apiserver.bootstrap_objects import kubernetes_service
+from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers.controller_loops import (
@@ -75,6 +75,7 @@ class ControllerSurroundings:
     root_certificates: str = ""
     namespace_grace: float = GRACE_SECONDS
     collection_lag: float = LAG_SECONDS
+    service_address: str = FIRST_ADDRESS
 
     def timestamp(self) -> str:
         """The time as objects have it."""
@@ -156,8 +157,8 @@ def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
 
 
 def _own_service(given: ControllerSurroundings) -> Controller:
-    services = built_in(SERVICES)
-    return OwnService(given.objects, services, kubernetes_service(), given.new_context)
+    own = kubernetes_service(given.service_address)
+    return OwnService(given.objects, built_in(SERVICES), own, given.new_context)
 
 
 def _flow_control(given: ControllerSurroundings) -> Controller:

@@ -29,11 +29,13 @@ import uvloop
 
 from celadon import owner_only
 from celadon.admission.static import ManifestError
-from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.api_settings import DEFAULT_ISSUER, AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, read_token_file
 from celadon.apiserver.authn.identities import ADMINISTRATOR
+from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signed_tokens import KeyFileError
+from celadon.apiserver.caches.service_network_view import check_range
 from celadon.apiserver.http.http_server import HttpServer
 from celadon.apiserver.http.server_settings import (
     MEMORY,
@@ -280,6 +282,7 @@ def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
 
 
 def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
+    _check_addresses(settings.service_addresses)
     folder = settings.credentials_folder
     listener = stack.enter_context(open_listener(settings.listen))
     kept = CredentialsFolder(folder)
@@ -287,10 +290,14 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     tls = server_tls(settings.tls, address, kept, datetime.now(UTC))
     token = kept.administrator_token()
     tokens = _tokens(settings.token_file)
+    issuers = settings.issuers or (DEFAULT_ISSUER,)
     access = AccessSettings(
-        kept.signer(),
+        _signer(settings, kept),
         TokenFile({**tokens.users, token: ADMINISTRATOR}),
+        issuer=issuers[0],
         client_certificates=settings.tls.client_authorities is not None,
+        anonymous=settings.anonymous,
+        former_issuers=issuers[1:],
     )
     url = address.url("http" if tls is None else "https")
     path = settings.kubeconfig_out
@@ -313,7 +320,50 @@ def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
     if settings.credentials_folder is not None:
         yield from sorted(settings.credentials_folder.glob("*.key"))
         yield from sorted(settings.credentials_folder.glob("*.token"))
-    yield from (settings.tls.key, settings.token_file, settings.audit_log, settings.kubeconfig_out)
+    yield from (
+        settings.tls.key,
+        settings.signing_key,
+        settings.token_file,
+        settings.audit_log,
+        settings.kubeconfig_out,
+    )
+
+
+def _check_addresses(text: str) -> None:
+    """Raises StartError for no range that Services could get their addresses from."""
+    try:
+        check_range(text)
+    except ValueError as error:
+        raise StartError(f"--service-cluster-ip-range: {error}") from None
+
+
+def _signer(settings: ServerSettings, kept: CredentialsFolder) -> SignerOnDemand:
+    """Whether keys in files can be used is known at once. Raises KeyFileError, OSError."""
+    if settings.signing_key is None and not settings.token_keys:
+        return kept.signer()
+    # late: see SignerOnDemand
+    from celadon.apiserver.authn.signing_keys import public_keys
+
+    more = [path.read_bytes() for path in settings.token_keys]
+    for path, pem in zip(settings.token_keys, more, strict=True):
+        with _naming(path):
+            public_keys(pem)
+    if settings.signing_key is None:
+        return kept.signer(more)
+    key = settings.signing_key.read_bytes()
+    signer = SignerOnDemand(lambda: key, more)
+    with _naming(settings.signing_key):
+        signer.signer()
+    return signer
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """A key that cannot be used is named by its file."""
+    try:
+        yield
+    except KeyFileError as error:
+        raise KeyFileError(f"`{path}`: {error}") from None
 
 
 def _temporary(stack: contextlib.ExitStack) -> Path:
@@ -397,6 +447,8 @@ async def _serve(
         controller_names=settings.controllers,
         collection_lag=settings.collection_lag,
         event_seconds=settings.event_seconds,
+        service_addresses=settings.service_addresses,
+        allows_everything=settings.allows_everything,
         client_ca=_text(settings.tls.client_authorities),
         root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,

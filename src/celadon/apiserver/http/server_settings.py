@@ -19,6 +19,7 @@ from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
+from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
@@ -108,6 +109,17 @@ class ServerSettings:
     tls: TlsSettings = TlsSettings()
     kubeconfig_out: Path | None = None
     token_file: Path | None = None
+    issuers: tuple[str, ...] = ()
+    """Of service account tokens: the one of new tokens, and those whose tokens are good as well;
+    empty for upstream's default."""
+    signing_key: Path | None = None
+    """What signs those tokens; without one, a key is made."""
+    token_keys: tuple[Path, ...] = ()
+    """More keys and certificates that may have signed such tokens."""
+    anonymous: bool = True
+    allows_everything: bool = False
+    """Whether everybody may do everything, as with `--authorization-mode=AlwaysAllow`."""
+    service_addresses: str = CLUSTER_ADDRESSES
     audit_log: Path | None = None
     audit_policy: Path | None = None
     audit_rotation: Rotation = field(default_factory=Rotation)
@@ -177,11 +189,11 @@ class CredentialsFolder:
     def administrator_token(self) -> str:
         return self._kept("admin.token", lambda: secrets.token_urlsafe(32).encode()).decode()
 
-    def signer(self) -> SignerOnDemand:
-        """Of service account tokens. Whether a key that is kept can be used is known at once.
-        Raises KeyFileError."""
+    def signer(self, more: Sequence[bytes] = ()) -> SignerOnDemand:
+        """Of service account tokens; `more` are keys that may have signed them, too. Whether a key
+        that is kept can be used is known at once. Raises KeyFileError."""
         name = "service-accounts.key"
-        signer = SignerOnDemand(lambda: self._kept(name, _new_key))
+        signer = SignerOnDemand(lambda: self._kept(name, _new_key), more)
         if self._folder is not None:
             signer.signer()
         return signer

@@ -17,7 +17,13 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
-    from celadon.apiserver.http import PluginSettings, RequestLimits, ServerSettings, Serving
+    from celadon.apiserver.http import (
+        PluginSettings,
+        RequestLimits,
+        ServerSettings,
+        Serving,
+        TlsSettings,
+    )
     from celadon.apiserver.operation import EffectiveVersion
     from celadon.storage.etcd import EtcdSettings
 
@@ -150,6 +156,12 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         help="how long events are kept; 0s: for ever (default: 1h)",
     )
     group.add_argument(
+        "--service-cluster-ip-range",
+        default="10.0.0.0/24",
+        metavar="CIDR",
+        help="where Services get their addresses from (default: 10.0.0.0/24)",
+    )
+    group.add_argument(
         "--service-ca-config-map",
         default="",
         metavar="NAME",
@@ -178,6 +190,40 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
     group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument(
+        "--anonymous-auth",
+        choices=("true", "false"),
+        default="true",
+        help="whether those who show nothing may come in, as anonymous (default: true)",
+    )
+    group.add_argument(
+        "--authorization-mode",
+        choices=("RBAC", "AlwaysAllow"),
+        default="RBAC",
+        help="whether roles say who may do what, or everybody may do everything (default: RBAC)",
+    )
+    group.add_argument(
+        "--service-account-issuer",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="of tokens of service accounts; tokens of further ones are taken, too "
+        "(default: https://kubernetes.default.svc)",
+    )
+    group.add_argument(
+        "--service-account-signing-key-file",
+        type=Path,
+        metavar="FILE",
+        help="what signs those tokens, instead of a made key",
+    )
+    group.add_argument(
+        "--service-account-key-file",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more keys that may have signed them; may be repeated",
+    )
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
 
@@ -289,8 +335,6 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     from celadon.apiserver.http import (
         Rotation,
         ServerSettings,
-        StartError,
-        TlsSettings,
         controllers_named,
         feature_gates,
         given_services,
@@ -306,23 +350,21 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     of_release = functools.partial(feature_gates, version=effective.emulation)
     gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
-    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
-        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
         data=options.data,
         etcd=_etcd(options),
         credentials=options.credentials,
         listen=listen,
-        tls=TlsSettings(
-            options.tls_cert_file,
-            options.tls_private_key_file,
-            options.client_ca_file,
-            plain=options.plain_http or options.force_plain_http,
-            force_plain=options.force_plain_http,
-        ),
+        tls=_tls(options),
         kubeconfig_out=options.kubeconfig_out,
         token_file=options.token_auth_file,
+        issuers=tuple(options.service_account_issuer),
+        signing_key=options.service_account_signing_key_file,
+        token_keys=tuple(options.service_account_key_file),
+        anonymous=options.anonymous_auth == "true",
+        allows_everything=options.authorization_mode == "AlwaysAllow",
+        service_addresses=options.service_cluster_ip_range,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
         audit_rotation=Rotation(
@@ -360,6 +402,21 @@ def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
         raise StartError(str(error)) from None
     enter_release(effective.emulation, effective.min_compatibility)
     return effective
+
+
+def _tls(options: argparse.Namespace) -> TlsSettings:
+    """Raises StartError."""
+    from celadon.apiserver.http import StartError, TlsSettings
+
+    if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
+        raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
+    return TlsSettings(
+        options.tls_cert_file,
+        options.tls_private_key_file,
+        options.client_ca_file,
+        plain=options.plain_http or options.force_plain_http,
+        force_plain=options.force_plain_http,
+    )
 
 
 def _etcd(options: argparse.Namespace) -> EtcdSettings | None:

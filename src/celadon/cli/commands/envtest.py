@@ -1,0 +1,205 @@
+"""`celadon envtest`: programs for tests of operators, in the words of `setup-envtest`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from celadon import __version__
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.options import missing_package
+
+if TYPE_CHECKING:
+    from celadon.cli.envtest.asset_versions import AssetVersion, VersionSelector
+
+DESCRIPTION: Final = """\
+Make a folder with programs that tests of operators start in place of envtest's: `kube-apiserver`
+is `celadon serve` with the flags of kube-apiserver, `etcd` says that it is healthy, `kubectl` is
+the one that is installed. Nothing is downloaded. `use` makes the folder and shows where it is,
+`list` shows versions, `installed` those that are made, `cleanup` takes them away.
+"""
+
+EPILOG: Final = """\
+versions:
+  1.33 or 1.33.x  that release            ~1.33.2  1.33.2 or a later patch of 1.33
+  1.33.4          that release, by name   <1.33    an older one
+  latest          the latest there is; so does a `!` behind a version
+  latest-on-disk  the latest that is made
+
+examples:
+  export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33 -p path)
+  celadon envtest use 1.33 --bin-dir ~/.kubeapitest
+  celadon envtest list
+
+No controllers run in the server, as none run in envtest; the variable CELADON_ENVTEST_CONTROLLERS
+names some, or `*` those of `celadon serve`.
+
+needs: pip install 'celadon[serve]'
+
+exit codes:
+  0  it is done
+  2  wrong usage, a version that there is not, or a folder that cannot be written
+"""
+
+VERBS: Final = ("use", "list", "installed", "cleanup", "sideload", "version")
+ASSETS: Final = "KUBEBUILDER_ASSETS"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon envtest --help` shows."""
+    parser.add_argument("verb", choices=VERBS, metavar="VERB", help=", ".join(VERBS))
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="see below")
+    parser.add_argument(
+        "-p",
+        "--print",
+        dest="form",
+        choices=("overview", "path", "env"),
+        default="overview",
+        help="what `use` shows: all, the path alone, a line for a shell (default: overview)",
+    )
+    parser.add_argument(
+        "-i",
+        "--installed-only",
+        action="store_true",
+        default=bool(os.environ.get("ENVTEST_INSTALLED_ONLY")),
+        help="only what is made already",
+    )
+    parser.add_argument(
+        "--use-env",
+        action="store_true",
+        default=bool(os.environ.get("ENVTEST_USE_ENV")),
+        help=f"use the folder that {ASSETS} names, if it has the programs",
+    )
+    parser.add_argument(
+        "--bin-dir", type=Path, metavar="FOLDER", help="where folders are made (default: a cache)"
+    )
+    parser.add_argument("--force", action="store_true", help="make the folder anew")
+    for name in ("os", "arch"):
+        parser.add_argument(f"--{name}", metavar="NAME", help="this machine's, or `*`")
+    of_others = parser.add_argument_group("accepted, since setup-envtest has them")
+    of_others.add_argument("--index", metavar="URL", help="nothing is downloaded")
+    of_others.add_argument("--verify", nargs="?", metavar="BOOL", help="nothing is downloaded")
+    of_others.add_argument("-v", nargs="?", metavar="LEVEL", help="nothing is logged")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Do what the verb says."""
+    if options.verb == "version":
+        output.write(f"celadon {__version__}\n")
+        return Exit.OK
+    from celadon.cli.envtest.asset_folders import AssetError
+    from celadon.cli.envtest.asset_versions import VersionUnknown, parse_selector
+
+    try:
+        _check_platform(options)
+        selector = parse_selector(options.version)
+        if options.verb in ("list", "installed"):
+            return _list(options, selector)
+        if options.verb == "cleanup":
+            return _clean_up(options, selector)
+        return _use(options, selector)
+    except (AssetError, VersionUnknown) as error:
+        output.complain(f"error: {error}")
+    except OSError as error:
+        where = f"`{error.filename}`: " if error.filename else ""
+        output.complain(f"error: {where}{error.strerror or error}")
+    return Exit.USAGE
+
+
+def _check_platform(options: argparse.Namespace) -> None:
+    """Raises AssetError for another machine's: the programs are of this machine's Python."""
+    from celadon.cli.envtest.asset_folders import AssetError, this_platform
+
+    for name, here in zip(("os", "arch"), this_platform(), strict=True):
+        wanted = getattr(options, name)
+        if wanted not in (None, "*", here):
+            raise AssetError(f"--{name} {wanted}: the programs are for this machine, {here}")
+
+
+def _root(options: argparse.Namespace) -> Path:
+    from celadon.cli.envtest.asset_folders import default_root
+
+    folder: Path | None = options.bin_dir
+    return default_root() if folder is None else folder
+
+
+def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
+    """Make the folder of a version, if need be, and show it."""
+    from celadon.cli.envtest.asset_folders import (
+        AssetError,
+        holds_programs,
+        installed_folders,
+        make_folder,
+        this_platform,
+    )
+    from celadon.cli.envtest.asset_versions import RELEASES, version_to_use
+
+    given = os.environ.get(ASSETS, "")
+    if options.use_env and given and holds_programs(Path(given)):
+        return _show(options.form, "*", "*/*", given)
+    if options.verb == "sideload":
+        output.complain("warning: the archive is not read: the programs come with Celadon")
+    if options.installed_only and options.force:
+        raise AssetError("`--installed-only` and `--force` exclude each other")
+    missing = missing_package()
+    if missing:
+        raise AssetError(missing)
+    root, here = _root(options), "/".join(this_platform())
+    installed = {
+        one.version: one
+        for one in installed_folders(root, selector)
+        if one.platform == here and (one.own or one.version == selector.exact)
+    }
+    version = selector.exact
+    if version is None or options.installed_only:
+        version = version_to_use(selector, installed, only_installed=options.installed_only)
+    elif version.release not in RELEASES:
+        version_to_use(selector, (), only_installed=False)
+    path = make_folder(root, version, anew=options.force)
+    return _show(options.form, str(version), here, str(path))
+
+
+def _show(form: str, version: str, platform: str, path: str) -> Exit:
+    """The path in one of the forms of `setup-envtest`; alone it has no end of line."""
+    if form == "path":
+        output.write(path)
+    elif form == "env":
+        quoted = path.replace("'", "'\"'\"'")
+        output.write(f"export {ASSETS}='{quoted}'\n")
+    else:
+        output.write(f"Version: {version}\nOS/Arch: {platform}\nPath: {path}\n")
+    return Exit.OK
+
+
+def _list(options: argparse.Namespace, selector: VersionSelector) -> Exit:
+    """Versions that are made, and those that can be."""
+    from celadon.cli.envtest.asset_folders import installed_folders, this_platform
+    from celadon.cli.envtest.asset_versions import available_versions
+
+    folders = installed_folders(_root(options), selector)
+    _rows("(installed)", [(one.version, one.platform) for one in folders])
+    if options.verb == "list" and not options.installed_only:
+        here = "/".join(this_platform())
+        _rows("(available)", [(version, here) for version in available_versions(selector)])
+    return Exit.OK
+
+
+def _rows(state: str, rows: Sequence[tuple[AssetVersion, str]]) -> None:
+    output.write("".join(f"{state}  v{version}  {platform}\n" for version, platform in rows))
+
+
+def _clean_up(options: argparse.Namespace, selector: VersionSelector) -> Exit:
+    """Take folders away; without a version all."""
+    from celadon.cli.envtest.asset_folders import installed_folders, remove_folders
+
+    folders = installed_folders(_root(options), selector)
+    for folder in remove_folders(folders):
+        output.write(f"removed {folder.version} ({folder.platform})\n")
+    for folder in folders:
+        if not folder.own:
+            output.complain(f"warning: `{folder.path}` was not made by Celadon: it stays")
+    return Exit.OK

@@ -1,0 +1,249 @@
+"""Folders of programs for tests: made, found again and taken away.
+
+A folder stands where `setup-envtest` and fabric8's test server put theirs:
+`ROOT/k8s/1.33.0-linux-amd64`. What it was made by stands in a file in it (`MARKER`), so that one of
+another Celadon or another Python is made anew, and one of somebody else's is left alone. A folder
+is complete when it appears: it is made under another name and renamed.
+
+Without a folder of the user's, the root is one in the cache of the user that has the version of
+Celadon in its name, and which installation of it this is.
+
+The programs are files that begin with the right Python. Where the system does not run such files
+(Windows), they are what pip makes of scripts: the launcher that came with `celadon.exe`, with the
+program behind it. Without that launcher they are `.cmd` files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from celadon import __version__
+from celadon.cli.envtest import etcd_program, kubectl_program
+from celadon.cli.envtest.asset_versions import AssetVersion, VersionSelector
+from celadon.cli.envtest.kubectl_program import MARKER
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+PROGRAMS: Final = ("kube-apiserver", "etcd", "kubectl")
+WINDOWS: Final = "nt"
+ARCHITECTURES: Final[Mapping[str, str]] = {
+    "aarch64": "arm64",
+    "amd64": "amd64",
+    "arm64": "arm64",
+    "ppc64le": "ppc64le",
+    "s390x": "s390x",
+    "x86_64": "amd64",
+}
+"""Go's names of the machines that Python names."""
+
+LONGEST_FIRST_LINE: Final = 127
+"""Bytes that old kernels read of the line that names an interpreter."""
+
+TRIES: Final = 5
+_FOLDER: Final = late_pattern(r"(\d+)\.(\d+)\.(\d+)-(\w+)-(\w+)")
+
+_PACKAGES: Final = str(Path(__file__).resolve().parents[3])
+"""Where this Celadon is imported from."""
+
+_APISERVER: Final = """\
+import sys
+
+sys.path.append({packages!r})
+from celadon.cli.envtest.apiserver_program import main
+
+sys.exit(main({release!r}))
+"""
+
+
+class AssetError(Exception):
+    """Says why a folder cannot be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssetFolder:
+    """A folder that is there. `own` says that this Celadon made it, or another one."""
+
+    version: AssetVersion
+    platform: str
+    path: Path
+    own: bool
+
+
+def this_platform() -> tuple[str, str]:
+    """System and machine in Go's words."""
+    machine = platform.machine().lower()
+    return platform.system().lower(), ARCHITECTURES.get(machine, machine)
+
+
+def default_root(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where folders stand if nobody says."""
+    installation = hashlib.sha256(f"{sys.executable}\n{_PACKAGES}".encode()).hexdigest()[:8]
+    return _cache_folder(environment) / "celadon" / "envtest" / f"{__version__}-{installation}"
+
+
+def _cache_folder(environment: Mapping[str, str]) -> Path:
+    system = platform.system()
+    if system == "Windows":
+        return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if system == "Darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder]:
+    """Those that are meant, newest first; also those of other programs than Celadon."""
+    folders = []
+    for path in (root / "k8s").glob("*-*-*"):
+        match = _FOLDER.fullmatch(path.name)
+        if match is None or not path.is_dir():
+            continue
+        version = AssetVersion(*map(int, match.groups()[:3]))
+        if selector.matches(version):
+            own = (path / MARKER).is_file()
+            folders.append(AssetFolder(version, f"{match[4]}/{match[5]}", path, own))
+    return sorted(folders, key=lambda one: (one.version, one.platform), reverse=True)
+
+
+def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Path:
+    """The folder of a version, which is made if it is not there or not of this installation; with
+    `anew` in any case. Raises AssetError, and OSError for a disk that does not take it."""
+    place = root.absolute() / "k8s" / f"{version}-{'-'.join(this_platform())}"
+    marker = _marker(version)
+    for _ in range(TRIES):
+        if place.exists() and not (place / MARKER).is_file():
+            raise AssetError(f"`{place}` was not made by Celadon: name another `--bin-dir`")
+        if not anew and _read(place / MARKER) == marker:
+            return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".made-", dir=place.parent))
+        try:
+            _fill(made, version, marker)
+            _take_away(place)
+            made.rename(place)
+        except FileExistsError:  # somebody else was quicker
+            continue
+        except OSError:
+            if not place.is_dir():
+                raise
+            continue
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+        return place
+    raise AssetError(f"`{place}` is made again and again by others")
+
+
+def remove_folders(folders: list[AssetFolder]) -> Iterator[AssetFolder]:
+    """Take folders away that Celadon made, and give each that has gone."""
+    for folder in folders:
+        if folder.own:
+            _take_away(folder.path)
+            yield folder
+
+
+def holds_programs(path: Path) -> bool:
+    """Whether it is a folder that tests can use."""
+    return all(
+        any((path / f"{name}{end}").exists() for end in ("", ".exe", ".cmd")) for name in PROGRAMS
+    )
+
+
+def _marker(version: AssetVersion) -> str:
+    """What a folder is made of: if it is another text, the folder is made anew."""
+    made_of = {"celadon": __version__, "packages": _PACKAGES, "python": sys.executable}
+    return json.dumps({**made_of, "version": str(version)}, indent=2) + "\n"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _take_away(place: Path) -> None:
+    """At once for whoever looks at it: under another name first."""
+    with contextlib.suppress(FileNotFoundError):
+        old = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
+        try:
+            place.rename(old / place.name)
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _fill(folder: Path, version: AssetVersion, marker: str) -> None:
+    folder.chmod(0o755)
+    texts = {
+        "kube-apiserver": ("-S", _APISERVER.format(packages=_PACKAGES, release=version.release)),
+        "etcd": ("-IS", Path(etcd_program.__file__).read_text(encoding="utf-8")),
+        "kubectl": ("-IS", Path(kubectl_program.__file__).read_text(encoding="utf-8")),
+    }
+    launcher = _launcher() if os.name == WINDOWS else b""
+    for name, (options, text) in texts.items():
+        if os.name != WINDOWS:
+            path = folder / name
+            path.write_text(first_lines(sys.executable, options) + text, encoding="utf-8")
+            path.chmod(0o755)
+        elif launcher:
+            program = windows_program(launcher, sys.executable, options, text)
+            (folder / f"{name}.exe").write_bytes(program)
+        else:
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+            command = f'@"{sys.executable}" {options} "%~dp0{name}.py" %*\r\n'
+            (folder / f"{name}.cmd").write_text(command, encoding="utf-8", newline="")
+    (folder / MARKER).write_text(marker, encoding="utf-8")
+
+
+# --- Beginnings of programs --------------------------------------------------
+
+
+def first_lines(python: str, options: str) -> str:
+    """What makes a file a program of this Python. A path that is too long for the first line, or
+    that has blanks, is given to the shell, which takes the second line for a command and Python
+    for a text: as pip does it."""
+    line = f"#!{python} {options}".rstrip()
+    if " " not in python and len(line.encode()) <= LONGEST_FIRST_LINE:
+        return f"{line}\n"
+    quoted = python.translate({ord(one): f"\\{one}" for one in '"$`\\'})
+    command = f"'''exec' \"{quoted}\" {options}".rstrip()
+    return f"#!/bin/sh\n{command} \"$0\" \"$@\"\n' '''\n"
+
+
+def windows_program(launcher: bytes, python: str, options: str, text: str) -> bytes:
+    """A program for Windows: the launcher, the line that names Python, and an archive with what
+    Python is to run."""
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w") as files:
+        files.writestr(zipfile.ZipInfo("__main__.py"), text)
+    line = f'#!"{python}" {options}'.rstrip()
+    return launcher + line.encode() + b"\r\n" + archive.getvalue()
+
+
+def launcher_of(program: bytes) -> bytes:
+    """The launcher that a program of pip's begins with; empty for another kind of program."""
+    try:
+        with zipfile.ZipFile(BytesIO(program)) as files:
+            start = min(one.header_offset for one in files.infolist())
+    except (zipfile.BadZipFile, ValueError):
+        return b""
+    end = program.rfind(b"#!", 0, start)
+    return program[:end] if end > 0 else b""
+
+
+def _launcher() -> bytes:
+    """That of the installed command; empty if it was not installed by pip."""
+    program = Path(sys.executable).parent / "celadon.exe"
+    if not program.is_file():
+        program = Path(sys.executable).parent / "Scripts" / "celadon.exe"
+    return launcher_of(program.read_bytes()) if program.is_file() else b""

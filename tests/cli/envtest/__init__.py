@@ -1,0 +1,1 @@
+"""Tests of `celadon envtest`: versions, folders, flags and the programs themselves."""

@@ -1,0 +1,211 @@
+"""What flags of kube-apiserver become: options of `serve`, warnings, refusals."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.commands import serve
+from celadon.cli.envtest.apiserver_flags import (
+    PASSED,
+    FlagError,
+    help_text,
+    read_flags,
+    serve_arguments,
+    warnings_about,
+)
+from celadon.cli.main import CommandParser
+
+
+def arguments(*words: str, release: str = "1.33", controllers: str = "") -> list[str]:
+    return serve_arguments(read_flags(words), release, controllers)
+
+
+def warnings(*words: str) -> list[str]:
+    return list(warnings_about(read_flags(words)))
+
+
+CONTROLLER_RUNTIME = (
+    "--allow-privileged=true",
+    "--authorization-mode=RBAC",
+    "--bind-address=127.0.0.1",
+    "--cert-dir=/tmp/k8s_test_framework_1",
+    "--client-ca-file=/tmp/k8s_test_framework_1/client-cert-auth-ca.crt",
+    "--disable-admission-plugins=ServiceAccount",
+    "--etcd-servers=http://127.0.0.1:2379",
+    "--secure-port=40001",
+    "--service-account-issuer=https://127.0.0.1:40001/",
+    "--service-account-key-file=/tmp/k8s_test_framework_1/sa-signer.crt",
+    "--service-account-signing-key-file=/tmp/k8s_test_framework_1/sa-signer.key",
+    "--service-cluster-ip-range=10.0.0.0/24",
+)
+OLD_TEMPLATES = (
+    "--advertise-address=127.0.0.1",
+    "--cert-dir=/tmp/certs",
+    "--insecure-port=0",
+    "--secure-port=40001",
+    "--etcd-servers=http://127.0.0.1:2379",
+    "--disable-admission-plugins=ServiceAccount",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    "--allow-privileged=true",
+)
+FABRIC8 = (
+    *("--min-request-timeout", "300"),
+    *("--cert-dir", "/home/u/.kubeapitest"),
+    *("--secure-port", "40001"),
+    *("--etcd-servers", "http://0.0.0.0:40000"),
+    *("--authorization-mode", "RBAC"),
+    *("--service-account-issuer", "https://localhost"),
+    *("--service-account-signing-key-file", "/home/u/.kubeapitest/apiserver.key"),
+    *("--service-account-signing-key-file", "/home/u/.kubeapitest/apiserver.key"),
+    *("--service-account-key-file", "/home/u/.kubeapitest/apiserver.key"),
+    *("--service-account-issuer", "/home/u/.kubeapitest/apiserver.crt"),
+    *("--disable-admission-plugins", "ServiceAccount"),
+    *("--client-ca-file", "/home/u/.kubeapitest/client.crt"),
+    *("--service-cluster-ip-range", "10.0.0.0/24"),
+    "--allow-privileged",
+)
+
+
+@pytest.mark.parametrize("words", [CONTROLLER_RUNTIME, OLD_TEMPLATES, FABRIC8])
+def test_what_test_servers_pass_is_known(words: tuple[str, ...]) -> None:
+    assert warnings(*words) == []
+    parser = CommandParser()
+    serve.arguments(parser)
+    options = parser.parse_args(arguments(*words))
+    assert options.listen == "127.0.0.1:40001"
+    assert options.kubernetes_version == "1.33"
+    assert options.controllers == ""
+    assert options.disable_admission_plugins == ["ServiceAccount"]
+    assert options.service_cluster_ip_range == "10.0.0.0/24"
+
+
+def test_values_of_flags_that_are_repeated() -> None:
+    found = arguments(*FABRIC8)
+    assert "--service-account-issuer=https://localhost" in found
+    assert "--service-account-issuer=/home/u/.kubeapitest/apiserver.crt" in found
+    assert "--min-request-timeout=300" in found
+    gates = arguments("--feature-gates=A=true", "--feature-gates", "kube:B=false,C=true")
+    assert "--feature-gates=A=true,B=false,C=true" in gates
+    served = arguments("--runtime-config=api/all=true", "--runtime-config=apps/v1=false")
+    assert "--runtime-config=api/all=true,apps/v1=false" in served
+
+
+def test_names_have_dashes_and_values_stay() -> None:
+    assert read_flags(["--secure_port=1", "--cert-dir=/tmp/a_b", "-v", "4", "-v=5", "-v6"]) == {
+        "secure-port": ["1"],
+        "cert-dir": ["/tmp/a_b"],
+        "v": ["4", "5", "6"],
+    }
+
+
+def test_flags_without_a_value() -> None:
+    assert read_flags(["--allow-privileged", "--unknown", "--other", "x"]) == {
+        "allow-privileged": ["true"],
+        "unknown": ["true"],
+        "other": ["x"],
+    }
+    with pytest.raises(FlagError, match="flag needs an argument: --cert-dir"):
+        read_flags(["--cert-dir"])
+    with pytest.raises(FlagError, match="takes no arguments, only flags: `true`"):
+        read_flags(["--allow-privileged", "true"])
+
+
+@pytest.mark.parametrize(
+    ("words", "listen"),
+    [
+        ([], "127.0.0.1:6443"),
+        (["--secure-port=0"], "127.0.0.1:0"),
+        (["--bind-address=0.0.0.0", "--secure-port=1"], "0.0.0.0:1"),
+        (["--bind-address=::1", "--secure-port=1"], "[::1]:1"),
+    ],
+)
+def test_where_it_listens(words: list[str], listen: str) -> None:
+    assert arguments(*words)[:2] == ["--listen", listen]
+
+
+@pytest.mark.parametrize(
+    ("words", "mode"),
+    [
+        ([], "AlwaysAllow"),
+        (["--authorization-mode=RBAC"], "RBAC"),
+        (["--authorization-mode=Node,RBAC"], "RBAC"),
+        (["--authorization-mode=AlwaysAllow,RBAC"], "AlwaysAllow"),
+    ],
+)
+def test_who_may_do_what(words: list[str], mode: str) -> None:
+    assert f"--authorization-mode={mode}" in arguments(*words)
+
+
+def test_certificates_of_the_folder_unless_others_are_named(tmp_path: Path) -> None:
+    folder = f"--cert-dir={tmp_path}"
+    assert not any("tls" in one for one in arguments(folder))
+    for name in ("apiserver.crt", "apiserver.key"):
+        (tmp_path / name).touch()
+    assert f"--tls-cert-file={tmp_path / 'apiserver.crt'}" in arguments(folder)
+    assert f"--tls-private-key-file={tmp_path / 'apiserver.key'}" in arguments(folder)
+    named = arguments(folder, "--tls-cert-file=a", "--tls-private-key-file=b")
+    assert [one for one in named if "tls" in one] == [
+        "--tls-cert-file=a",
+        "--tls-private-key-file=b",
+    ]
+
+
+def test_audit_needs_a_policy_as_upstream() -> None:
+    assert not any("--audit-log" in one for one in arguments("--audit-log-path=log"))
+    found = arguments("--audit-log-path=log", "--audit-policy-file=policy", "--audit-log-mode=x")
+    assert "--audit-log=log" in found
+    assert "--audit-policy-file=policy" in found
+
+
+def test_other_translations() -> None:
+    assert "--verbosity=5" in arguments("--v=10")
+    assert "--anonymous-auth=false" in arguments("--anonymous-auth=F")
+    assert "--controllers=*" in arguments("--controllers=*")
+    assert "--controllers=x" in arguments(controllers="x")
+    assert "--service-cluster-ip-range=10.1.0.0/16" in arguments(
+        "--service-cluster-ip-range=fd00::/108,10.1.0.0/16"
+    )
+    assert arguments("--emulated-version=kube=1.31")[2:4] == ["--kubernetes-version", "1.31"]
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("--oidc-issuer-url=https://x", "there is no OpenID Connect"),
+        ("--authorization-mode=RBAC,Webhook", "only RBAC, Node and AlwaysAllow are there"),
+        ("--authorization-config=x", "`--authorization-config` cannot be honoured"),
+        ("--authentication-token-webhook-config-file=x", "are not looked at by webhooks"),
+        ("--insecure-port=8080", "since 1.24 there is only TLS"),
+        ("--secure-port=70000", "must be between 0 and 65535, inclusive"),
+        ("--enable-bootstrap-token-auth", "bootstrap tokens let nobody in"),
+        ("--anonymous-auth=perhaps", 'invalid argument "perhaps" for "--anonymous-auth" flag'),
+    ],
+)
+def test_what_cannot_be_honoured(word: str, message: str) -> None:
+    with pytest.raises(FlagError, match=re.escape(message)):
+        arguments(word)
+
+
+def test_what_is_warned_of() -> None:
+    assert warnings("--no-such=1", "--no-such=2", "--profiling=false", "--etcd-prefix=/x") == [
+        "kube-apiserver has no flag `--no-such` that is known here: ignored"
+    ]
+    assert warnings("--requestheader-client-ca-file=x") == [
+        "`--requestheader-client-ca-file` has no effect: Celadon has nothing like it"
+    ]
+
+
+def test_help_lists_flags_as_test_servers_look_for_them() -> None:
+    text = help_text("1.33")
+    assert re.search(r"(?m)^\s*--etcd-servers\b", text)
+    assert not re.search(r"(?m)^\s*--insecure-port\b", text)
+
+
+def test_what_is_passed_on_is_an_option_of_serve() -> None:
+    parser = CommandParser()
+    serve.arguments(parser)
+    options = {name for action in parser._actions for name in action.option_strings}
+    assert {f"--{name}" for name in PASSED} <= options
