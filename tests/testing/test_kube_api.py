@@ -297,8 +297,24 @@ def test_requests_without_the_network(api: KubeApi) -> None:
 
 
 def test_another_release() -> None:
-    with KubeApi(options=ServerOptions(version="1.32")) as api:
-        assert api.request("GET", "/version")["minor"] == "32"
+    """It is meant as a whole: fields and kinds that it does not know, gates that are off."""
+    services = "/api/v1/namespaces/default/services"
+    mutations = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"ports": [{"port": 80}], "trafficDistribution": "PreferClose"},
+    }
+    unknown = {**service, "spec": {**service["spec"], "nothing": 1}}  # type: ignore[dict-item]
+    with KubeApi(options=ServerOptions(version="1.30")) as api:
+        assert api.request("GET", "/version")["minor"] == "30"
+        (created,) = api.create(service)
+        assert "trafficDistribution" not in created["spec"]
+        with pytest.raises(RequestRefused, match=r'unknown field "spec\.nothing"'):
+            api.request("POST", f"{services}?fieldValidation=Strict", unknown)
+        with pytest.raises(RequestRefused, match="could not find the requested resource"):
+            api.request("GET", mutations)
 
 
 def test_controllers_can_be_waited_for_and_switched_off(api: KubeApi) -> None:

@@ -15,7 +15,7 @@ from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
-from celadon.apiserver.operation.runtime_config import ALL, RuntimeConfig
+from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
@@ -44,7 +44,8 @@ class AccessSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
-    elsewhere must do what they do."""
+    elsewhere must do what they do. `effective` says more about releases: `version` is what it
+    emulates."""
 
     version: str = "1.36"
     all_versions: bool = False
@@ -81,6 +82,12 @@ class Settings:
     """Whether other servers look after the same objects: then one of them leads."""
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
+    effective: EffectiveVersion | None = None
+
+    @property
+    def compatible(self) -> str:
+        """The oldest release to get along with; empty for the one before."""
+        return "" if self.effective is None else self.effective.min_compatibility
 
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""

@@ -86,6 +86,7 @@ from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, lease
 from celadon.apiserver.object_store import ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
+from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import RequestLayers
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
@@ -129,7 +130,12 @@ def publications_of(
 ) -> Publications:
     """What is answered beside the resources."""
     settings, seconds = core.settings, core.sources.seconds
-    version = ServerVersion(settings.version)
+    effective = settings.effective or effective_version(settings.version)
+    version = ServerVersion(
+        effective.binary,
+        emulated=effective.emulation,
+        compatible=effective.min_compatibility,
+    )
     return Publications(
         settings.address,
         checks,
@@ -410,7 +416,7 @@ class ApiServer:
     ) -> None:
         settings = Settings() if settings is None else settings
         sources = Sources() if sources is None else sources
-        with answering_as(settings.version):
+        with answering_as(settings.version, settings.compatible):
             self._assemble(store, access, settings, sources)
 
     def _assemble(
@@ -443,7 +449,7 @@ class ApiServer:
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done. Raises ManifestError
         for files of static policies and webhooks that cannot be used."""
-        with answering_as(self.core.settings.version):
+        with answering_as(self.core.settings.version, self.core.settings.compatible):
             self.core.static.load()
             catalog = self.served.current().catalog
             settings, now = self.core.settings, self.core.sources.timestamp()
@@ -465,7 +471,7 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        before = enter_release(self.core.settings.version)
+        before = enter_release(self.core.settings.version, self.core.settings.compatible)
         try:
             return await self._handled(request)
         finally:
@@ -515,8 +521,10 @@ class ApiServer:
         self, stream: AsyncGenerator[bytes, None] | None
     ) -> AsyncGenerator[bytes, None] | None:
         """What is sent later is of the same release, whoever reads it then."""
-        version = self.core.settings.version
-        return stream if stream is None or version == DEFAULT else _read_as(version, stream)
+        settings = self.core.settings
+        if stream is None or (settings.version == DEFAULT and settings.effective is None):
+            return stream
+        return _read_as(settings, stream)
 
     async def _warned(self, notes: Notes) -> tuple[Header, ...]:
         owner = "" if notes.user is None else notes.user.name
@@ -532,11 +540,11 @@ class ApiServer:
 
 
 async def _read_as(
-    version: str, stream: AsyncGenerator[bytes, None]
+    settings: Settings, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
     try:
         while True:
-            before = enter_release(version)
+            before = enter_release(settings.version, settings.compatible)
             try:
                 part = await anext(stream)
             except StopAsyncIteration:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celadon.apiserver.clientconfig import ClusterLocation
     from celadon.apiserver.operation import Family
     from celadon.webhook.certificates import OwnAuthority, SecretCertificate
-    from celadon.webhook.cluster import ClusterClient, ClusterPolicies
+    from celadon.webhook.cluster import ClusterClient, ClusterPolicies, FollowedRelease
 
 MAX_STALENESS: Final = 300.0
 DEFAULT_SERVICE: Final = "celadon-webhook"
@@ -112,6 +112,8 @@ class ClusterParts:
     authority: OwnAuthority | None = None
     families: tuple[Family, ...] = ()
     """Metrics of all that."""
+    release: FollowedRelease | None = None
+    """That of the cluster, which `policies` follow by themselves."""
 
     @property
     def waits_for(self) -> tuple[Callable[[], str], ...]:
@@ -154,9 +156,11 @@ def cluster_parts(
         certificate, authority = _certificate(options, client, identity, prepare)
         beside.append(certificate.run if authority is None else authority.run)
         families += () if authority is None else authority.families()
-    return ClusterParts(
-        _policies(options, client), certificate, denied, tuple(beside), authority, families
-    )
+    policies = _policies(options, client)
+    release = policies.release if policies is not None else _release(options, client)
+    if policies is None and not options.kubernetes_version:
+        beside.append(release.run)
+    return ClusterParts(policies, certificate, denied, tuple(beside), authority, families, release)
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
@@ -176,9 +180,15 @@ def _policies(options: argparse.Namespace, client: ClusterClient) -> ClusterPoli
     from celadon.webhook.cluster import ClusterPolicies, PolicySettings
 
     settings = PolicySettings(
-        options.kubernetes_version, client.location.namespace, options.max_staleness
+        options.kubernetes_version or "", client.location.namespace, options.max_staleness
     )
     return ClusterPolicies(client, settings)
+
+
+def _release(options: argparse.Namespace, client: ClusterClient) -> FollowedRelease:
+    from celadon.webhook.cluster import FollowedRelease
+
+    return FollowedRelease(client, options.kubernetes_version or "")
 
 
 def _certificate(

@@ -108,15 +108,17 @@ def add_version(
     default: str | None = DEFAULT_VERSION,
     *,
     several: bool = False,
+    usual: str = DEFAULT_VERSION,
 ) -> None:
     """Declare the option. A command that asks the configuration, too, has None as the default, to
-    see whether the option was given. With `several`, it is a tuple of releases."""
+    see whether the option was given. With `several`, it is a tuple of releases. `usual` is shown as
+    the default."""
     group.add_argument(
         "--kubernetes-version",
         type=kubernetes_versions if several else kubernetes_version,
         default=default,
         metavar="VERSION",
-        help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {DEFAULT_VERSION})"
+        help=f"{VERSIONS[0]} to {VERSIONS[-1]} (default: {usual})"
         + ("; several, as 1.31,1.34 or 1.31..1.36, show what differs" if several else ""),
     )
 

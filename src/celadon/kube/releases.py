@@ -29,6 +29,8 @@ DEFAULT: Final = "1.36"
 DESCRIBED: Final = "1.36"
 """The release that `data/` describes; of later ones only what the source says is known."""
 
+OLDEST_RELEASE: Final[Minor] = (1, 30)
+"""The first release that is told apart from others."""
 LATEST_RELEASE: Final[Minor] = (1, 37)
 LATEST: Final = "{}.{}".format(*LATEST_RELEASE)
 
@@ -54,8 +56,17 @@ def parse_version(text: str) -> Minor:
     return release
 
 
+def nearest_release(major: int, minor: int) -> str:
+    """The release of these numbers, or the first or last one that is known."""
+    return "{}.{}".format(*min(max((major, minor), OLDEST_RELEASE), LATEST_RELEASE))
+
+
 def previous_minor(version: str) -> str:
-    """The release before: what new expressions are compiled for."""
+    """The release that new expressions are compiled for: the one before, if nobody said which is
+    the oldest that the current release has to get along with."""
+    compatible = _compatible.get()
+    if compatible and version == current_release():
+        return compatible
     major, minor = parse_version(version)
     return f"{major}.{max(minor - 1, 0)}"
 
@@ -63,6 +74,11 @@ def previous_minor(version: str) -> str:
 # --- The current release -----------------------------------------------------
 
 _here: Final[ContextVar[str]] = ContextVar("celadon_kubernetes_release", default=DEFAULT)
+_compatible: Final[ContextVar[str]] = ContextVar("celadon_compatible_release", default="")
+"""The oldest release that the current one has to get along with; empty for the one before it."""
+
+Before = tuple[str, str]
+"""The release that was entered before, and what it had to get along with."""
 
 
 def current_release() -> str:
@@ -75,24 +91,27 @@ def is_since(minor: str) -> bool:
     return parse_version(current_release()) >= parse_version(minor)
 
 
-def enter_release(version: str) -> str:
+def enter_release(version: str, compatible: str = "") -> Before:
     """From now on it is the release of this thread or task, and of tasks that it begins, until it
-    leaves with what this gives: the release from before. Raises VersionError."""
+    leaves with what this gives: the release from before. `compatible` is the oldest one that it has
+    to get along with (kube-apiserver's `--min-compatibility-version`). Raises VersionError."""
     parse_version(version)
-    before = _here.get()
-    _here.set(version)
+    before = _here.get(), _compatible.get()
+    leave_release((version, compatible))
     return before
 
 
-def leave_release(before: str) -> None:
+def leave_release(before: Before) -> None:
     """Ends what `enter_release` began; a request may go on in another task by then."""
-    _here.set(before)
+    release, compatible = before
+    _here.set(release)
+    _compatible.set(compatible)
 
 
 @contextlib.contextmanager
-def answering_as(version: str) -> Iterator[None]:
+def answering_as(version: str, compatible: str = "") -> Iterator[None]:
     """Inside, it is the current release. Raises VersionError."""
-    before = enter_release(version)
+    before = enter_release(version, compatible)
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.registry import Draft, patch_between
+from celadon.kube.releases import answering_as, current_release
 from celadon.records import dataclass
 
 # --- Original requests -------------------------------------------------------
@@ -69,21 +70,24 @@ def original_request(request: Request, world: World) -> Request:
 
 @dataclass(frozen=True, slots=True)
 class MutationRules:
-    """Policies that change objects; `custom` are the kinds that definitions define."""
+    """Policies that change objects; `custom` are the kinds that definitions define, and `release`
+    is that of Kubernetes which answers: the current one where the rules were made."""
 
     engine: MutatingEngine
     custom: Callable[[GroupVersionKind], CustomKind | None]
+    release: str = field(default_factory=current_release)
 
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """`world` gives what one review may look up. `bindings` is how many there are. Without
-    `mutation`, nothing is changed."""
+    `mutation`, nothing is changed. `release` is as in `MutationRules`."""
 
     engine: Engine
     world: Callable[[], World]
     bindings: int = 0
     mutation: MutationRules | None = None
+    release: str = field(default_factory=current_release)
 
     @property
     def policies(self) -> int:
@@ -198,10 +202,13 @@ class Decider:
     """`findings` are those of the last verdict, of policies that were not content; `times` are the
     seconds that each policy took, if they are to be known (`timed`)."""
 
-    __slots__ = ("_engine", "_last", "_request", "_timed", "_world", "findings", "times")
+    __slots__ = (
+        *("_engine", "_last", "_release", "_request", "_timed", "_world", "findings", "times"),
+    )
 
     def __init__(self, request: Request, rules: Rulebook, *, timed: bool = False) -> None:
         self._engine = rules.engine
+        self._release = rules.release
         self._world = rules.world()
         self._request = request
         self._timed = timed
@@ -220,8 +227,9 @@ class Decider:
         if self._timed:
             self.times.clear()
             self._last = perf_counter()
-        request = original_request(self._request, self._world)
-        return self._engine.review(request, self._world, self)
+        with answering_as(self._release):
+            request = original_request(self._request, self._world)
+            return self._engine.review(request, self._world, self)
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Called by the engine, for every policy that matches."""
@@ -279,6 +287,10 @@ class Mutator(Admitters):
 
     def verdict(self) -> Verdict:
         """May raise Unanswered."""
+        with answering_as(self._rules.release):
+            return self._verdict()
+
+    def _verdict(self) -> Verdict:
         world = self._world
         asked = original_request(self._request, world)
         chain = Chain(asked, None, self)

@@ -209,3 +209,18 @@ def test_a_definition_that_is_half_written_is_left_out() -> None:
     scopes = TypedScopes([half, DEFINITION, {"kind": "Pod"}], Settings("1.36"))
     (scope,) = scopes.at(policy(rule("boxes", group="x.io")), VALIDATION)
     assert scope.kind == GroupVersionKind("x.io", "v1", "Box")
+
+
+@pytest.mark.parametrize(("release", "there"), [("1.33", False), ("1.34", True)])
+def test_fields_are_those_of_the_release(release: str, *, there: bool) -> None:
+    """`hostnameOverride` of pods came with 1.34."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["pods"]}
+    policy = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "spec": {"matchConstraints": {"resourceRules": [rule]}},
+    }
+    path = ("spec", "validations", 0, "expression")
+    (scope,) = TypedScopes([], Settings(release)).at(policy, path)
+    issues = scope.environment.compile("object.spec.?hostnameOverride.orValue('') == ''").issues
+    assert (not issues) is there

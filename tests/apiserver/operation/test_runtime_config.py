@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.operation.runtime_config import runtime_config
+from celadon.apiserver.operation.runtime_config import effective_version, runtime_config
 from celadon.kube.resources import known_resources
-from tests.apiserver.asking import ask, read
+from tests.apiserver.asking import ask, read, said
 from tests.apiserver.in_process import Running
 
 
@@ -80,3 +81,88 @@ def test_some_kinds_need_a_gate_as_well() -> None:
     assert bundles not in served("certificates.k8s.io/v1beta1=true")
     assert bundles in served("api/all=true", {"ClusterTrustBundle": True})
     assert not any(one.startswith("storagemigration.k8s.io/") for one in EVERY)
+
+
+@pytest.mark.parametrize(
+    ("binary", "emulated", "compatible", "versions"),
+    [
+        ("1.36", [], [], ("1.36", "1.36", "1.35")),
+        ("1.36", ["1.35"], [], ("1.36", "1.35", "1.34")),
+        ("1.36", ["kube=v1.33"], [], ("1.36", "1.33", "1.33")),
+        ("1.36", [" kube = 1.34.0"], ["1.33"], ("1.36", "1.34", "1.33")),
+        ("1.36", [], ["1.36"], ("1.36", "1.36", "1.36")),
+        ("1.31", [], [], ("1.31", "1.31", "1.30")),
+        ("1.30", [], [], ("1.30", "1.30", "1.29")),
+    ],
+)
+def test_emulated_releases(
+    binary: str, emulated: list[str], compatible: list[str], versions: tuple[str, str, str]
+) -> None:
+    found = effective_version(binary, emulated, compatible)
+    assert (found.binary, found.emulation, found.min_compatibility) == versions
+
+
+@pytest.mark.parametrize(
+    ("emulated", "compatible", "message"),
+    [
+        (["1.37"], [], "emulation version 1.37 is not between [1.33, 1.36.0]"),
+        (["1.29"], [],
+         "[emulation version 1.29 is not between [1.33, 1.36.0], "
+         "minCompatibilityVersion version 1.33 is not between [1.33, 1.29]]"),
+        (["1.35"], ["1.36"],
+         "minCompatibilityVersion version 1.36 is not between [1.33, 1.35]"),
+        ([], ["1.29"], "minCompatibilityVersion version 1.29 is not between [1.33, 1.36]"),
+        (["1.35.1"], [], "patch version not allowed, got: kube=1.35.1"),
+        (["x"], [], 'could not parse "x" as version'),
+        (["1"], [], 'illegal version string "1"'),
+        (["foo=1.35"], [], "component not registered: foo"),
+        (["1.35", "kube=1.34"], [], "duplicate version flag, kube=1.35 and kube=1.34"),
+    ],
+)  # fmt: skip
+def test_releases_that_cannot_be_emulated(
+    emulated: list[str], compatible: list[str], message: str
+) -> None:
+    """The messages are those of kube-apiserver 1.36.2."""
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        effective_version("1.36", emulated, compatible)
+
+
+def test_a_release_without_the_option() -> None:
+    with pytest.raises(ValueError, match="unknown flag: --emulated-version"):
+        effective_version("1.30", ["1.30"])
+
+
+@pytest.fixture(scope="module")
+def emulating() -> Iterator[Running]:
+    effective = effective_version("1.36", ["1.35"], ["1.33"])
+    running = Running(Settings(effective.emulation, effective=effective))
+    yield running
+    running.close()
+
+
+def test_an_emulating_server_says_so(emulating: Running) -> None:
+    document = read(ask(emulating, "GET", "/version"))
+    assert [document[name] for name in ("minor", "emulationMinor", "minCompatibilityMinor")] == [
+        *("36", "35", "33")
+    ]
+    assert document["gitVersion"].startswith("v1.36.")
+
+
+def test_an_emulating_server_has_the_older_kinds_and_defaults(emulating: Running) -> None:
+    policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
+    assert ask(emulating, "GET", policies).code == 404
+
+
+def test_new_expressions_use_what_the_oldest_partner_knows(emulating: Running) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["*"]}
+    policy = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "p"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": "[1, 1].distinct().size() == 1"}],
+        },
+    }
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All"
+    assert "undeclared reference to 'distinct'" in said(ask(emulating, "POST", path, policy))[1]

@@ -23,7 +23,7 @@ def write(folder: Path, name: str, *documents: dict[str, Any]) -> None:
 
 
 def loader(folder: Path) -> PolicyLoader:
-    return PolicyLoader([str(folder)], "1.36")
+    return PolicyLoader([str(folder)], lambda: "1.36")
 
 
 def test_policies_judge(tmp_path: Path) -> None:
@@ -95,3 +95,16 @@ def test_all_or_nothing(tmp_path: Path, text: str, problem: str) -> None:
     assert any(problem in one for one in caught.value.problems), caught.value.problems
     write(tmp_path, "a.json", policy(), binding())
     assert load().engine.policies
+
+
+def test_another_release_is_another_rulebook(tmp_path: Path) -> None:
+    """`distinct` of lists came with 1.34; a release accepts what the one before it knew."""
+    releases = ["1.35", "1.34"]
+    write(tmp_path, "a.json", policy(expression="['a', 'a'].distinct().size() == 1"), binding())
+    load = PolicyLoader([str(tmp_path)], lambda: releases[-1])
+    with pytest.raises(LoadError, match="undeclared reference to 'distinct'"):
+        load()
+    releases.pop()
+    rules = load()
+    assert rules.release == "1.35"
+    assert Decider(request(config_map()), rules).verdict().allowed

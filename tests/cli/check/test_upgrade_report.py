@@ -126,3 +126,96 @@ def test_a_defect_of_ours_is_no_difference(
     monkeypatch.setattr(object_judging, "ask", ask)
     assert main(asked(tmp_path, POD, "1.34..1.36")) == 70
     assert "broken" in capsys.readouterr().err
+
+
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: s}
+spec: {selector: {a: b}, trafficDistribution: PreferClose, ports: [{port: 80}]}
+"""
+POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [services]}
+  validations: [{expression: "'a,b'.split(',').size() == [1, 1].sum()"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p, validationActions: [Deny]}
+---
+"""
+
+
+def test_gates_that_decide_about_fields_of_the_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Others that flip are counted, and named by `-v`."""
+    words = asked(tmp_path, SERVICE, "1.30,1.31", "--no-color")
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    by = "by feature gate ServiceTrafficDistribution"
+    assert f'        spec.trafficDistribution is "PreferClose", {by}\n' in shown
+    field = "(spec.trafficDistribution)"
+    assert f"gate ServiceTrafficDistribution: 1.30 off (alpha), 1.31 on (beta) {field}\n" in shown
+    assert "and no field here depends on: " in shown
+    assert "feature gate JobSuccessPolicy" not in shown
+    main([*words, "-v"])
+    assert "feature gate JobSuccessPolicy: 1.30 off (alpha), 1.31 on (beta)\n" in (
+        capsys.readouterr().out
+    )
+
+
+def test_policies_that_cost_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls of most functions in policies have cost one each before 1.32."""
+    assert main(asked(tmp_path, POLICY + SERVICE, "1.31,1.32", "-o", "json")) == 0
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert difference["title"] == "ValidatingAdmissionPolicy p"
+    before, after = (stretch["cost"] for stretch in difference["stretches"])
+    assert before < after
+
+
+def test_a_removed_version_has_a_replacement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    level = """\
+apiVersion: flowcontrol.apiserver.k8s.io/v1beta3
+kind: PriorityLevelConfiguration
+metadata: {name: x}
+spec: {type: Limited, limited: {nominalConcurrencyShares: 3, limitResponse: {type: Reject}}}
+"""
+    assert main(asked(tmp_path, level, "1.31,1.32", "-o", "json")) == 1
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    before, after = difference["stretches"]
+    assert "deprecated in v1.29+, unavailable in v1.32+; use flowcontrol" in before["warnings"][0]
+    assert after["replacement"] == "flowcontrol.apiserver.k8s.io/v1"
+
+
+def test_a_policy_of_a_later_release_is_not_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutation = (
+        MAP
+        + """\
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{}"}
+---
+"""
+    )
+    assert main(asked(tmp_path, mutation + POD, "1.35,1.36", "-o", "json")) == 0
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert [stretch["state"] for stretch in difference["stretches"]] == ["not accepted", "accepted"]
+    assert difference["stretches"][0]["message"] == (
+        'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
+    )

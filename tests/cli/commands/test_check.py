@@ -661,3 +661,23 @@ def test_files_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, "all")[0] == 1
     assert check(capsys, "all", "--exclude", "drafts")[0] == 0
     assert check(capsys, "all/drafts/b.json", "--exclude", "drafts")[0] == 1
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.33", 1), ("1.34", 0)])
+def test_the_release_of_a_project(
+    capsys: pytest.CaptureFixture[str], release: str, code: int
+) -> None:
+    """`hostnameOverride` of pods came with 1.34."""
+    Path("celadon.toml").write_text(f'kubernetes-version = "{release}"\n')
+    write(
+        Path("pod.json"),
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "a"},
+            "spec": {"hostnameOverride": "b", "containers": [{"name": "c", "image": "x"}]},
+        },
+    )
+    found, out, _ = run(capsys, "check", "pod.json")
+    assert found == code
+    assert ('unknown field "spec.hostnameOverride"' in out) is bool(code)

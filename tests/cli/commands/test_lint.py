@@ -552,3 +552,57 @@ def test_odd_rules_of_definitions(capsys: pytest.CaptureFixture[str], tmp_path: 
     code, out, _ = run_command(capsys, "lint", path, "-o", "json")
     assert code == 0
     assert {one["code"] for one in json.loads(out)["findings"]} == {"CEL025", "CEL031"}
+
+
+NEW_FIELD = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations:
+  - {expression: "object.spec.?hostnameOverride.orValue('') == ''", message: m}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p, validationActions: [Deny]}
+"""
+NEW_KIND = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p}
+"""
+NO_MATCH = (
+    'no matches for kind "MutatingAdmissionPolicyBinding" in version '
+    '"admissionregistration.k8s.io/v1"'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "releases", "expected"),
+    [
+        (NEW_FIELD, ["1.33"], ("CEL011", "undefined field 'hostnameOverride', for Pod")),
+        (NEW_FIELD, ["1.34"], None),
+        (NEW_KIND, ["1.35"], ("CEL001", NO_MATCH)),
+        (NEW_KIND, ["1.35", "1.36"], ("CEL005", f"Kubernetes 1.35 would refuse this: {NO_MATCH}")),
+    ],
+)
+def test_a_release_is_meant_as_a_whole(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    releases: list[str],
+    expected: tuple[str, str] | None,
+) -> None:
+    """Its fields and kinds, not only its expressions."""
+    (tmp_path / "a.yaml").write_text(text)
+    words = [f"--kubernetes-version={one}" for one in releases]
+    given = ("lint", "--no-config", "-o", "json", *words, "--ignore", "CEL02", "--ignore", "CEL03")
+    main([*given, str(tmp_path / "a.yaml")])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    shown = [(one["code"], one["message"]) for one in found]
+    assert (expected in shown) if expected else not shown

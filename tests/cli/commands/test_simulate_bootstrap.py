@@ -45,3 +45,19 @@ def test_wrong_use(
     code, _, err = run(capsys, "simulate-bootstrap", *arguments)
     assert code == 2
     assert complaint in err
+
+
+def test_a_policy_that_the_release_does_not_serve(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: m}
+spec: {policyName: m}
+""")
+    words = ("simulate-bootstrap", str(tmp_path), "-o", "json")
+    code, out, _ = run(capsys, *words, "--kubernetes-version", "1.35")
+    assert code == 3
+    assert 'no matches for kind \\"MutatingAdmissionPolicyBinding\\" in version' in out
+    assert run(capsys, *words, "--kubernetes-version", "1.36")[0] == 0

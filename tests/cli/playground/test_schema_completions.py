@@ -29,3 +29,10 @@ def test_fields(api_version: str, kind: str, path: list[str], label: str, detail
 )
 def test_where_there_is_none(api_version: str, kind: str, path: list[str]) -> None:
     assert completions(state(panes={}), api_version, kind, path) == []
+
+
+@pytest.mark.parametrize(("release", "there"), [("1.33", False), ("1.34", True)])
+def test_fields_of_the_release(release: str, *, there: bool) -> None:
+    """`hostnameOverride` came with 1.34."""
+    found = completions(state(panes={}, release=release), "v1", "Pod", ["spec"])
+    assert ("hostnameOverride" in [one["label"] for one in found]) is there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
+from celadon.apiserver.clientconfig import ClusterLocation, given_cluster
 from celadon.kube import GroupVersionKind, GroupVersionResource, User
-from celadon.testing import KubeApi
-from celadon.webhook.cluster.cluster_client import ClusterClient
+from celadon.testing import ClientAccess, KubeApi
+from celadon.webhook.cluster.cluster_client import ClusterClient, Query
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.deciding import Decider, Mutator, Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
@@ -504,6 +506,84 @@ def test_what_is_waited_for_has_its_reason(api: KubeApi) -> None:
                 lambda: all("forbidden" in one for one in list(policies.state().missing)[:5])
             )
             assert policies.rulebook() is None
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+class UpgradedCluster(ClusterClient):
+    """A client of a cluster whose API servers are replaced by newer ones."""
+
+    def __init__(self, location: ClusterLocation) -> None:
+        super().__init__(location)
+        self.release = {"major": "1", "minor": "32+"}
+
+    async def get(self, path: str, query: Query | None = None) -> Any:
+        return self.release if path == "/version" else await super().get(path, query)
+
+
+def test_the_release_is_that_of_the_cluster_and_follows_upgrades() -> None:
+    """`distinct` of lists came with 1.34."""
+    documents = [policy("first", "['a', 'a'].distinct().size() == 1"), binding("first")]
+
+    async def run(access: ClientAccess) -> None:
+        client = UpgradedCluster(given_cluster(access.kubeconfig, "", {}, time.time))
+        policies = ClusterPolicies(client, PolicySettings("", "default", 60.0))
+        running = asyncio.create_task(policies.run())
+        await until(lambda: policies.rulebook() is not None)
+        before = policies.rulebook()
+        assert before is not None
+        assert before.release == "1.32"
+        assert "undeclared reference to 'distinct'" in (await verdict(policies)).message
+        client.release = {
+            "major": "1",
+            "minor": "36",
+            "emulationMajor": "1",
+            "emulationMinor": "35",
+        }
+        await policies.release.ask()
+        await until(lambda: policies.rulebook() is not before)
+        after = policies.rulebook()
+        assert after is not None
+        assert after.release == "1.35"
+        assert (await verdict(policies)).allowed
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await client.aclose()
+
+    with KubeApi(documents) as api:
+        asyncio.run(run(api.admin))
+
+
+def test_a_cluster_whose_release_is_not_known_is_waited_for(api: KubeApi) -> None:
+    class Silent(ClusterClient):
+        async def get(self, path: str, query: Query | None = None) -> Any:
+            return {} if path == "/version" else await super().get(path, query)
+
+    async def run() -> None:
+        client = Silent(given_cluster(api.kubeconfig, "", {}, time.time))
+        policies = ClusterPolicies(client, PolicySettings("", "default", 60.0))
+        running = asyncio.create_task(policies.run())
+        waits = "the release of the cluster (the server does not say its version)"
+        await until(lambda: policies.state().missing == (waits,))
+        assert policies.rulebook() is None
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await client.aclose()
+
+    asyncio.run(run())
+
+
+def test_a_release_that_is_given_is_not_asked_for(api: KubeApi) -> None:
+    async def run() -> None:
+        async with client_of(api.admin) as client:
+            policies = ClusterPolicies(client, PolicySettings("1.31", "default", 60.0))
+            running = asyncio.create_task(policies.run())
+            await until(lambda: policies.rulebook() is not None)
+            rules = policies.rulebook()
+            assert rules is not None
+            assert rules.release == "1.31"
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
 

@@ -58,6 +58,7 @@ from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.crd import OLD_SELF, rule_scopes
 from celadon.kube.go import trim_space
 from celadon.kube.library import environment
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.schemas import Schema, custom_schemas, decode_schema
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
@@ -403,9 +404,11 @@ def lint(
 ) -> list[Finding]:
     """Return what the rules have against the documents, which have `apiVersion` and `kind`; those
     of other groups are looked up. In the order of the documents, fields and positions. `memory`
-    makes a run over nearly the same documents cheap."""
-    bundle = prepare(documents, settings, memory)
-    found = [finding for rule in rules for finding in rule.findings(bundle)]
+    makes a run over nearly the same documents cheap. They are looked at as the release of the
+    settings does."""
+    with answering_as(settings.version):
+        bundle = prepare(documents, settings, memory)
+        found = [finding for rule in rules for finding in rule.findings(bundle)]
     renamed = {one.document: one.renamed for one in bundle.registered if one.renamed}
     found = [written_finding(one, renamed.get(one.spot.document, ())) for one in found]
     return sorted(dict.fromkeys(found), key=_place)

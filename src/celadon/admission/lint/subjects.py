@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from celadon.admission.lint.findings import Mistake, Renamed
@@ -31,6 +31,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel.syntax import Expr
 from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube.releases import per_release
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import (
     Schema,
@@ -372,9 +373,9 @@ class KindTypes:
         return None if schema is None else _made(schema, kind)
 
 
-@lru_cache(maxsize=_MOST)
+@per_release(maxsize=_MOST)
 def _builtin_type(kind: GroupVersionKind) -> SchemaType | None:
-    """The same for all: built-in kinds never change."""
+    """The same for all: built-in kinds of a release never change."""
     schema = schema_for(kind)
     return None if schema is None else _made(schema, kind)
 

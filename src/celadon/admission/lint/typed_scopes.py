@@ -25,6 +25,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.cel import Environment, types
 from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.library import environment
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.schemas import Schema, SchemaType, custom_schemas, schema_type
 from celadon.kube.well_known_values import DEFINITION_KIND
@@ -52,7 +53,8 @@ class TypedScopes:
     def __init__(self, definitions: Iterable[Mapping[str, Any]], settings: Settings) -> None:
         given = [one for one in definitions if metadata.gvk(one)[::2] == DEFINITION_KIND]
         self._version = settings.version
-        self._catalog: Catalog = known_resources()
+        with answering_as(settings.version):
+            self._catalog: Catalog = known_resources()
         self._custom: dict[GroupVersionKind, Schema] = {}
         for one in given:
             try:
@@ -64,6 +66,10 @@ class TypedScopes:
 
     def at(self, document: Mapping[str, Any], path: Steps) -> list[TypedScope]:
         """The scopes of the expression there, at least one."""
+        with answering_as(self._version):
+            return self._at(document, path)
+
+    def _at(self, document: Mapping[str, Any], path: Steps) -> list[TypedScope]:
         if metadata.gvk(document)[::2] == DEFINITION_KIND:
             return [self._of_rule(document, path)]
         spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))

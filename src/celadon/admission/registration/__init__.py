@@ -19,9 +19,10 @@ from celadon.admission.registration.decoding import (
     decode_object,
     decode_policy,
     decode_webhooks,
+    missing_kind,
 )
 from celadon.admission.registration.match_rules import validate_object_meta
-from celadon.admission.registration.policy_validation import validate_binding, validate_policy
+from celadon.admission.registration.policy_validation import validate_policy
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -67,7 +68,7 @@ __all__ = [
     "decode_object",
     "decode_policy",
     "decode_webhooks",
-    "validate_binding",
+    "missing_kind",
     "validate_create",
     "validate_object_meta",
     "validate_policy",

@@ -10,6 +10,7 @@ A value of the wrong type ends the decoding with `RegistrationError`, which know
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -17,7 +18,8 @@ from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import Document
-from celadon.kube.releases import current_release
+from celadon.kube.releases import DEFAULT, answering_as, current_release
+from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
@@ -485,3 +487,20 @@ class RememberedDecoding(Generic[AnyKind]):
             return self._decode(obj), ""
         except RegistrationError as error:
             return None, str(error)
+
+
+# --- Kinds of later releases -------------------------------------------------
+
+
+def missing_kind(gvk: GroupVersionKind, version: str) -> str:
+    """What a client says of a version of a kind that a release does not know yet; empty if it
+    does."""
+    if gvk in _known_kinds(version) or gvk not in _known_kinds(DEFAULT):
+        return ""
+    return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
+
+
+@functools.cache
+def _known_kinds(version: str) -> frozenset[GroupVersionKind]:
+    with answering_as(version):
+        return frozenset(one.gvk for one in known_resources(all_versions=True))

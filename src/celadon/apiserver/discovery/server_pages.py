@@ -18,7 +18,7 @@ from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain
 from celadon.apiserver.negotiation import YAML, Accepted, is_pretty, media_clauses, require_route
 from celadon.kube import status
 from celadon.kube.go import quote
-from celadon.kube.releases import is_since
+from celadon.kube.releases import parse_version, previous_minor
 from celadon.records import dataclass
 
 HOOKS: Final = (
@@ -151,15 +151,27 @@ def _line(check: HealthCheck, excluded: set[str]) -> str:
 # `/version`: which Kubernetes a server speaks for.
 
 
+_EFFECTIVE_SINCE: Final = (1, 33)
+"""The release since which a server says what it emulates."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """`release` is `1.36`; the oldest release that the server gets along with is the one before."""
+    """`release` is `1.36`. `emulated` is what the server answers as, and `compatible` the oldest
+    release that it gets along with; empty for the same release, and for the one before."""
 
     release: str
     patch: int = 0
     commit: str = ""
     build_date: str = "1970-01-01T00:00:00Z"
     platform: str = "linux/amd64"
+    emulated: str = ""
+    compatible: str = ""
+
+    @property
+    def emulation(self) -> str:
+        """The release that the server answers as."""
+        return self.emulated or self.release
 
     @property
     def git_version(self) -> str:
@@ -172,7 +184,7 @@ class ServerVersion:
         return {
             "major": major,
             "minor": minor,
-            **(_compatibility(major, minor) if is_since("1.33") else {}),
+            **(self._effective() if parse_version(self.release) >= _EFFECTIVE_SINCE else {}),
             "gitVersion": self.git_version,
             "gitCommit": self.commit,
             "gitTreeState": "clean",
@@ -182,15 +194,14 @@ class ServerVersion:
             "platform": self.platform,
         }
 
-
-def _compatibility(major: str, minor: str) -> dict[str, str]:
-    """The release that is emulated, and the oldest one that it gets along with: since 1.33."""
-    return {
-        "emulationMajor": major,
-        "emulationMinor": minor,
-        "minCompatibilityMajor": major,
-        "minCompatibilityMinor": str(int(minor) - 1),
-    }
+    def _effective(self) -> dict[str, str]:
+        emulation = self.emulation
+        oldest = self.compatible or previous_minor(emulation)
+        return {
+            f"{name}{part}": number
+            for name, version in (("emulation", emulation), ("minCompatibility", oldest))
+            for part, number in zip(("Major", "Minor"), version.split("."), strict=True)
+        }
 
 
 def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
@@ -302,7 +313,7 @@ def _status_members(portrait: SelfPortrait, paths: Iterable[str]) -> dict[str, A
         "uptimeSeconds": _seconds(portrait),
         "goVersion": version.document()["goVersion"],
         "binaryVersion": version.git_version.removeprefix("v"),
-        "emulationVersion": version.release,
+        "emulationVersion": version.emulation,
         "paths": _folders(paths),
     }
 

@@ -452,6 +452,7 @@ async def _serve(
         client_ca=_text(settings.tls.client_authorities),
         root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,
+        effective=settings.effective,
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)

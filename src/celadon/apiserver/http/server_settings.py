@@ -24,7 +24,7 @@ from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
-from celadon.apiserver.operation.runtime_config import RuntimeConfig
+from celadon.apiserver.operation.runtime_config import EffectiveVersion, RuntimeConfig
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.kube.well_known_values import API_SERVER
 from celadon.records import dataclass
@@ -124,6 +124,7 @@ class ServerSettings:
     audit_policy: Path | None = None
     audit_rotation: Rotation = field(default_factory=Rotation)
     version: str = "1.36"
+    effective: EffectiveVersion | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     read_manifests: Callable[[], Sequence[tuple[str, Mapping[str, Any]]]] | None = None

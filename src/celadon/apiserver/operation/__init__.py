@@ -21,6 +21,7 @@ from celadon.apiserver.operation.metric_table import (
     counts_of,
     exposition,
 )
+from celadon.apiserver.operation.runtime_config import EffectiveVersion, effective_version
 from celadon.apiserver.operation.server_metrics import process_families
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "REQUESTS",
     "Counter",
     "Description",
+    "EffectiveVersion",
     "Family",
     "Gauge",
     "Histogram",
@@ -38,6 +40,7 @@ __all__ = [
     "add_counts",
     "counted_since",
     "counts_of",
+    "effective_version",
     "exposition",
     "is_said",
     "process_families",

@@ -1,4 +1,6 @@
-"""`--runtime-config`: which versions of built-in kinds are served.
+"""What is said of a server at its start: `--runtime-config`, the feature gates, the release that
+it emulates, the file for its plugins. First `--runtime-config`: which versions of built-in kinds
+are served.
 
 `api/all`, `api/ga`, `api/beta`, `api/alpha` say it for all of a sort, `GROUP/VERSION` (`v1` for the
 core group) for one, `GROUP/VERSION/RESOURCE` for one kind; what says more counts more, whatever the
@@ -8,7 +10,7 @@ order. As k8s.io/apiserver `pkg/server/resourceconfig`.
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Final
@@ -17,9 +19,9 @@ from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import GATE
 from celadon.kube import GroupResource
-from celadon.kube.go import parse_bool
+from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
-from celadon.kube.releases import current_release
+from celadon.kube.releases import Minor, current_release, previous_minor
 from celadon.kube.resources import (
     Catalog,
     Resource,
@@ -106,6 +108,106 @@ def feature_gates(text: str, version: str | None = None) -> Mapping[str, bool]:
     known = gates_of(version)
     said = said_gates(text, version)
     return {name: value for name, value in sorted(said.items()) if value != known[name].on}
+
+
+# --- Emulated release --------------------------------------------------------
+#
+# `--emulated-version` and `--min-compatibility-version`: a server that answers as an older release,
+# and does without what an even older one beside it would not understand.
+#
+# As k8s.io/component-base `compatibility`, whose texts these are, with the bounds of
+# k8s.io/apiserver `pkg/util/compatibility`.
+
+
+_COMPONENT: Final = "kube"
+_VERSION: Final = late_pattern(r"\s*v?([0-9]+(?:\.[0-9]+)*)")
+_EMULATING: Final = (1, 31)
+"""The first release that can be emulated, and can emulate."""
+_OLDER: Final = 3
+"""By so many minors a server may emulate an older one."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveVersion:
+    """Releases of a server: what it is, what it answers as, and the oldest that it has to get along
+    with."""
+
+    binary: str
+    emulation: str
+    min_compatibility: str
+
+
+def effective_version(
+    binary: str, emulated: Sequence[str] = (), compatible: Sequence[str] = ()
+) -> EffectiveVersion:
+    """What the options say, each `1.35` or `kube=1.35`. Raises ValueError."""
+    newest = parse_version(binary)
+    if (emulated or compatible) and newest < _EMULATING:
+        raise ValueError(
+            f"unknown flag: --{'emulated' if emulated else 'min-compatibility'}-version"
+        )
+    floor = max((newest[0], newest[1] - _OLDER), _EMULATING)
+    said = _said_version(emulated)
+    emulation = said or newest
+    lowest = _said_version(compatible) or parse_version(previous_minor(_text(emulation)))
+    if said and not compatible:
+        lowest = max(lowest, floor)
+    errors = []
+    if not floor <= emulation <= newest:
+        errors.append(
+            f"emulation version {_text(emulation)} is not between [{_text(floor)}, {binary}.0]"
+        )
+    if not floor <= lowest <= emulation:
+        errors.append(
+            f"minCompatibilityVersion version {_text(lowest)} is not between "
+            f"[{_text(floor)}, {_text(emulation)}]"
+        )
+    if errors and (emulated or compatible):
+        raise ValueError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+    return EffectiveVersion(binary, _text(emulation), _text(lowest))
+
+
+def _text(version: Minor) -> str:
+    return "{}.{}".format(*version)
+
+
+def _said_version(options: Sequence[str]) -> Minor | None:
+    """The release of the one component that there is, if it is among what was said."""
+    versions: dict[str, str] = {}
+    for said in (one for option in options for one in option.split(",") if one):
+        name, equals, text = (part.strip() for part in said.partition("="))
+        component, version = (name, text) if equals else (_COMPONENT, said)
+        numbers = _numbers(version)
+        shown = ".".join(numbers)
+        if any(int(patch) for patch in numbers[2:3]):
+            raise ValueError(f"patch version not allowed, got: {component}={shown}")
+        if component in versions:
+            raise ValueError(
+                f"duplicate version flag, {component}={versions[component]} and {component}={shown}"
+            )
+        versions[component] = shown
+    for component in versions:
+        if component != _COMPONENT:
+            raise ValueError(f"component not registered: {component}")
+    if not versions:
+        return None
+    major, minor = versions[_COMPONENT].split(".")[:2]
+    return int(major), int(minor)
+
+
+def _numbers(text: str) -> list[str]:
+    """The components of a version (k8s.io/apimachinery `util/version`)."""
+    match = _VERSION.match(text)
+    if match is None:
+        raise ValueError(f"could not parse {quote(text)} as version")
+    numbers: list[str] = match[1].split(".")
+    if len(numbers) == 1:
+        raise ValueError(f"illegal version string {quote(text)}")
+    if numbers[0].startswith("0") and numbers[0] != "0":
+        raise ValueError(
+            f"illegal zero-prefixed version component {quote(numbers[0])} in {quote(text)}"
+        )
+    return numbers
 
 
 # --- Admission file ----------------------------------------------------------

@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from celadon.admission import Outcome
 from celadon.apiserver.clientconfig import ClusterLocation
@@ -60,10 +60,10 @@ from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog
 
 
 Blocks = Callable[[], Iterator[Block]]
-AuditWork = Callable[[Block], Findings]
+W = TypeVar("W")
 
 
-def audited_in_order(blocks: Blocks, audit: AuditWork, workers: int) -> Iterator[Findings]:
+def audited_in_order(blocks: Blocks, audit: Callable[[Block], W], workers: int) -> Iterator[W]:
     """Yield what comes of each block."""
     if workers == 1:
         yield from map(audit, blocks())
@@ -74,7 +74,7 @@ def audited_in_order(blocks: Blocks, audit: AuditWork, workers: int) -> Iterator
             for first in range(workers)
         ]
         for number in itertools.count():
-            found: Findings | str | None = received(pipes[number % workers])
+            found: W | str | None = received(pipes[number % workers])
             if found is None:
                 yield from map(audit, itertools.islice(blocks(), number, None))
                 return
@@ -83,7 +83,7 @@ def audited_in_order(blocks: Blocks, audit: AuditWork, workers: int) -> Iterator
             yield found
 
 
-def _every(blocks: Blocks, audit: AuditWork, first: int, step: int) -> Iterator[Findings | str]:
+def _every(blocks: Blocks, audit: Callable[[Block], W], first: int, step: int) -> Iterator[W | str]:
     """Yield what comes of a worker's blocks; a text says that there are no more."""
     for block in itertools.islice(blocks(), first, None, step):
         yield audit(block)

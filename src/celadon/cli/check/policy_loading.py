@@ -7,7 +7,7 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from celadon.admission import Engine, ValidatingAdmissionPolicy
@@ -25,6 +25,7 @@ from celadon.cli.check.policy_set import (
     with_policies,
 )
 from celadon.cli.reading.problems import Problem
+from celadon.kube.releases import answering_as
 from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
 
 
@@ -32,16 +33,25 @@ class PolicyLoader:
     """Reads the paths each time it is called, and remembers what came out: policies that have not
     changed are not compiled again."""
 
-    def __init__(self, paths: Sequence[str], version: str) -> None:
+    def __init__(self, paths: Sequence[str], release: Callable[[], str]) -> None:
+        """`release` is asked each time."""
         self._paths = paths
-        self._version = version
-        self._engine = Engine(version=version)
+        self._release = release
+        self._version = ""
+        self._engine = Engine()
         self._known: dict[str, ValidatingAdmissionPolicy] = {}
 
     def __call__(self) -> Rulebook:
         """Raises LoadError."""
+        version = self._release()
+        if version != self._version:
+            self._version, self._engine, self._known = version, Engine(version=version), {}
+        with answering_as(version):
+            return self._loaded()
+
+    def _loaded(self) -> Rulebook:
         manifests = gather(self._paths, (), (), Parts(), lambda _: None, takes_others=False)
-        sets = policy_sets(manifests, self._version)
+        sets = policy_sets(manifests, self._version, unserved=True)
         policies = sets.validating
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         prepare = Circumstances(self._version, now).preparation(manifests.existing)

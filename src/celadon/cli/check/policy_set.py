@@ -7,6 +7,7 @@ the API server's words; the others go to the engine. Those whose names are for f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -28,6 +29,7 @@ from celadon.admission.registration import (
     RegistrationError,
     RegistrationObject,
     decode_object,
+    missing_kind,
     validate_create,
     validate_object_meta,
 )
@@ -102,12 +104,15 @@ class PolicySets:
         return self.mutating, self.validating
 
 
-def policy_sets(manifests: Manifests, version: str) -> PolicySets:
-    """Decodes all of them; trouble of our own goes to the manifests' problems."""
+def policy_sets(manifests: Manifests, version: str, *, unserved: bool = False) -> PolicySets:
+    """Decodes all of them; trouble of our own goes to the manifests' problems. With `unserved`,
+    those that the release does not know yet are taken, too: a webhook enforces them instead, and
+    `celadon test` has a word of its own for them."""
     problems = manifests.problems
+    read = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
     return PolicySets(
-        policy_set(manifests.policies, manifests.bindings, version, problems),
-        policy_set(manifests.mutating_policies, manifests.mutating_bindings, version, problems),
+        read(manifests.policies, manifests.bindings),
+        read(manifests.mutating_policies, manifests.mutating_bindings),
     )
 
 
@@ -116,6 +121,8 @@ def policy_set(
     bindings: Sequence[Document],
     version: str,
     problems: list[Problem],
+    *,
+    unserved: bool = False,
 ) -> PolicySet:
     """Decodes those of one type. The later of two with one name replaces the earlier, as on
     `apply`."""
@@ -123,7 +130,7 @@ def policy_set(
     for document in policies:
         name = metadata.name(document.value)
         try:
-            policy = _registered(document, version, found)
+            policy = _registered(document, version, found, unserved=unserved)
         except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
             problems.append(crash(document.file, document.line(), "reading this policy", error))
             policy = None
@@ -134,7 +141,7 @@ def policy_set(
             found.broken.add(name)
             found.policies.pop(name, None)
     for document in bindings:
-        binding = _registered(document, version, found)
+        binding = _registered(document, version, found, unserved=unserved)
         if isinstance(binding, Binding):
             found.bindings[binding.name] = Placed(binding, document)
     _check_static(found)
@@ -235,8 +242,14 @@ def _only(found: PolicySet, names: Sequence[str]) -> PolicySet:
     )
 
 
-def _registered(document: Document, version: str, found: PolicySet) -> RegistrationObject | None:
+def _registered(
+    document: Document, version: str, found: PolicySet, *, unserved: bool
+) -> RegistrationObject | None:
     kind = str(document.value["kind"])
+    missing = "" if unserved else missing_kind(metadata.gvk(document.value), version)
+    if missing:
+        found.errors.append(document_error(document, FieldPath("apiVersion"), missing))
+        return None
 
     def decode(value: object, served: str) -> Decoded[RegistrationObject]:
         return decode_object(value, kind, served)

@@ -3,7 +3,8 @@
 Each release judges all of it. What is kept of an object is its answer in each of them (`Answer`),
 in stretches of releases that answer alike. An object of which all say the same is not kept. An
 upgrade is unsafe for an object that the oldest release admits and a later one does not, or whose
-fields a later one does not keep.
+fields a later one does not keep. `celadon audit` says the same of what exists, and of the versions
+in which it is stored.
 """
 
 from __future__ import annotations
@@ -12,34 +13,42 @@ import functools
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.cli.check.check_options import CheckInputs, chosen_policies
-from celadon.cli.check.check_report import ObjectResult, Place, PolicyError, Report
+from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Report
 from celadon.cli.check.check_run import check
 from celadon.cli.check.object_judging import Judged, Settings
 from celadon.cli.check.policy_set import policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem, exit_of
-from celadon.kube import JsonObject
+from celadon.kube import GroupVersionKind, JsonObject, metadata
+from celadon.kube.defaulting import gated_fields
 from celadon.kube.releases import answering_as
+from celadon.kube.resources import deprecation_of, gates_of, is_gate_on, known_resources
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 ACCEPTED: Final = "accepted"
 NOT_ACCEPTED: Final = "not accepted"
+SERVED: Final = "served"
 NOT_SERVED: Final = "not served"
+READABLE: Final = "readable"
+NOT_READABLE: Final = "not readable"
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
     """A field that a release stores otherwise than the oldest one does; None is no value. `path` is
-    as in `spec.containers[0].image`."""
+    as in `spec.containers[0].image`. `gate` is the feature gate that decides about it, if it is not
+    in both releases as it is in one."""
 
     path: str
     before: Any
     after: Any
+    gate: str = ""
 
     @property
     def is_lost(self) -> bool:
@@ -50,13 +59,16 @@ class FieldChange:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a release says: `word` is the state of an object, or whether a policy is accepted,
-    `message` why it is refused."""
+    `message` why it is refused. `replacement` is the version that is served instead of the one that
+    is not, `cost` what a policy costs at most where that rises."""
 
     word: str
     is_refused: bool = False
     message: str = ""
     warnings: tuple[str, ...] = ()
     changes: tuple[FieldChange, ...] = ()
+    replacement: str = ""
+    cost: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +103,30 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class GateStretch:
+    """Releases in which a feature gate is alike by default. `stage` is empty where it is not known
+    yet, or not any more: then it is as it was at last."""
+
+    releases: tuple[str, ...]
+    on: bool
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlippedGate:
+    """A feature gate that is not on or off in all releases. `fields` are those of the input that it
+    decides about."""
+
+    name: str
+    stretches: tuple[GateStretch, ...]
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class UpgradeReport:
     """`releases` are those that were asked, the oldest first; `objects` counts what each judged.
-    `problems` are inputs that no release could read, and defects of ours."""
+    `problems` are inputs that no release could read, and defects of ours. `gates` are those that
+    flip, `notices` what is wrong in all releases."""
 
     releases: tuple[str, ...]
     objects: int = 0
@@ -102,6 +135,9 @@ class UpgradeReport:
     problems: tuple[Problem, ...] = ()
     strict: bool = False
     fail_on_warning: bool = False
+    never_fails: bool = False
+    gates: tuple[FlippedGate, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     @property
     def unsafe(self) -> tuple[Difference, ...]:
@@ -113,7 +149,9 @@ class UpgradeReport:
         """A defect of ours, then unreadable input, then what stands in the way."""
         if self.problems:
             return exit_of(self.problems)
-        if self.unsafe or (self.strict and self.differences):
+        if self.never_fails:
+            return Exit.OK
+        if self.unsafe or (self.strict and (self.differences or self.notices)):
             return Exit.DENIED
         if self.fail_on_warning and any(one.has_new_warnings for one in self.differences):
             return Exit.DENIED
@@ -123,18 +161,75 @@ class UpgradeReport:
 # --- Comparison --------------------------------------------------------------
 
 
-_Key = tuple[str, int, int, str]
-"""Of what is compared: its file, its line, the how manieth it is there, and its kind."""
+_UNSERVED: Final = Answer(NOT_SERVED, is_refused=True)
 
 
 @dataclass(slots=True)
 class _Subject:
-    """`stored` is the object as the oldest release would store it."""
+    """`silent` is the answer of releases that have nothing to say, `gvk` the kind of an object, and
+    `stored` the object as the oldest release would store it."""
 
     place: Place
     title: str
+    silent: Answer
+    gvk: GroupVersionKind | None = None
     answers: dict[str, Answer] = field(default_factory=dict)
     stored: JsonObject | None = None
+
+
+class Differences:
+    """The answers of releases, by what they are about; a key is whatever tells that from other
+    things."""
+
+    def __init__(self, releases: Sequence[str]) -> None:
+        self._releases = releases
+        self._subjects: dict[Hashable, _Subject] = {}
+
+    def say(
+        self,
+        key: Hashable,
+        place: Place,
+        title: str,
+        release: str,
+        answer: Answer,
+        silent: Answer = _UNSERVED,
+    ) -> None:
+        """Take in what a release says; those that say nothing say `silent`."""
+        self.subject(key, place, title, silent).answers[release] = answer
+
+    def subject(
+        self, key: Hashable, place: Place, title: str, silent: Answer = _UNSERVED
+    ) -> _Subject:
+        """What has this key."""
+        return self._subjects.setdefault(key, _Subject(place, title, silent))
+
+    def refuse_policy(self, release: str, error: PolicyError) -> None:
+        """Take in that a release does not accept a policy."""
+        title = f"{error.kind} {error.name}"
+        answer = Answer(NOT_ACCEPTED, is_refused=True, message=error.message)
+        key = error.place.file, title
+        self.say(key, error.place, title, release, answer, Answer(ACCEPTED))
+
+    def document_at(self, problem: Problem) -> _Subject | None:
+        """The document that a problem is about: the last of its file that begins before its
+        line."""
+        above = (
+            one
+            for one in self._subjects.values()
+            if one.answers and one.place.file == problem.file and one.place.line <= problem.line
+        )
+        return max(above, key=lambda one: one.place.line, default=None)
+
+    def all(self) -> Iterator[Difference]:
+        """Of what releases do not say the same."""
+        for subject in self._subjects.values():
+            answers = [(one, subject.answers.get(one, subject.silent)) for one in self._releases]
+            stretches = tuple(
+                Stretch(tuple(release for release, _ in alike), answer)
+                for answer, alike in itertools.groupby(answers, key=operator.itemgetter(1))
+            )
+            if len(stretches) > 1:
+                yield Difference(subject.place, subject.title, stretches)
 
 
 def compared(
@@ -146,9 +241,11 @@ def compared(
 ) -> UpgradeReport:
     """Judges everything under each release, by the policies of these names, or by all.
     `settings_of` gives the settings under a release, `step` is told how many objects are done."""
-    subjects: dict[_Key, _Subject] = {}
+    differences = Differences(releases)
+    gates = flipped_gates(releases)
     problems: list[Counter[Problem]] = []
     reports = []
+    costs: list[PolicyCosts] = []
     for release in releases:
         with answering_as(release):
             inputs = CheckInputs(
@@ -156,73 +253,177 @@ def compared(
                 chosen_policies(policy_sets(given.manifests, release), names),
                 settings_of(release),
             )
-            report = _judged(inputs, release, subjects, step)
-        reports.append(report)
-        problems.append(Counter(report.problems))
+            judging = _Judging(inputs, release, differences, gates)
+            reports.append(judging.report(step))
+            costs.append(judging.costs)
+        problems.append(Counter(reports[-1].problems))
+    _say_costs(differences, releases, costs)
     common = functools.reduce(operator.and_, problems)
     defects = Counter[Problem]()
     for release, found in zip(releases, problems, strict=True):
         defects |= Counter(one for one in found if one.is_internal)
-        _add_unserved(subjects, release, found - common - defects)
+        _add_unserved(differences, release, found - common - defects)
     settings = given.settings
+    found_differences = tuple(differences.all())
     return UpgradeReport(
         tuple(releases),
         max(len(one.objects) for one in reports),
         max(one.policies for one in reports),
-        tuple(_differences(subjects.values(), releases)),
+        found_differences,
         tuple(common | defects),
         settings.strict,
         settings.fail_on_warning,
+        gates=tuple(_with_fields(gates, found_differences)),
     )
 
 
-def _judged(
-    inputs: CheckInputs,
-    release: str,
-    subjects: dict[_Key, _Subject],
-    step: Callable[[int], None],
-) -> Report:
-    stored: list[tuple[ObjectResult, JsonObject | None]] = []
+class _Judging:
+    """Judges under a release. `costs` are those of the costliest request of each policy."""
 
-    def look(judged: Judged) -> None:
-        stored.append((judged.result, judged.asked.request.object))
+    def __init__(
+        self,
+        inputs: CheckInputs,
+        release: str,
+        differences: Differences,
+        gates: Sequence[FlippedGate],
+    ) -> None:
+        self._inputs = inputs
+        self._release = release
+        self._differences = differences
+        self._gates = frozenset(one.name for one in gates)
+        self._objects: dict[int, JsonObject | None] = {}
+        self.costs: PolicyCosts = {}
 
-    report = check(inputs, step, look)
-    objects = {id(result): obj for result, obj in stored}
-    seen: Counter[tuple[str, int, str]] = Counter()
-    for result in report.objects:
-        key = (result.place.file, result.place.line, result.kind)
-        seen[key] += 1
-        subject = subjects.setdefault(
-            (*key[:2], seen[key], result.kind), _Subject(result.place, result.title)
+    def report(self, step: Callable[[int], None]) -> Report:
+        """Everything is judged, and its answers are taken in."""
+        report = check(self._inputs, step, self._look)
+        seen: Counter[tuple[str, int, str]] = Counter()
+        for result in report.objects:
+            place = result.place
+            about = place.file, place.line, result.kind
+            seen[about] += 1
+            subject = self._differences.subject((*about, seen[about]), place, result.title)
+            subject.gvk = metadata.gvk({"apiVersion": result.api_version, "kind": result.kind})
+            subject.answers[self._release] = self._answer(subject, result)
+        for error in report.policy_errors:
+            self._differences.refuse_policy(self._release, error)
+        return report
+
+    def _look(self, judged: Judged) -> None:
+        request = judged.asked.request
+        self._objects[id(judged.result)] = request.object
+        spent: Counter[str] = Counter()
+        for decision in judged.engine.explain(request, judged.world).decisions:
+            spent[decision.policy] += decision.cost or 0
+        for policy, cost in spent.items():
+            known = self.costs.get(policy)
+            if known is None or known.cost < cost:
+                placed = self._inputs.policies.validating.policies.get(policy)
+                place = Place() if placed is None else placed.place()
+                self.costs[policy] = PolicyCost(cost, place, judged.result.title)
+
+    def _answer(self, subject: _Subject, result: ObjectResult) -> Answer:
+        changes: tuple[FieldChange, ...] = ()
+        obj = self._objects.get(id(result))
+        if not result.is_refused and obj is not None:
+            if subject.stored is None and not subject.answers:
+                subject.stored = obj
+            elif subject.stored is not None:
+                found = field_changes(subject.stored, obj)
+                changes = tuple(self._by_gate(subject.gvk, change) for change in found)
+        return Answer(
+            result.state.value,
+            result.is_refused,
+            _without_name(result, result.sentence),
+            tuple(_without_name(result, warning.text) for warning in result.warnings),
+            changes,
         )
-        subject.answers[release] = _answer(subject, result, objects.get(id(result)))
-    for error in report.policy_errors:
-        _policy_subject(subjects, error).answers[release] = Answer(
-            NOT_ACCEPTED, is_refused=True, message=error.message
-        )
-    return report
+
+    def _by_gate(self, gvk: GroupVersionKind | None, change: FieldChange) -> FieldChange:
+        path = _INDEX.sub("[*]", change.path)
+        for above, gate in gated_fields(gvk) if gvk is not None else ():
+            if gate in self._gates and (_is_within(path, above) or _is_within(above, path)):
+                return replace(change, gate=gate)
+        return change
 
 
-def _policy_subject(subjects: dict[_Key, _Subject], error: PolicyError) -> _Subject:
-    key = (error.place.file, error.place.line, 0, f"{error.kind} {error.name}")
-    return subjects.setdefault(key, _Subject(error.place, f"{error.kind} {error.name}"))
+_INDEX: Final = late_pattern(r"\[\d+\]")
 
 
-def _answer(subject: _Subject, result: ObjectResult, obj: JsonObject | None) -> Answer:
-    changes: tuple[FieldChange, ...] = ()
-    if not result.is_refused and obj is not None:
-        if subject.stored is None and not subject.answers:
-            subject.stored = obj
-        elif subject.stored is not None:
-            changes = tuple(field_changes(subject.stored, obj))
-    return Answer(
-        result.state.value,
-        result.is_refused,
-        _without_name(result, result.sentence),
-        tuple(_without_name(result, warning.text) for warning in result.warnings),
-        changes,
+def _is_within(path: str, above: str) -> bool:
+    return path == above or path.startswith((f"{above}.", f"{above}["))
+
+
+# --- Costs -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCost:
+    """What the costliest request costs a policy, and where that is; `title` is its object."""
+
+    cost: int
+    place: Place
+    title: str
+
+
+PolicyCosts = dict[str, PolicyCost]
+"""By policy."""
+
+
+def _say_costs(
+    differences: Differences, releases: Sequence[str], costs: Sequence[PolicyCosts]
+) -> None:
+    """Take in what policies cost that cost more in a later release than in the first that can run
+    them."""
+    for policy in dict.fromkeys(itertools.chain.from_iterable(costs)):
+        known = {r: one[policy] for r, one in zip(releases, costs, strict=True) if policy in one}
+        first, *later = known.values()
+        rises = any(one.cost > first.cost for one in later)
+        title = f"ValidatingAdmissionPolicy {policy}"
+        for release, one in known.items():
+            answer = Answer(ACCEPTED, cost=one.cost if rises else None)
+            key = first.place.file, title
+            differences.say(key, first.place, title, release, answer, Answer(ACCEPTED))
+
+
+# --- Feature gates -----------------------------------------------------------
+
+
+def flipped_gates(releases: Sequence[str]) -> tuple[FlippedGate, ...]:
+    """The gates that are on in some of these releases and off in others that know them, by
+    name."""
+    names = set[str]().union(*(gates_of(one) for one in releases))
+    return tuple(
+        FlippedGate(name, _gate_stretches(name, releases))
+        for name in sorted(names)
+        if len({gates_of(one)[name].on for one in releases if name in gates_of(one)}) > 1
     )
+
+
+def _gate_stretches(name: str, releases: Sequence[str]) -> tuple[GateStretch, ...]:
+    states = []
+    for release in releases:
+        gate = gates_of(release).get(name)
+        stage = "" if gate is None else gate.stage
+        states.append((release, (is_gate_on(name, release), stage)))
+    return tuple(
+        GateStretch(tuple(release for release, _ in alike), *state)
+        for state, alike in itertools.groupby(states, key=operator.itemgetter(1))
+    )
+
+
+def _with_fields(
+    gates: Sequence[FlippedGate], differences: Sequence[Difference]
+) -> Iterator[FlippedGate]:
+    fields: dict[str, dict[str, None]] = {}
+    for difference in differences:
+        for change in (one for each in difference.stretches for one in each.answer.changes):
+            fields.setdefault(change.gate, {})[change.path] = None
+    for gate in gates:
+        yield replace(gate, fields=tuple(fields.get(gate.name, ())))
+
+
+# --- Words -------------------------------------------------------------------
 
 
 def _without_name(result: ObjectResult, text: str) -> str:
@@ -256,38 +457,32 @@ def _member(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _add_unserved(
-    subjects: dict[_Key, _Subject], release: str, problems: Iterable[Problem]
-) -> None:
+def _add_unserved(differences: Differences, release: str, problems: Iterable[Problem]) -> None:
     """Documents that a release cannot judge and another one can, because it knows the kind."""
     for problem in problems:
-        key = (problem.file, problem.line, 0, problem.message)
-        subject = _subject_at(subjects.values(), problem) or subjects.setdefault(
-            key, _Subject(Place(problem.file, problem.line), problem.message)
+        subject = differences.document_at(problem) or differences.subject(
+            (problem.file, problem.line, problem.message),
+            Place(problem.file, problem.line),
+            problem.message,
         )
-        hint = f" ({problem.help})" if problem.help else ""
-        message = f"{problem.message}{hint}"
-        subject.answers[release] = Answer(NOT_SERVED, is_refused=True, message=message)
-
-
-def _subject_at(subjects: Iterable[_Subject], problem: Problem) -> _Subject | None:
-    """The document that a problem is about: the last of its file that begins before its line."""
-    above = (
-        one
-        for one in subjects
-        if one.answers and one.place.file == problem.file and one.place.line <= problem.line
-    )
-    return max(above, key=lambda one: one.place.line, default=None)
-
-
-def _differences(subjects: Iterable[_Subject], releases: Sequence[str]) -> Iterator[Difference]:
-    for subject in subjects:
-        is_policy = any(one.word == NOT_ACCEPTED for one in subject.answers.values())
-        silent = Answer(ACCEPTED if is_policy else NOT_SERVED, is_refused=not is_policy)
-        answers = [(release, subject.answers.get(release, silent)) for release in releases]
-        stretches = tuple(
-            Stretch(tuple(release for release, _ in alike), answer)
-            for answer, alike in itertools.groupby(answers, key=lambda one: one[1])
+        instead = ""
+        if subject.gvk is not None:
+            with answering_as(release):
+                instead = replacement(subject.gvk)
+        hint = f" ({problem.help})" if problem.help and not instead else ""
+        subject.answers[release] = Answer(
+            NOT_SERVED,
+            is_refused=True,
+            message=f"{problem.message}{hint}",
+            replacement=instead,
         )
-        if len(stretches) > 1:
-            yield Difference(subject.place, subject.title, stretches)
+
+
+def replacement(gvk: GroupVersionKind) -> str:
+    """The version of a kind that the current release serves instead of one that it does not, or
+    what takes the place of the kind; empty if there is nothing."""
+    deprecation = deprecation_of(gvk)
+    if deprecation is not None and deprecation.replacement is not None:
+        return deprecation.replacement.api_version
+    served = (one.gvk for one in known_resources() if one.gvk.group_kind == gvk.group_kind)
+    return next((one.api_version for one in served), "")

@@ -18,12 +18,15 @@ from celadon.cli.fleet_options import (
 )
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_files import add_project, use_project
-from celadon.cli.report.report_model import AUDIT, FLEET, ReportForms
+from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportForms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from celadon.cli.audit.audit_report import AuditReport, Violation
     from celadon.cli.audit.audit_run import Audit
     from celadon.cli.audit.object_audit import AuditSettings
+    from celadon.cli.check.manifests import Manifests
 
 _DEFAULT_RESULTS: Final = 10_000
 
@@ -45,10 +48,12 @@ examples:
   kubectl get deployments,pods -A -o json | celadon audit -f policies/ -
   celadon audit -f policies/ dump.jsonl -o jsonl > violations.jsonl
   celadon audit -f policies/ --context staging -o json
+  celadon audit --etcd-snapshot backup.db --kubernetes-version 1.31..1.34
 
 exit codes:
   0  no object would be denied
-  1  an object would be denied
+  1  an object would be denied; with several releases: a later one would deny what the oldest does
+     not, does not serve a version that is in use, or cannot read what is stored
   2  wrong usage, or an input that cannot be read
   3  a policy is broken, or could not be evaluated
 """
@@ -125,7 +130,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="take objects that no server has written as they are too",
     )
-    add_version(group, default=None)
+    add_version(group, default=None, several=True)
     add_plugins(group)
 
 
@@ -180,16 +185,20 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.policy_set import policy_sets
     from celadon.cli.project_config import ConfigError
 
+    releases = options.kubernetes_version or ()
+    options.kubernetes_version = releases[0] if releases else None
     try:
         options.files = [*use_project(options, output.complain), *options.files]
         settings = _settings(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
-    wrong = _wrong_use(options)
+    wrong = _wrong_use(options, several=len(releases) > 1)
     if wrong:
         return output.usage_error("celadon audit", wrong)
     progress = output.Progress("objects audited:")
     manifests = read_policies(options, output.complain, strict=options.strict)
+    if len(releases) > 1:
+        return _compare(options, releases, manifests, progress)
     lines = options.output == "jsonl"
     audit = Audit(
         manifests,
@@ -217,6 +226,51 @@ def run(options: argparse.Namespace) -> Exit:
         report = audit_inputs(audit, inputs)
     progress.done()
     _show(report, AUDIT, options)
+    return report.exit
+
+
+def _compare(
+    options: argparse.Namespace,
+    releases: Sequence[str],
+    manifests: Manifests,
+    progress: output.Progress,
+) -> Exit:
+    """What releases do not agree on."""
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.cli.audit.audit_inputs import given_inputs
+    from celadon.cli.audit.audit_report import FailOn
+    from celadon.cli.audit.audit_run import Audit, audit_inputs
+    from celadon.cli.audit.audit_upgrade import compared_audit, uses_of_cluster, uses_of_inputs
+    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.cluster_options import chosen_cluster
+
+    inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
+
+    def audited(release: str, emit: Callable[[Violation], None]) -> AuditReport:
+        options.kubernetes_version = release
+        audit = Audit(
+            manifests,
+            policy_sets(manifests, release),
+            _settings(options),
+            strict=options.strict,
+            fail_on=FailOn(options.fail_on),
+            step=progress.share,
+            emit=emit,
+        )
+        if _asks_cluster(options):
+            return _cluster_report(audit, options)
+        return audit_inputs(audit, inputs)
+
+    try:
+        if _asks_cluster(options):
+            uses, problems = uses_of_cluster(chosen_cluster(options.kubeconfig, options.context))
+        else:
+            uses, problems = uses_of_inputs(inputs, options.jobs), []
+        report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
+    except KubeconfigError as error:
+        return output.usage_error("celadon audit", str(error))
+    progress.done()
+    _show(report, UPGRADE_AUDIT, options)
     return report.exit
 
 
@@ -273,9 +327,13 @@ def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
     return asyncio.run(audit_cluster(audit, location, memory))
 
 
-def _wrong_use(options: argparse.Namespace) -> str:
-    if not options.files:
+def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
+    if not options.files and not several:
         return "no policies: give them with `-f`"
+    if several and (options.fleet or options.state):
+        return "several releases go neither with `--fleet` nor with `--state`"
+    if several and options.output not in UPGRADE_AUDIT.names:
+        return f"several releases are not reported as `{options.output}`"
     wrong = wrong_fleet_use(options)
     if wrong:
         return wrong

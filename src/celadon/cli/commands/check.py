@@ -43,7 +43,8 @@ examples:
 
 exit codes:
   0  everything was admitted
-  1  something was denied, or is invalid
+  1  something was denied, or is invalid; with several releases: a later one refuses what the
+     oldest admits, does not serve its version, or drops a field of it
   2  wrong usage, or an input that cannot be read
   3  a policy could not be evaluated, or a webhook not be asked
 """

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Serving,
         TlsSettings,
     )
+    from celadon.apiserver.operation import EffectiveVersion
     from celadon.storage.etcd import EtcdSettings
 
 T = TypeVar("T")
@@ -167,6 +168,17 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
     )
     add_version(group)
+    for name, what in (
+        ("--emulated-version", "answer as this release, at most three older"),
+        ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
+    ):
+        group.add_argument(
+            name,
+            action="append",
+            default=[],
+            metavar="VERSION",
+            help=f"1.35 or kube=1.35: {what}",
+        )
 
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
@@ -330,11 +342,12 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         runtime_config,
     )
 
+    effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
-    of_release = functools.partial(feature_gates, version=options.kubernetes_version)
+    of_release = functools.partial(feature_gates, version=effective.emulation)
     gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
     manifests = _ManifestFiles(options.manifests)
@@ -357,7 +370,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         audit_rotation=Rotation(
             options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
         ),
-        version=options.kubernetes_version,
+        version=effective.emulation,
+        effective=effective,
         gates=gates,
         runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
@@ -372,6 +386,22 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
     )
+
+
+def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
+    """What is emulated is the current release from now on. Raises StartError."""
+    from celadon.apiserver.http import StartError
+    from celadon.apiserver.operation import effective_version
+    from celadon.kube.releases import enter_release
+
+    try:
+        effective = effective_version(
+            options.kubernetes_version, options.emulated_version, options.min_compatibility_version
+        )
+    except ValueError as error:
+        raise StartError(str(error)) from None
+    enter_release(effective.emulation, effective.min_compatibility)
+    return effective
 
 
 def _tls(options: argparse.Namespace) -> TlsSettings:

@@ -19,7 +19,15 @@ from celadon.cli.cluster_options import (
     uses_cluster,
 )
 from celadon.cli.exits import Exit
-from celadon.cli.options import POLICIES, add_files, add_version, count, missing_package, seconds
+from celadon.cli.options import (
+    DEFAULT_VERSION,
+    POLICIES,
+    add_files,
+    add_version,
+    count,
+    missing_package,
+    seconds,
+)
 
 if TYPE_CHECKING:
     import ssl
@@ -89,7 +97,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
-    add_version(parser)
+    add_version(parser, default=None, usual=f"that of the cluster, else {DEFAULT_VERSION}")
     add_cluster(parser.add_argument_group("the cluster"))
     network = parser.add_argument_group("network")
     _add_network(network)
@@ -201,7 +209,7 @@ def run(options: argparse.Namespace) -> Exit:
             told = f"policies of the cluster{_audit_only(options)}"
             run_webhook(settings, parts.policies, lambda url: _announce(url, told))
         else:
-            source = _source(options)
+            source = _source(options, parts)
             source.start()
             run_webhook(
                 settings,
@@ -305,13 +313,18 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
     return cluster_parts(options, prepare)
 
 
-def _source(options: argparse.Namespace) -> WatchedFiles:
+def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedFiles:
+    """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
     from celadon.cli.reading.sources import signatures
     from celadon.webhook.policy_sources import WatchedFiles
 
-    load = PolicyLoader(options.files, options.kubernetes_version)
-    return WatchedFiles(load, lambda: signatures(options.files))
+    def release() -> str:
+        followed = None if parts is None else parts.release
+        return options.kubernetes_version or (followed.version if followed else DEFAULT_VERSION)
+
+    load = PolicyLoader(options.files, release)
+    return WatchedFiles(load, lambda: (release(), signatures(options.files)))
 
 
 def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> WebhookSettings:

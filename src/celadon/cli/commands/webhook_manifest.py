@@ -164,7 +164,7 @@ def run(options: argparse.Namespace) -> Exit:
     if wrong:
         return output.usage_error("celadon webhook manifest", wrong)
     manifests = read_policies(options, output.complain, strict=False)
-    policies = policy_sets(manifests, options.kubernetes_version)
+    policies = policy_sets(manifests, options.kubernetes_version, unserved=True)
     errors = [error for one in policies.all for error in one.errors]
     for problem in manifests.problems:
         output.complain(f"error: {problem.text()}")

@@ -39,6 +39,7 @@ from celadon.cli.fleets.finished_work import key_of
 from celadon.cli.fleets.fleet_parts import Part, ResourcePart, Source, part_blocks, surveyed_inputs
 from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.reading.problems import Problem
+from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ class SurveyedSource:
 
 def surveyed(job: Job, source: Source) -> SurveyedSource:
     """Return what there is to be audited."""
+    with answering_as(job.settings.version):
+        return _surveyed(job, source)
+
+
+def _surveyed(job: Job, source: Source) -> SurveyedSource:
     wanted = lookups_of(_sets(job))
     if source.dumps or source.snapshot:
         inputs = _snapshot(source) if source.snapshot else _steady(given_inputs(source.dumps))
@@ -118,6 +124,11 @@ def _readable(one: _Given) -> _Given:
 
 def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
     """Return what comes of the objects of a part, with no more than so many violations."""
+    with answering_as(job.settings.version):
+        return _audited(job, source, part, most)
+
+
+def _audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
     auditor = _auditor(job, source).anew(most)
     findings = Findings()
     if not isinstance(part, ResourcePart):

@@ -29,6 +29,7 @@ from celadon.cli.playground.panes import (
 from celadon.cli.reading.problems import Problem
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, parse_api_version
 from celadon.kube.library import environment
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, custom_schemas, resolved, schema_for
 from celadon.records import dataclass
 
@@ -165,11 +166,12 @@ def completions(
 ) -> list[dict[str, Json]]:
     """`label` and `detail`, the type, of each field below a path; items of lists are those of the
     list."""
-    schema = _item(_schema(state, api_version, kind))
-    for step in path:
-        below = schema.properties.get(step) or schema.additional_properties
-        schema = _item(below)
-    return [{"label": name, "detail": _type(one)} for name, one in schema.properties.items()]
+    with answering_as(state.release):
+        schema = _item(_schema(state, api_version, kind))
+        for step in path:
+            below = schema.properties.get(step) or schema.additional_properties
+            schema = _item(below)
+        return [{"label": name, "detail": _type(one)} for name, one in schema.properties.items()]
 
 
 def _item(schema: Schema | None) -> Schema:

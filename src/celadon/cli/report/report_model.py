@@ -299,6 +299,7 @@ CHECK: Final = ReportForms(
 UPGRADE: Final = ReportForms(
     "upgrade_view:UpgradeView", _TABLE | _JSON | {"yaml": "json_form:as_yaml"} | FINDING_FORMS
 )
+UPGRADE_AUDIT: Final = ReportForms("upgrade_view:UpgradeAuditView", UPGRADE.functions)
 LINT: Final = ReportForms("lint_view:LintView", _TEXT | _JSON | FINDING_FORMS)
 LINT_STATISTICS: Final = ReportForms("lint_view:StatisticsView", _TEXT | _JSON)
 TEST: Final = ReportForms("case_view:CaseView", _TEXT | _JSON | FINDING_FORMS)

@@ -8,9 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.check.upgrade_report import Answer, Difference, FieldChange, Stretch, UpgradeReport
+from celadon.cli.check.upgrade_report import (
+    Answer,
+    Difference,
+    FieldChange,
+    FlippedGate,
+    GateStretch,
+    Stretch,
+    UpgradeReport,
+)
 from celadon.cli.report.json_form import SHAPES, document
-from celadon.cli.report.plain_text import Look, joined, plural
+from celadon.cli.report.plain_text import Look, joined, notice_lines, plural
 from celadon.cli.report.report_model import (
     CaseState,
     Finding,
@@ -27,8 +35,13 @@ _SHAPES: Final = {
     **SHAPES,
     Difference: ("*place", "title", ("unsafe", lambda one: one.is_unsafe), "stretches"),
     Stretch: ("releases", "*answer"),
-    Answer: ("state=word", "refused=is_refused", "message", "warnings", "changes"),
-    FieldChange: ("path", "before", "after"),
+    Answer: (
+        *("state=word", "refused=is_refused", "message", "warnings", "changes", "replacement"),
+        "cost",
+    ),
+    FieldChange: ("path", "before", "after", "gate"),
+    FlippedGate: ("name", "fields", "stretches"),
+    GateStretch: ("releases", "on", "stage"),
 }
 
 
@@ -42,7 +55,11 @@ class UpgradeView(ReportView[UpgradeReport]):
         report = self.report
         shown = [one for one in report.differences if one.is_unsafe or look.verbosity >= 0]
         shown.sort(key=lambda one: not one.is_unsafe)
-        return joined([*(_block(one, look) for one in shown), [_summary(report)]])
+        blocks = [*(_block(one, look) for one in shown)]
+        if look.verbosity >= 0:
+            blocks += notice_lines(report.notices, look, strict=report.strict)
+        gates = list(_gate_lines(report, look)) if look.verbosity >= 0 else []
+        return joined([*blocks, gates, [_summary(report)]])
 
     def data(self) -> dict[str, Any]:
         """The document of kind UpgradeReport."""
@@ -60,6 +77,8 @@ class UpgradeView(ReportView[UpgradeReport]):
             releases=report.releases,
             summary=summary,
             differences=report.differences,
+            gates=report.gates,
+            notices=report.notices,
             problems=report.problems,
         )
 
@@ -90,6 +109,12 @@ class UpgradeView(ReportView[UpgradeReport]):
             yield ReportCase("upgrade", _summary(self.report), Place())
 
 
+class UpgradeAuditView(UpgradeView):
+    """An audit under several releases."""
+
+    command = "celadon audit"
+
+
 def _block(one: Difference, look: Look) -> list[str]:
     word = look.paint("denied", "unsafe") if one.is_unsafe else look.paint("warning", "different")
     lines = [f"{one.place}: {word}: {one.title}"]
@@ -97,12 +122,37 @@ def _block(one: Difference, look: Look) -> list[str]:
     width = max(map(len, names))
     for name, stretch in zip(names, one.stretches, strict=True):
         answer = stretch.answer
-        text = f"{answer.word}: {answer.message}" if answer.message else answer.word
-        lines.append(f"  {name:<{width}}  {text}")
+        lines.append(f"  {name:<{width}}  {_said(answer)}")
         below = " " * (width + 4)
         lines += [f"{below}warning: {warning}" for warning in answer.warnings]
         lines += [f"{below}{_changed(change)}" for change in answer.changes]
     return lines
+
+
+def _said(answer: Answer) -> str:
+    text = f"{answer.word}: {answer.message}" if answer.message else answer.word
+    if answer.replacement:
+        text += f"; use {answer.replacement}"
+    return text if answer.cost is None else f"{text}, costs up to {answer.cost:,}"
+
+
+def _gate_lines(report: UpgradeReport, look: Look) -> Iterator[str]:
+    """The gates that decide about fields of the input, and all that flip where more is wanted."""
+    if not report.gates:
+        return
+    shown = [one for one in report.gates if one.fields or look.verbosity > 0]
+    others = len(report.gates) - len(shown)
+    for gate in shown:
+        states = ", ".join(f"{_span(one.releases)} {_state(one)}" for one in gate.stretches)
+        fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
+        yield f"feature gate {gate.name}: {states}{fields}"
+    if others:
+        yield f"feature gates that flip, and no field here depends on: {others} (-v names them)"
+
+
+def _state(stretch: GateStretch) -> str:
+    word = "on" if stretch.on else "off"
+    return f"{word} ({stretch.stage})" if stretch.stage else word
 
 
 def _span(releases: Sequence[str]) -> str:
@@ -110,11 +160,12 @@ def _span(releases: Sequence[str]) -> str:
 
 
 def _changed(change: FieldChange) -> str:
+    by = f", by feature gate {change.gate}" if change.gate else ""
     if change.is_lost:
-        return f"{change.path} is dropped (it was {_value(change.before)})"
+        return f"{change.path} is dropped (it was {_value(change.before)}){by}"
     if change.before is None:
-        return f"{change.path} is {_value(change.after)}"
-    return f"{change.path} is {_value(change.after)} (it was {_value(change.before)})"
+        return f"{change.path} is {_value(change.after)}{by}"
+    return f"{change.path} is {_value(change.after)} (it was {_value(change.before)}){by}"
 
 
 def _value(value: object) -> str:

@@ -11,6 +11,7 @@ from celadon.kube.defaulting.defaulting_context import (
     ServiceNetwork,
     service_ca_source,
 )
+from celadon.kube.defaulting.defaulting_rules import gated_fields
 from celadon.kube.defaulting.field_functions import covers, merged
 from celadon.kube.defaulting.mutating_plugins import (
     LIMIT_RANGES,
@@ -39,6 +40,7 @@ __all__ = [
     "covers",
     "default_priority_class",
     "fresh",
+    "gated_fields",
     "merged",
     "service_ca_source",
     "with_empty_values",

@@ -409,6 +409,26 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
     )
 
 
+@per_release()
+def gated_fields(gvk: GroupVersionKind) -> tuple[tuple[str, str], ...]:
+    """The paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a feature
+    gate is on, each with that gate."""
+    rules = (rule for phase in _PHASES for rule in listed_rules(gvk, phase))
+    return tuple(_gated_fields(rules, ""))
+
+
+_PHASES: Final = ("default", "convert", "create", "plugins")
+
+
+def _gated_fields(rules: Iterable[Rule], above: str) -> Iterator[tuple[str, str]]:
+    for rule in rules:
+        path = ".".join(filter(None, (above, rule["path"])))
+        if "gate" in rule:
+            yield path, rule["gate"].removeprefix("!")
+        if "use" in rule:
+            yield from _gated_fields(schema_packs.load("defaults")["sets"][rule["use"]], path)
+
+
 def placed_rules(
     rules: Iterable[Rule], gates: frozenset[str], above: str = ""
 ) -> Iterator[tuple[str, Rule]]:

@@ -17,7 +17,7 @@ from celadon.kube.resources.api_resources import (
     known_resources,
 )
 from celadon.kube.resources.deprecated_kinds import deprecation_of
-from celadon.kube.resources.feature_gates import gates_of, said_gates
+from celadon.kube.resources.feature_gates import gates_of, is_gate_on, said_gates
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,
     PLUGIN_ORDER,
@@ -62,6 +62,7 @@ __all__ = [
     "guessed_resource",
     "human_duration",
     "is_established",
+    "is_gate_on",
     "known_plugins",
     "known_resources",
     "said_gates",

@@ -1,7 +1,10 @@
-"""Built-in kinds that are deprecated in some release, or soon after the last, and since when.
+"""Built-in kinds that are deprecated in a release from 1.30 on or soon after, and since when; and
+those that releases do not know any more.
 
 As the `prerelease-lifecycle-gen` marks in k8s.io/api `types.go`: without marks of its own a beta or
-alpha version is deprecated three releases after it came, and gone after three more.
+alpha version is deprecated three releases after it came, and gone after three more. What a server
+does not serve any more it can still read where it is stored, until the version is not registered
+any more (k8s.io/api `register.go`).
 """
 
 from __future__ import annotations
@@ -22,22 +25,29 @@ from celadon.records import dataclass
 @dataclass(frozen=True, slots=True)
 class Deprecation:
     """`since` is the first release in which it is deprecated, `until` the first without it; empty
-    where it stays."""
+    where it stays, or nobody was warned. `forgotten` is the first release that cannot read it where
+    it is stored."""
 
-    since: str
+    since: str = ""
     until: str = ""
     replacement: GroupVersionKind | None = None
+    forgotten: str = ""
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether the current release cannot read what is stored in this version."""
+        return bool(self.forgotten) and is_since(self.forgotten)
 
     @property
     def is_noted(self) -> bool:
         """Whether the audit log notes it. The recorded server of 1.36 already notes what 1.37
         deprecates."""
-        return is_since(self.since) or is_since(DEFAULT)
+        return bool(self.since) and (is_since(self.since) or is_since(DEFAULT))
 
     def warning(self, gvk: GroupVersionKind) -> str:
         """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty for
         what a later release deprecates, which the audit log of the recorded server notes alone."""
-        if not is_since(self.since):
+        if not self.since or not is_since(self.since):
             return ""
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"
         if self.until:
@@ -54,6 +64,7 @@ _OLDER_ATTRIBUTES: Final = GroupVersionKind("storage.k8s.io", "v1alpha1", "Volum
 _ATTRIBUTES: Final = "VolumeAttributesClass"
 _REVIEW: Final = "SelfSubjectReview"
 _RESOURCE_KINDS: Final = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+_SCALER: Final = "HorizontalPodAutoscaler"
 
 DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
     GroupVersionKind("", "v1", "ComponentStatus"): Deprecation("1.19"),
@@ -79,14 +90,16 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         for kind in ("FlowSchema", "PriorityLevelConfiguration")
     },
     **{
-        GroupVersionKind("networking.k8s.io", "v1alpha1", kind): Deprecation("1.30", "1.33")
+        GroupVersionKind("networking.k8s.io", "v1alpha1", kind): Deprecation(
+            "1.30", "1.33", forgotten="1.34"
+        )
         for kind in ("IPAddress", "ServiceCIDR")
     },
     _OLDER_ATTRIBUTES: Deprecation(
         "1.32", "1.35", GroupVersionKind("storage.k8s.io", "v1", _ATTRIBUTES)
     ),
     GroupVersionKind("storagemigration.k8s.io", "v1alpha1", "StorageVersionMigration"): (
-        Deprecation("1.33", "1.36")
+        Deprecation("1.33", "1.36", forgotten="1.35")
     ),
     GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate"): Deprecation(
         "1.35", "1.38"
@@ -104,6 +117,37 @@ DEPRECATED: Final[Mapping[GroupVersionKind, Deprecation]] = {
         GroupVersionKind(DYNAMIC_RESOURCES, version, kind): Deprecation(since, until)
         for version, since, until in (("v1beta1", "1.35", "1.38"), ("v1beta2", "1.36", "1.39"))
         for kind in _RESOURCE_KINDS
+    },
+    GroupVersionKind("coordination.k8s.io", "v1alpha1", "LeaseCandidate"): Deprecation(
+        forgotten="1.32"
+    ),
+    **{
+        GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha2", kind): Deprecation(forgotten="1.31")
+        for kind in (
+            *("PodSchedulingContext", "ResourceClaim", "ResourceClaimParameters"),
+            *("ResourceClaimTemplate", "ResourceClass", "ResourceClassParameters"),
+            "ResourceSlice",
+        )
+    },
+    GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha3", "PodSchedulingContext"): Deprecation(
+        forgotten="1.32"
+    ),
+    **{
+        GroupVersionKind(DYNAMIC_RESOURCES, "v1alpha3", kind): Deprecation(forgotten="1.34")
+        for kind in _RESOURCE_KINDS
+    },
+    GroupVersionKind("certificates.k8s.io", "v1alpha1", "PodCertificateRequest"): Deprecation(
+        forgotten="1.35"
+    ),
+    **{
+        GroupVersionKind("autoscaling", version, _SCALER): Deprecation(
+            replacement=GroupVersionKind("autoscaling", "v2", _SCALER), forgotten="1.36"
+        )
+        for version in ("v2beta1", "v2beta2")
+    },
+    **{
+        GroupVersionKind("scheduling.k8s.io", "v1alpha1", kind): Deprecation(forgotten="1.36")
+        for kind in ("PriorityClass", "Workload")
     },
 }
 """Kinds that a server warns about: since which release, what replaces them."""

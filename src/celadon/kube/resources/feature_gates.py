@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import parse_bool
+from celadon.kube.releases import OLDEST_RELEASE
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -27,9 +28,6 @@ GONE: Final = "gone"
 
 _GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
 """Gates that stand for all of a stage."""
-
-
-_OLDEST: Final = (1, 30)
 
 
 class BadFeatureGates(MalformedText):
@@ -51,7 +49,7 @@ class FeatureGate:
 def gates_of(release: str) -> Mapping[str, FeatureGate]:
     """The gates that a release (`1.34`) knows, by their names. Releases before the first that the
     pack tells apart know what that one does."""
-    wanted = max(_minor(release), _OLDEST)
+    wanted = max(_minor(release), OLDEST_RELEASE)
     gates = {}
     for name, stages in schema_packs.load("gates").items():
         reached = [stage for stage in stages if _minor(stage["since"]) <= wanted]
@@ -76,7 +74,7 @@ def _minor(release: str) -> tuple[int, ...]:
 @functools.cache
 def is_gate_on(name: str, release: str) -> bool:
     """Whether a gate is on by default. Gates that are gone stay as they were at last."""
-    wanted = max(_minor(release), _OLDEST)
+    wanted = max(_minor(release), OLDEST_RELEASE)
     stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= wanted]
     last = next((stage for stage in reversed(stages) if stage["stage"] != GONE), None)
     return last is not None and bool(last["default"])

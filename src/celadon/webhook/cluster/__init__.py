@@ -14,7 +14,11 @@ from celadon.webhook.cluster.cluster_client import (
     discover,
     items,
 )
-from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
+from celadon.webhook.cluster.cluster_policies import (
+    ClusterPolicies,
+    FollowedRelease,
+    PolicySettings,
+)
 from celadon.webhook.cluster.denial_events import DenialEvents
 
 __all__ = [
@@ -24,6 +28,7 @@ __all__ = [
     "ClusterRefusal",
     "ClusterUnreachable",
     "DenialEvents",
+    "FollowedRelease",
     "PolicySettings",
     "cluster_catalog",
     "discover",

@@ -39,8 +39,10 @@ from celadon.kube import (
     JsonObject,
     parse_api_version,
 )
+from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 REQUEST_SECONDS: Final = 15.0
@@ -51,6 +53,9 @@ USER_AGENT: Final = b"celadon"
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 """Of one event of a watch; an object has a tenth of it."""
+
+_DIGITS: Final = late_pattern(r"\d{1,4}")
+"""Of a version; providers write `31+`."""
 
 UNAUTHORIZED: Final = 401
 NOT_FOUND: Final = 404
@@ -343,6 +348,21 @@ async def discover(client: ClusterClient) -> tuple[Resource, ...]:
             for version in listed_versions(document):
                 found += await _version(client, f"{path}/{version}")
     return tuple(found)
+
+
+async def served_release(client: ClusterClient) -> str:
+    """The release that the cluster answers as, `1.36`; of what is not known yet or any more, the
+    nearest that is. Raises ClusterError."""
+    document = await client.get("/version")
+    for name in ("emulation", ""):
+        numbers = [
+            _DIGITS.match(str(document.get(f"{name}{part}" if name else part.lower()) or ""))
+            for part in ("Major", "Minor")
+        ]
+        major, minor = numbers
+        if major is not None and minor is not None:
+            return nearest_release(int(major[0]), int(minor[0]))
+    raise ClusterError("the server does not say its version")
 
 
 async def _version(client: ClusterClient, path: str) -> Sequence[Resource]:

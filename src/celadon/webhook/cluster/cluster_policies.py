@@ -42,6 +42,7 @@ from celadon.kube import (
 )
 from celadon.kube.crd import CustomKind, RememberedKinds
 from celadon.kube.registry import request_bodies
+from celadon.kube.releases import DEFAULT, answering_as
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACES
 from celadon.records import dataclass
@@ -50,6 +51,7 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterError,
     cluster_catalog,
     discover,
+    served_release,
 )
 from celadon.webhook.cluster.cluster_world import AskedAuthorizer, ClusterView, ClusterWorld
 from celadon.webhook.cluster.watched_collection import ClusterCaches, WatchedCollection
@@ -265,12 +267,48 @@ RETRY_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """`version` is the release whose CEL the policies are written in; `namespace` is where
-    ConfigMaps with policies are."""
+    """`version` is the release that answers, empty for that of the cluster, which may change;
+    `namespace` is where ConfigMaps with policies are."""
 
     version: str
     namespace: str
     max_staleness: float
+
+
+class FollowedRelease:
+    """The release of Kubernetes that a cluster answers as. A `fixed` one is never asked for;
+    `changed` is called when it is known, and when it is another one."""
+
+    def __init__(
+        self, client: ClusterClient, fixed: str = "", changed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._client = client
+        self._fixed = fixed
+        self._changed = changed
+        self.version = fixed or DEFAULT
+        self.is_known = bool(fixed)
+        self.failure = ""
+
+    async def run(self) -> None:
+        """Ask again and again, until it is cancelled: a cluster may be upgraded."""
+        while not self._fixed:
+            await asyncio.sleep(DISCOVERY_SECONDS if await self.ask() else RETRY_SECONDS)
+
+    async def ask(self) -> bool:
+        """Return whether the cluster has told."""
+        try:
+            version = await served_release(self._client)
+        except ClusterError as error:
+            if not self.failure:
+                warn("the cluster cannot be asked for its release", {"err": str(error)})
+            self.failure = str(error)
+            return False
+        self.failure = ""
+        if not self.is_known or version != self.version:
+            self.version, self.is_known = version, True
+            say(LIFE, "the release of the cluster", {"version": version})
+            self._changed()
+        return True
 
 
 class ClusterPolicies:
@@ -292,20 +330,8 @@ class ClusterPolicies:
             client, settings.namespace, settings.max_staleness, self._changed.set, monotonic
         )
         self.authorizer = AskedAuthorizer(client, monotonic)
-        self._validating = RegisteredPolicies(
-            Engine(version=settings.version),
-            (POLICY_KIND, BINDING_KIND),
-            self.caches.policies,
-            self.caches.bindings,
-        )
-        self._mutating = RegisteredPolicies(
-            MutatingEngine(version=settings.version),
-            (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND),
-            self.caches.mutating_policies,
-            self.caches.mutating_bindings,
-        )
-        self._config_maps = ConfigMapPolicies(settings.version)
-        self._kinds = RememberedKinds(settings.version)
+        self.release = FollowedRelease(client, settings.version, self._changed.set)
+        self._answer_as(self.release.version)
         self._custom: Mapping[GroupVersionKind, CustomKind] = {}
         self._served: tuple[Resource, ...] = ()
         self._catalog: Catalog | None = None
@@ -315,6 +341,24 @@ class ClusterPolicies:
         self._failed_loads = 0
         self._told: tuple[str, ...] = ()
         self._loaded_at = 0.0
+
+    def _answer_as(self, version: str) -> None:
+        """Nothing is known of what was read as another release."""
+        self._version = version
+        self._validating = RegisteredPolicies(
+            Engine(version=version),
+            (POLICY_KIND, BINDING_KIND),
+            self.caches.policies,
+            self.caches.bindings,
+        )
+        self._mutating = RegisteredPolicies(
+            MutatingEngine(version=version),
+            (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND),
+            self.caches.mutating_policies,
+            self.caches.mutating_bindings,
+        )
+        self._config_maps = ConfigMapPolicies(version)
+        self._kinds = RememberedKinds(version)
 
     def rulebook(self) -> Rulebook | None:
         """None before the caches were filled, and while those of policies are too old."""
@@ -351,6 +395,8 @@ class ClusterPolicies:
                 yield f"{one.watched.name}{_because(one.failure)}"
         if not self._served:
             yield "the discovery of what is served"
+        if not self.release.is_known:
+            yield f"the release of the cluster{_because(self.release.failure)}"
         yield from self._stale()
 
     def _unreadable_params(self) -> list[WatchedCollection]:
@@ -374,6 +420,7 @@ class ClusterPolicies:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.caches.run())
             group.create_task(self._keep_discovered())
+            group.create_task(self.release.run())
             group.create_task(self._keep_rules())
 
     async def _keep_discovered(self) -> None:
@@ -401,8 +448,13 @@ class ClusterPolicies:
             await self._changed.wait()
             self._changed.clear()
             fixed = (*self.caches.of_policies, self.caches.namespaces, self.caches.definitions)
-            if self._served and all(one.is_synced for one in fixed):
-                await self._take()
+            if not self._served or not all(one.is_synced for one in fixed):
+                continue
+            if self.release.is_known:
+                if self.release.version != self._version:
+                    self._answer_as(self.release.version)
+                with answering_as(self._version):
+                    await self._take()
 
     async def _take(self) -> None:
         """Make a rulebook of what is in the caches now."""
@@ -444,7 +496,7 @@ class ClusterPolicies:
         """The same object while nothing has changed: an engine remembers what follows from it."""
         definitions = tuple(one for one in self.caches.definitions if is_established(one))
         specs = tuple(one.get("spec") for one in definitions)
-        key = (self._served, specs)
+        key = (self._version, self._served, specs)
         if self._catalog is None or key != self._catalog_of:
             if self._catalog is not None:
                 self._discover.set()

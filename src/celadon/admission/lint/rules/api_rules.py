@@ -10,7 +10,10 @@ from celadon.admission.lint.findings import Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
 from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.subjects import Bundle, Registered
-from celadon.admission.registration.decoding import RegistrationError
+from celadon.admission.registration.decoding import (
+    RegistrationError,
+    missing_kind,
+)
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.crd import definition_errors
@@ -107,6 +110,8 @@ _BEHIND: Final = frozenset(
 
 def _invalid(bundle: Bundle) -> Iterator[Report]:
     for one in bundle.registered:
+        if missing := missing_kind(one.kind, bundle.settings.version):
+            yield Report(Spot(one.document, FieldPath("apiVersion"), 0), missing)
         if one.failure is not None:
             yield Report(Spot(one.document, one.failure.path), str(one.failure))
         for error in one.errors:
@@ -156,6 +161,13 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
 def _newer(bundle: Bundle) -> Iterator[Report]:
     """Compiled anew as the other releases would: new expressions with what the release before
     knew. What was wrong anyway is no news."""
+    for given in bundle.registered:
+        if missing_kind(given.kind, bundle.settings.version):
+            continue
+        for version in bundle.settings.others:
+            if missing := missing_kind(given.kind, version):
+                text = f"Kubernetes {version} would refuse this: {missing}"
+                yield Report(Spot(given.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for one in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}

@@ -7,12 +7,12 @@ question, and goes through the same stages as a created one.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
 from celadon.admission.lint.subjects import ITEM, Path
 from celadon.kube import GroupVersionKind
 from celadon.kube.registry import create
+from celadon.kube.releases import per_release
 from celadon.kube.schemas import (
     ABSENT,
     DecodeError,
@@ -135,7 +135,7 @@ def _is_demanded(parent: Schema | None, field: str) -> bool:
     return member is not None and member.default is not ABSENT
 
 
-@lru_cache(maxsize=4096)
+@per_release(maxsize=4096)
 def _built_in(kind: GroupVersionKind, path: Path) -> bool:
     schema = schema_for(kind)
     assert schema is not None

@@ -239,14 +239,14 @@ class Bench:
 
     def _first_engines(self) -> Engines:
         manifests = described(self._test.cluster)
-        sets = policy_sets(manifests, self.version)
+        sets = policy_sets(manifests, self.version, unserved=True)
         return engines_of(sets, self.version, with_memory(self._memory), manifests.problems)
 
     def _more_engines(self, brought: Manifests) -> Engines:
         first = self._engines.get(())
         if first is None:
             first = self._engines[()] = self._first_engines()
-        sets = _merged_sets(first.sets, policy_sets(brought, self.version))
+        sets = _merged_sets(first.sets, policy_sets(brought, self.version, unserved=True))
         given = sets.validating
         mutating = None
         if sets.mutating.policies:

@@ -50,7 +50,7 @@ def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
     if problems:
         return FirstPolicy(problems=problems)
     documents = [one for one in read if not isinstance(one, Problem)]
-    found = policy_sets(described(documents), version)
+    found = policy_sets(described(documents), version, unserved=True)
     errors = [error for part in found.all for error in part.errors]
     wrong = [Problem(one.place.file, one.place.line, one.message) for one in errors]
     if wrong:
