@@ -8,8 +8,9 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 # Tests run in as many processes as there are processors (tests/work_units.py). Where CI decides, a
 # test that fails is asked twice more: servers, sockets and child processes of a machine that is busy
-# with other work may be late. The closing line counts such reruns, and the summary names them.
-SPREAD := --numprocesses auto --maxprocesses 4 $(if $(CI),--reruns 2 -rR)
+# with other work may be late. The closing line counts such reruns, and the summary names them. One
+# that waits for something for half an hour waits for ever.
+SPREAD := --numprocesses auto --maxprocesses 4 $(if $(CI),--reruns 2 -rR --timeout 1800)
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook

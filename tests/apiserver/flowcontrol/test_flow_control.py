@@ -19,6 +19,7 @@ from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import User
 from celadon.storage import open_memory
 from tests.apiserver.asking import ask, make, read
+from tests.apiserver.http.listening import PATIENCE
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -118,7 +119,7 @@ class Gate:
         self.is_shut = True
         monkeypatch.setattr(running.server.controllers, "caught_up", self._wait)
 
-    async def _wait(self) -> None:
+    async def _wait(self, **_: object) -> None:
         if self.is_shut:
             self.arrived.release()
             await self._event.wait()
@@ -176,7 +177,7 @@ def test_a_full_level_holds_back_its_own_requests_only(
 
     threads = [threading.Thread(target=read_version) for _ in range(2)]
     threads[0].start()
-    gate.arrived.acquire()
+    assert gate.arrived.acquire(timeout=PATIENCE)
     with monkeypatch.context() as patched:
         patched.setattr("celadon.apiserver.request_layers.waiting_seconds", lambda *_: 0.0)
         assert ask(small, "GET", path, token="alice-token").code == 429, "no seat came"
@@ -221,7 +222,7 @@ def test_changed_objects_are_in_force_at_once(
         target=ask, args=(small, "GET", "/version"), kwargs={"token": "alice-token"}
     )
     holder.start()
-    gate.arrived.acquire()
+    assert gate.arrived.acquire(timeout=PATIENCE)
     gate.is_shut = False
     full = ask(small, "GET", "/version", token="alice-token")
     assert (full.code, full.body) == (429, b"Too many requests, please try again later.\n")
