@@ -9,6 +9,10 @@ from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.options import VERSIONS
 
 FREE = {
+    "BOOL",
+    "CIDR",
+    "LEVEL",
+    "URL",
     "ADDRESS",
     "COLUMNS",
     "CONFIG",

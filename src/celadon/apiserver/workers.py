@@ -192,19 +192,8 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = (
-        "allowed",
-        "began",
-        "function",
-        "future",
-        "is_over",
-        "owner",
-        "size",
-        "spent",
-        "thread",
-        "waits_for",
-        "workers",
-    )
+    __slots__ = ("allowed", "began", "function", "future", "is_over", "owner", "size", "spent",
+                 "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
         self,
@@ -212,7 +201,6 @@ class _Work:
         owner: str,
         function: Callable[..., Any],
         allowed: float,
-        future: asyncio.Future[Any],
         size: int,
     ) -> None:
         # An error that is set knows the frames that it came through, and they know the work: what
@@ -223,7 +211,7 @@ class _Work:
         self.function = function
         self.allowed = allowed
         self.size = size
-        self.future: asyncio.Future[Any] | None = future
+        self.future: asyncio.Future[Any] | None = None
         self.thread: threading.Thread | None = None
         self.waits_for: asyncio.Future[None] | None = None
         """The last that it has waited for."""
@@ -272,10 +260,9 @@ class _ForkedWork(_Work):
         life: Life,
         hear: Callable[[Said], Awaitable[Said]],
         allowed: float,
-        future: asyncio.Future[Any],
         size: int,
     ) -> None:
-        super().__init__(workers, owner, life, allowed, future, size)
+        super().__init__(workers, owner, life, allowed, size)
         self.hear = hear
         self.fork: Fork | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -377,10 +364,9 @@ class Workers:
         in memory. Raises what it raises, StatusError 504 when it was ended, TooMuchWork."""
         if self.is_fork:
             return function(), 0.0
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
         run_here = functools.partial(context.run, function)
-        return await self._done(_Work(self, owner, run_here, allowed, future, size), future)
+        return await self._done(_Work(self, owner, run_here, allowed, size))
 
     def allow_forks(self, held: Callable[[], AbstractContextManager[object]]) -> None:
         """In a process that is ours, whose loop is in its main thread, if the system can do it.
@@ -398,22 +384,22 @@ class Workers:
     ) -> tuple[Said, float]:
         """What a fork says at its end, and the processor time it took; `hear` answers what it asks.
         Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended, TooMuchWork."""
-        future: asyncio.Future[Said] = asyncio.get_running_loop().create_future()
         context = contextvars.copy_context()
 
         def live(parent: Parent) -> Said:
             self.is_fork = True
             return context.run(life, parent)
 
-        return await self._done(_ForkedWork(self, owner, live, hear, allowed, future, size), future)
+        return await self._done(_ForkedWork(self, owner, live, hear, allowed, size))
 
-    async def _done(self, work: _Work, future: asyncio.Future[T]) -> tuple[T, float]:
+    async def _done(self, work: _Work) -> tuple[Any, float]:
         """When it is this work's turn, and the turn is over."""
         self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(work.owner, deque())
         held = work.size + sum(one.size for one in waiting)
         if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
             raise TooMuchWork
+        work.future = future = self._loop.create_future()
         waiting.append(work)
         self._begin_some()
         try:

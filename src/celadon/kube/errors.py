@@ -38,6 +38,7 @@
         NoMessageError            protobuf             a kind that has no message
       Inexact                   schemas              an unknown field, or what is not kept
       Unplanned                 apply                an object that has to be merged the long way
+      UnshownVersion            apply                an object in a version that does not know it
       Unusual                   apply                a configuration that is looked at more closely
 
 `str()` of each is the text that Go, or an API server, has for it. Errors in objects and options are

@@ -44,10 +44,13 @@ def test_the_types_of_a_release_are_those_of_its_documents(release: str) -> None
     theirs = pack(map(json_of, documents), encodings_of(ours))
     assert theirs.keys() - ours.keys() == set()
     different = [name for name in theirs if comparable(theirs[name]) != comparable(ours[name])]
-    assert different == []
+    assert different == UNWRITABLE.get(release, [])
     more = {name.rpartition(".")[2] for name in ours.keys() - theirs.keys()}
     assert {name for name in more if not name.startswith(gated_prefixes())} <= UNPUBLISHED
 
+
+UNWRITABLE = {"1.30": ["io.k8s.apimachinery.pkg.apis.meta.v1.Status"]}
+"""Types that have a kind in the documents, of which no server of the release makes a message."""
 
 UNPUBLISHED = {
     *("AdmissionRequest", "AdmissionResponse", "AdmissionReview"),

@@ -46,7 +46,7 @@ from celadon.kube import (
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import (
     FieldWriter,
-    VersionError,
+    UnshownVersion,
     Versions,
     applied,
     read_applied,
@@ -125,13 +125,13 @@ class FieldManagers:
 
     def _converted(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
         """What is compared with the fields that somebody owns in another version. Raises
-        VersionError where a webhook does not convert it."""
+        UnshownVersion where a webhook does not convert it."""
         if not self.conversions.concern(kind.group_kind):
             return self.world.convert(obj, kind)
         try:
             return self.conversions.converted(obj, kind)
         except ConversionFailed as error:
-            raise VersionError(str(error)) from None
+            raise UnshownVersion(str(error)) from None
 
 
 def _manager(call: Call) -> str:

@@ -330,7 +330,11 @@ class _Judging:
                 subject.stored = obj
             elif subject.stored is not None:
                 found = field_changes(subject.stored, obj)
-                changes = tuple(self._by_gate(subject.gvk, change) for change in found)
+                changes = tuple(
+                    self._by_gate(subject.gvk, change)
+                    for change in found
+                    if change.path != _COUNTED
+                )
         return Answer(
             result.state.value,
             result.is_refused,
@@ -432,6 +436,10 @@ def _without_name(result: ObjectResult, text: str) -> str:
     if result.created_by is None:
         return text
     return text.replace(result.name, f"{result.created_by.title.rpartition('/')[2]}-…")
+
+
+_COUNTED: Final = "generation"
+"""A member of the metadata that the server counts: Pods have it since 1.33."""
 
 
 def field_changes(before: object, after: object, path: str = "") -> Iterator[FieldChange]:

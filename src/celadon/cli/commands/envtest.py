@@ -31,9 +31,9 @@ versions:
   latest-on-disk  the latest that is made
 
 examples:
-  export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33 -p path)
-  celadon envtest use 1.33 --bin-dir ~/.kubeapitest
   celadon envtest list
+  celadon envtest use 1.33 --bin-dir ~/.kubeapitest
+  export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33 -p path)
 
 No controllers run in the server, as none run in envtest; the variable CELADON_ENVTEST_CONTROLLERS
 names some, or `*` those of `celadon serve`.

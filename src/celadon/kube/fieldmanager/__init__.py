@@ -22,7 +22,7 @@ from celadon.kube.fieldmanager.field_tracking import (
 )
 from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
-from celadon.kube.fieldmanager.merge_types import MergeType, VersionError, merge_type
+from celadon.kube.fieldmanager.merge_types import MergeType, UnshownVersion, merge_type
 from celadon.kube.fieldmanager.mutated_kinds import (
     MergePlanner,
     MutatedKinds,
@@ -43,7 +43,7 @@ __all__ = [
     "Patched",
     "Plan",
     "Unplanned",
-    "VersionError",
+    "UnshownVersion",
     "Versions",
     "applied",
     "applied_configuration",

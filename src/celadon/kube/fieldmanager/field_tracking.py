@@ -45,7 +45,7 @@ from celadon.kube.fieldmanager.managed_fields import (
 from celadon.kube.fieldmanager.merge_types import (
     ItemError,
     MergeType,
-    VersionError,
+    UnshownVersion,
     built_in_type,
     type_of,
 )
@@ -361,10 +361,11 @@ def read_applied(
 
 
 def _fitting(obj: JsonObject, type_: MergeType) -> JsonObject:
-    """An object that was converted. Raises VersionError for one that its version does not know."""
+    """An object that was converted. Raises UnshownVersion for one that its version does not
+    know."""
     faults = misfits(type_, obj)
     if faults:
-        raise VersionError(joined(faults))
+        raise UnshownVersion(joined(faults))
     return obj
 
 
@@ -445,7 +446,7 @@ class _Endpoint:
             found = self._ownership.updated(live, new, managers, writer, now)
         except ItemError:
             return managers
-        except VersionError:
+        except UnshownVersion:
             return Managers()
         limit_updaters(found)
         return found
@@ -480,7 +481,7 @@ class _Endpoint:
             if not self._only_last_applied(error, live):
                 raise conflict_status(error) from None
             made, found = attempt(force=True)
-        except VersionError as error:
+        except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
         if not same(made, dict(live)):
             found.times[applier] = self._writer.now

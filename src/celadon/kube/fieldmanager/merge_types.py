@@ -43,7 +43,7 @@ class ItemError(KubeError):
     """An item that cannot be identified in its list."""
 
 
-class VersionError(KubeError):
+class UnshownVersion(KubeError):
     """An object that cannot be shown in a version in which somebody owns fields of it."""
 
 
