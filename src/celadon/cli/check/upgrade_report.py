@@ -333,7 +333,7 @@ class _Judging:
                 changes = tuple(
                     self._by_gate(subject.gvk, change)
                     for change in found
-                    if change.path != _COUNTED
+                    if change.path != f"metadata.{_COUNTED}"
                 )
         return Answer(
             result.state.value,
