@@ -78,7 +78,7 @@ SUITES: Final = (
         "kubernetes-sigs/kueue ff69552e",
         "253 specs",
         "49 passed",
-        "251; the other 2 convert between versions by a webhook, which is not called",
+        "251; the other 2 convert between versions by a webhook, which was not called then",
     ),
     (
         "kueue, webhooks of jobs",
@@ -128,7 +128,7 @@ SUITES: Final = (
         "kubernetes-sigs/kueue ff69552e",
         "2 specs",
         "",
-        "0; both convert between versions by a webhook, which is not called",
+        "0; both convert between versions by a webhook, which was not called then",
     ),
     (
         "hypershift, envtest",

@@ -74,7 +74,6 @@ class ConversionWebhook:
     """The webhook of one definition. `revision` is that of the definition: what was converted
     under another one is forgotten."""
 
-    definition: str
     client_config: WebhookClientConfig
     review_versions: tuple[str, ...]
     served: tuple[GroupVersionKind, ...]
@@ -94,14 +93,13 @@ def conversion_webhooks(
             continue
         webhook = conversion["webhook"]
         config = webhook["clientConfig"]
-        if not _is_base64_text(config.get("caBundle")):
+        if not _has_text(config.get("caBundle")):
             config = {key: value for key, value in config.items() if key != "caBundle"}
         kind = GroupKind(spec["group"], spec["names"]["kind"])
         versions = {
             GroupVersionKind(kind.group, one["name"], kind.kind): one for one in spec["versions"]
         }
         found[kind] = ConversionWebhook(
-            metadata.name(definition),
             decode_client_config(config),
             tuple(webhook.get("conversionReviewVersions") or ()),
             tuple(version for version, one in versions.items() if one.get("served")),
@@ -111,7 +109,7 @@ def conversion_webhooks(
     return found
 
 
-def _is_base64_text(bundle: object) -> bool:
+def _has_text(bundle: object) -> bool:
     """Whether there is anything but blanks in it, which upstream takes for nothing."""
     return isinstance(bundle, str) and bool(bundle.strip())
 
