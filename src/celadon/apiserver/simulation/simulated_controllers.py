@@ -9,12 +9,20 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.simulation.deployments import DeploymentController
+from celadon.apiserver.simulation.kubelet import Kubelets
+from celadon.apiserver.simulation.nodes import Nodes
+from celadon.apiserver.simulation.pod_evictions import PodEvictions
 from celadon.apiserver.simulation.replica_sets import ReplicaSetController
+from celadon.apiserver.simulation.scheduler import Scheduler
 from celadon.apiserver.simulation.surroundings import Surroundings
 
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,
     ReplicaSetController,
+    Nodes,
+    Scheduler,
+    Kubelets,
+    PodEvictions,
 )
 
 
