@@ -5,7 +5,7 @@ and one handler turns the first into the second. Read `http_messages`, then `han
 request means and how its answer is written). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.api_settings import AccessSettings, Settings, SimulationSettings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
@@ -19,6 +19,7 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
     plain_text,
 )
+from celadon.apiserver.server_core import Sources
 from celadon.apiserver.workers import FORKED_BYTES, TooMuchWork, Workers
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "Said",
     "Settings",
     "SignerOnDemand",
+    "SimulationSettings",
+    "Sources",
     "TokenFile",
     "TooMuchWork",
     "Workers",

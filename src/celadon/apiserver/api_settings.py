@@ -10,7 +10,7 @@ from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
-from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
+from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT, Timers
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
@@ -39,6 +39,18 @@ class AccessSettings:
     def issuers(self) -> tuple[str, ...]:
         """Whose tokens are taken, which are also the audiences of this server."""
         return (self.issuer, *self.former_issuers)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """What a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
+    `ready_seconds` after it has a node, and one that is to end does so `run_seconds` after that.
+    Without a `clock`, the controllers wait by the event loop."""
+
+    nodes: int = 1
+    ready_seconds: float = 0.0
+    run_seconds: float = 0.0
+    clock: Timers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,8 @@ class Settings:
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
     effective: EffectiveVersion | None = None
+    simulation: SimulationSettings | None = None
+    """What makes workloads run, if anything does."""
 
     @property
     def compatible(self) -> str:

@@ -27,7 +27,14 @@ from celadon.kube.well_known_values import (
 )
 from celadon.records import dataclass
 
-__all__ = ["CLAIM", "CreatedObject", "created_kinds", "created_objects"]
+__all__ = [
+    "CLAIM",
+    "CreatedObject",
+    "created_kinds",
+    "created_objects",
+    "owner_reference",
+    "plain_pod",
+]
 
 
 # --- Claims of templates -----------------------------------------------------

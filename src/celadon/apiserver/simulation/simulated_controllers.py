@@ -1,0 +1,21 @@
+"""Which controllers a simulated cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from celadon.apiserver.api_settings import SimulationSettings
+from celadon.apiserver.controllers.controller_loops import Controller
+from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
+from celadon.apiserver.simulation.surroundings import Surroundings
+
+_MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = ()
+
+
+def simulated_controllers(
+    given: ControllerSurroundings, settings: SimulationSettings
+) -> Sequence[Controller]:
+    """All of them, ready to be run."""
+    around = Surroundings(given, settings)
+    return [make(around) for make in _MAKERS]
