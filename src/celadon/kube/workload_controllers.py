@@ -29,11 +29,26 @@ from celadon.records import dataclass
 
 __all__ = [
     "CLAIM",
+    "COMPLETION_INDEX",
+    "FAILURE_COUNT",
+    "JOB_CONTROLLER",
+    "JOB_TRACKING",
+    "POD_TEMPLATE_GENERATION",
+    "REVISION_HASH",
     "CreatedObject",
+    "claim_name",
+    "claims",
     "created_kinds",
     "created_objects",
+    "daemon_pod",
+    "first_ordinal",
+    "job_pod",
     "owner_reference",
     "plain_pod",
+    "revision_name",
+    "stateful_pod",
+    "template_hash",
+    "tolerate_node_problems",
 ]
 
 

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
+from celadon.apiserver.simulation.cluster_view import controller_of
+from celadon.apiserver.simulation.pod_control import ENDED, is_ready, phase
+from celadon.apiserver.simulation.surroundings import read_time
+from celadon.kube import JsonObject, metadata
 
 _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
@@ -29,39 +31,14 @@ def status_of(obj: JsonObject) -> Mapping[str, Any]:
     return found
 
 
-def moment(text: str | None) -> datetime | None:
-    """A time of an object."""
-    return datetime.fromisoformat(text) if text else None
-
-
-def timestamp(at: datetime) -> str:
-    """A time as objects have it."""
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def phase(pod: JsonObject) -> str:
-    """Empty before it is stored."""
-    return status_of(pod).get("phase") or ""
-
-
 def has_ended(pod: JsonObject) -> bool:
     """Succeeded or failed."""
-    return phase(pod) in {"Succeeded", "Failed"}
+    return phase(pod) in ENDED
 
 
-def is_terminating(pod: JsonObject) -> bool:
+def is_going(obj: JsonObject) -> bool:
     """Whether it is being deleted."""
-    return bool(metadata.deletion_timestamp(pod))
-
-
-def is_active(pod: JsonObject) -> bool:
-    """Neither ended nor being deleted."""
-    return not has_ended(pod) and not is_terminating(pod)
-
-
-def terminating(pods: Iterable[JsonObject]) -> list[JsonObject]:
-    """Those that are being deleted and have not ended."""
-    return [one for one in pods if is_terminating(one) and not has_ended(one)]
+    return bool(metadata.deletion_timestamp(obj))
 
 
 def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
@@ -70,47 +47,14 @@ def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
     return next((one for one in found if one.get("type") == kind), None)
 
 
-def is_ready(pod: JsonObject) -> bool:
-    """Whether its condition says so."""
-    found = condition_of(pod, "Ready")
-    return found is not None and found.get("status") == "True"
-
-
-def seconds_to_available(pod: JsonObject, min_ready_seconds: int, now: datetime) -> float | None:
-    """Until the pod has been ready for long enough; 0 when it is available, None when it is not
-    even ready."""
-    found = condition_of(pod, "Ready")
-    if found is None or found.get("status") != "True":
-        return None
-    if not min_ready_seconds:
-        return 0.0
-    since = moment(found.get("lastTransitionTime"))
-    if since is None:
-        return None
-    left = (since + timedelta(seconds=min_ready_seconds) - now).total_seconds()
-    return max(left, 0.0)
-
-
-def is_available(pod: JsonObject, min_ready_seconds: int, now: datetime) -> bool:
-    """Whether it has been ready for long enough."""
-    return seconds_to_available(pod, min_ready_seconds, now) == 0.0
-
-
 def node_of(pod: JsonObject) -> str:
     """Empty before it is scheduled."""
     return spec_of(pod).get("nodeName") or ""
 
 
-def controller_of(obj: JsonObject) -> JsonObject | None:
-    """The reference to the owner that manages it."""
-    found = metadata.metadata(obj).get("ownerReferences") or ()
-    return next((one for one in found if one.get("controller")), None)
-
-
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
     """Whether this very owner manages it."""
-    found = controller_of(obj)
-    return found is not None and found.get("uid") == metadata.uid(owner)
+    return controller_of(obj).get("uid") == metadata.uid(owner)
 
 
 def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
@@ -171,15 +115,19 @@ def finished_at(pod: JsonObject) -> datetime:
     if known and len(known) == len(ends):
         return max(known)
     ready = condition_of(pod, "Ready") or {}
-    since = moment(ready.get("lastTransitionTime")) if ready.get("status") == "False" else None
+    since = _moment(ready.get("lastTransitionTime")) if ready.get("status") == "False" else None
     if since is not None:
         return since
-    deleted = moment(metadata.deletion_timestamp(pod))
+    deleted = _moment(metadata.deletion_timestamp(pod))
     if deleted is not None:
         grace = metadata.metadata(pod).get("deletionGracePeriodSeconds") or 0
         return deleted - timedelta(seconds=grace)
-    return datetime.fromisoformat(metadata.creation_timestamp(pod))
+    return read_time(metadata.creation_timestamp(pod))
 
 
 def _end_of_container(state: JsonObject) -> datetime | None:
-    return moment(((state.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+    return _moment(((state.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+
+
+def _moment(text: str | None) -> datetime | None:
+    return read_time(text) if text else None

@@ -1,17 +1,18 @@
 """What a simulated controller would have done: writes in their order, and when to look again.
 
 A controller is a function of what it sees and of the time; whoever drives it carries the plan out
-step by step. A step that fails ends the plan; it is made anew later.
+step by step. After a step that was refused only statuses are written; the plan is made anew later.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject, metadata
 from celadon.records import dataclass
+
+EventType: TypeAlias = Literal["Normal", "Warning"]
 
 NORMAL: Final = "Normal"
 WARNING: Final = "Warning"
@@ -34,7 +35,7 @@ class Verb(enum.Enum):
 class Told:
     """An Event about the controller's own object. That of a failure ends with the error."""
 
-    type: str
+    type: EventType
     reason: str
     message: str
 
@@ -45,7 +46,7 @@ class Step:
     succeeded, `failed` when it has not; a created object's name, which may come from the server,
     stands in `done` as `CREATED_NAME`. An object that is there already is no failure if
     `may_exist`; one that is gone never is where it is to be deleted. What depends on it goes before
-    it if `is_foreground`."""
+    it if `is_foreground`. `otherwise` is written in its place when something was refused before."""
 
     verb: Verb
     object: JsonObject
@@ -53,6 +54,7 @@ class Step:
     failed: Told | None = None
     may_exist: bool = False
     is_foreground: bool = False
+    otherwise: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Plan:
 NOTHING_TO_DO: Final = Plan()
 
 
-def told(message: str, about: JsonObject, reason: str, kind: str = NORMAL) -> Step:
+def told(message: str, about: JsonObject, reason: str, kind: EventType = NORMAL) -> Step:
     """An Event and nothing else."""
     return Step(Verb.TELL, about, Told(kind, reason, message))
 

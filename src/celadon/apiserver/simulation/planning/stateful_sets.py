@@ -11,24 +11,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation import claim_owners
-from celadon.kube.simulation.plans import NORMAL, WARNING, Plan, Step, Told, Verb, sooner
-from celadon.kube.simulation.pod_facts import (
+from celadon.apiserver.simulation.cluster_view import controller_of
+from celadon.apiserver.simulation.planning import claim_owners
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    WARNING,
+    Plan,
+    Step,
+    Told,
+    Verb,
+    sooner,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
-    controller_of,
     has_ended,
-    is_available,
     is_controlled_by,
-    is_ready,
-    is_terminating,
-    phase,
-    seconds_to_available,
+    is_going,
     spec_of,
     status_of,
 )
-from celadon.kube.simulation.revisions import (
+from celadon.apiserver.simulation.planning.revisions import (
     beyond_limit,
     in_order,
     new_revision,
@@ -37,6 +39,13 @@ from celadon.kube.simulation.revisions import (
     template_patch,
     with_template,
 )
+from celadon.apiserver.simulation.pod_control import (
+    is_available,
+    is_ready,
+    phase,
+    seconds_to_availability,
+)
+from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import (
     REVISION_HASH,
     claim_name,
@@ -146,7 +155,7 @@ class _Sync:
         condemned = [
             by_ordinal[one] for one in sorted(by_ordinal, reverse=True) if one not in wanted
         ]
-        if not is_terminating(self.set):
+        if not is_going(self.set):
             try:
                 for ordinal in wanted:
                     self._keep(by_ordinal.get(ordinal), ordinal, current_set, update_set)
@@ -162,7 +171,7 @@ class _Sync:
         limit = self.spec.get("revisionHistoryLimit")
         for one in beyond_limit(self.history, live, 10 if limit is None else limit):
             self.steps.append(Step(Verb.DELETE, one))
-        waits = (seconds_to_available(one, self.min_ready, self.now) for one in self.pods)
+        waits = (seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
         return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
 
     def _first_unavailable(
@@ -178,7 +187,7 @@ class _Sync:
         return next((one for one in reversed(condemned) if self._is_unavailable(one)), None)
 
     def _is_unavailable(self, pod: JsonObject) -> bool:
-        return is_terminating(pod) or not is_available(pod, self.min_ready, self.now)
+        return is_going(pod) or not is_available(pod, self.min_ready, self.now)
 
     # --- pods that are wanted ---
 
@@ -189,7 +198,7 @@ class _Sync:
         if pod is None:
             self._create(ordinal, current, update)
         elif has_ended(pod):
-            if not is_terminating(pod):
+            if not is_going(pod):
                 self._delete(pod)
             self._wait()
         else:
@@ -222,7 +231,7 @@ class _Sync:
             name = metadata.name(claim)
             found = self.world.claims.get(name)
             if found is not None:
-                if is_terminating(found):
+                if is_going(found):
                     raise _Blocked
                 continue
             done = f"Create Claim {name} Pod {pod} in StatefulSet {self.name} success"
@@ -271,7 +280,7 @@ class _Sync:
 
     def _scale_down(self, condemned: Sequence[JsonObject], first: JsonObject | None) -> None:
         for pod in condemned:
-            if is_terminating(pod):
+            if is_going(pod):
                 self._wait()
                 continue
             if self._is_unavailable(pod) and self.in_order and pod is not first:
@@ -286,7 +295,7 @@ class _Sync:
         for pod in reversed(pods[least:]):
             if pod is None:
                 return
-            if _revision_of(pod) != self.update and not is_terminating(pod):
+            if _revision_of(pod) != self.update and not is_going(pod):
                 self._delete(pod)
                 self.deleted_old += 1
                 return
@@ -340,7 +349,7 @@ class _Sync:
 
     def _with_revision(self, name: str) -> int:
         return self._count(
-            lambda one: bool(phase(one)) and not is_terminating(one) and _revision_of(one) == name
+            lambda one: bool(phase(one)) and not is_going(one) and _revision_of(one) == name
         )
 
 

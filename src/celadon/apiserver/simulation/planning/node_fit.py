@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
+from celadon.apiserver.simulation.planning.pod_facts import spec_of
+from celadon.kube import JsonObject, metadata
 from celadon.kube.selectors import Operator, Requirement
-from celadon.kube.simulation.pod_facts import spec_of
 from celadon.kube.well_known_values import REQUIRED_TERMS
 
 _OPERATORS = {

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.pod_facts import by_removal
+from celadon.apiserver.simulation.planning.pod_facts import by_removal
+from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import COMPLETION_INDEX, FAILURE_COUNT
 
 IGNORED_FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-ignored-failure-count"

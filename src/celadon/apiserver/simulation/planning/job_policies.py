@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.job_indexes import Intervals, count, overlap, parsed
-from celadon.kube.simulation.pod_facts import status_of
+from celadon.apiserver.simulation.planning.job_indexes import Intervals, count, overlap, parsed
+from celadon.apiserver.simulation.planning.pod_facts import status_of
+from celadon.kube import JsonObject, metadata
 from celadon.records import dataclass
 
 

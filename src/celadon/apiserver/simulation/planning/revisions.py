@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.pod_facts import spec_of
+from celadon.apiserver.simulation.planning.pod_facts import spec_of
+from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import SUFFIX_LETTERS
 from celadon.kube.workload_controllers import owner_reference
 

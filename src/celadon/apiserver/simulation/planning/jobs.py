@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.job_indexes import (
+from celadon.apiserver.simulation.planning.job_indexes import (
     Intervals,
     all_failures_of,
     count,
@@ -31,8 +29,8 @@ from celadon.kube.simulation.job_indexes import (
     text_of,
     valid_index,
 )
-from celadon.kube.simulation.job_policies import failure_ruling, success_message
-from celadon.kube.simulation.plans import (
+from celadon.apiserver.simulation.planning.job_policies import failure_ruling, success_message
+from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
     WARNING,
@@ -44,19 +42,16 @@ from celadon.kube.simulation.plans import (
     sooner,
     told,
 )
-from celadon.kube.simulation.pod_facts import (
+from celadon.apiserver.simulation.planning.pod_facts import (
     by_removal,
     finished_at,
-    is_active,
-    is_ready,
-    is_terminating,
-    moment,
-    phase,
+    is_going,
     spec_of,
     status_of,
-    terminating,
-    timestamp,
 )
+from celadon.apiserver.simulation.pod_control import is_active, is_ready, is_terminating, phase
+from celadon.apiserver.simulation.surroundings import read_time, time_text
+from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod
 
 FIRST_BACKOFF: Final = 10.0
@@ -109,10 +104,10 @@ def without_tracking(pod: JsonObject) -> JsonObject:
 def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
     steps = released_pods(pods).steps
     seconds = spec_of(job).get("ttlSecondsAfterFinished")
-    if seconds is None or is_terminating(job):
+    if seconds is None or is_going(job):
         return Plan(steps)
-    ended = moment((finished_condition(job) or {}).get("lastTransitionTime"))
-    left = 0.0 if ended is None else (ended + timedelta(seconds=seconds) - now).total_seconds()
+    ended = read_time((finished_condition(job) or {})["lastTransitionTime"])
+    left = (ended + timedelta(seconds=seconds) - now).total_seconds()
     if left > 0:
         return Plan(steps, left)
     return Plan((*steps, Step(Verb.DELETE, job, is_foreground=True)))
@@ -144,8 +139,9 @@ class _Sync:
         self.uncounted_failed: list[str] = list(uncounted.get("failed") or ())
         self.active_pods = [one for one in pods if is_active(one)]
         self.active = len(self.active_pods)
+        self.created = 0
         self.ready = sum(map(is_ready, self.active_pods))
-        self.terminating = len(terminating(pods))
+        self.terminating = sum(map(is_terminating, pods))
         self.succeeded_before: Intervals = ()
         self.succeeded_indexes: Intervals = ()
         self.failed_indexes: Intervals | None = None
@@ -160,12 +156,12 @@ class _Sync:
     def plan(self) -> Plan:
         self._count()
         if not self.status.get("startTime") and not self.is_suspended:
-            self.status["startTime"] = timestamp(self.now)
+            self.status["startTime"] = time_text(self.now)
         ending = self._ending()
         if ending is not None:
             self._delete_active()
         else:
-            is_managed = not is_terminating(self.job)
+            is_managed = not is_going(self.job)
             if is_managed:
                 self._manage()
             if self._is_complete():
@@ -204,7 +200,7 @@ class _Sync:
             return True
         if self.waits_for_end:
             return False
-        return is_terminating(pod) and phase(pod) != "Succeeded"
+        return is_going(pod) and phase(pod) != "Succeeded"
 
     # --- whether it is over ---
 
@@ -239,7 +235,7 @@ class _Sync:
         seconds, since = self.spec.get("activeDeadlineSeconds"), self.status.get("startTime")
         if seconds is None or since is None or self.is_suspended:
             return None
-        left = seconds - (self.now - datetime.fromisoformat(since)).total_seconds()
+        left = seconds - (self.now - read_time(since)).total_seconds()
         if left > 0:
             self.again = sooner(self.again, left)
             return None
@@ -340,7 +336,7 @@ class _Sync:
         return self._condition_with(kind, "True", reason, message)
 
     def _condition_with(self, kind: str, value: str, reason: str, message: str) -> dict[str, Any]:
-        now = timestamp(self.now)
+        now = time_text(self.now)
         return {
             "type": kind,
             "status": value,
@@ -375,7 +371,7 @@ class _Sync:
             wanted = self._condition_with("Suspended", "False", "JobResumed", text)
             if self._set_condition(wanted):
                 self.steps.append(told(text, self.job, "Resumed"))
-                self.status["startTime"] = timestamp(self.now)
+                self.status["startTime"] = time_text(self.now)
 
     # --- pods that come and go ---
 
@@ -425,13 +421,13 @@ class _Sync:
             return
         if not self.is_indexed:
             self.steps += (pod_created(job_pod(self.job)) for _ in range(missing))
-            self.active += missing
+            self._count_created(missing)
             return
         taken = merged(
             self.succeeded_indexes, self.failed_indexes or (), indexes_of(self.active_pods)
         )
         if self.waits_for_end:
-            taken = merged(taken, indexes_of(terminating(self.pods)))
+            taken = merged(taken, indexes_of(filter(is_terminating, self.pods)))
         indexes = first_missing(taken, missing, self.completions or 0)
         if self.per_index is not None:
             waits = {one: self._index_backoff(one) for one in indexes}
@@ -441,7 +437,11 @@ class _Sync:
             indexes = now
         for index in indexes:
             self.steps.append(pod_created(job_pod(self.job, index, self._failures(index))))
-        self.active += len(indexes)
+        self._count_created(len(indexes))
+
+    def _count_created(self, number: int) -> None:
+        self.created += number
+        self.active += number
 
     def _failures(self, index: int) -> dict[str, str]:
         replaced = self.delayed.get(index)
@@ -526,7 +526,7 @@ class _Sync:
             uids[:] = [one for one in uids if one in held]
 
     def _may_release(self, pod: JsonObject, ending: Mapping[str, Any] | None) -> bool:
-        if is_terminating(self.job) or ending is not None or phase(pod) == "Succeeded":
+        if is_going(self.job) or ending is not None or phase(pod) == "Succeeded":
             return True
         if not self._has_failed(pod):
             return False
@@ -582,7 +582,9 @@ class _Sync:
             if not made.get(field):
                 made.pop(field, None)
         if made != status_of(self.job):
-            self.steps.append(Step(Verb.STATUS, {**self.job, "status": made}))
+            seen = {**made, "active": self.active - self.created}
+            whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
+            self.steps.append(Step(Verb.STATUS, whole, otherwise=refused))
 
     def _tell_end(self, ended: Mapping[str, Any]) -> None:
         if ended["type"] == FAILED:

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject, fresh
-from celadon.kube.simulation.node_fit import fits_node, has_untolerated_taint
-from celadon.kube.simulation.plans import (
+from celadon.apiserver.simulation.planning.node_fit import fits_node, has_untolerated_taint
+from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
     WARNING,
@@ -26,20 +24,23 @@ from celadon.kube.simulation.plans import (
     sooner,
     told,
 )
-from celadon.kube.simulation.pod_facts import (
+from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
     has_ended,
-    is_available,
-    is_ready,
-    is_terminating,
+    is_going,
     node_of,
-    phase,
     scaled,
-    seconds_to_available,
     spec_of,
     status_of,
 )
-from celadon.kube.simulation.revisions import new_revision, number_of, template_patch
+from celadon.apiserver.simulation.planning.revisions import new_revision, number_of, template_patch
+from celadon.apiserver.simulation.pod_control import (
+    is_available,
+    is_ready,
+    phase,
+    seconds_to_availability,
+)
+from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (
     POD_TEMPLATE_GENERATION,
@@ -65,7 +66,7 @@ class DaemonWorld:
 
 def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -> Plan:
     """The next steps of a DaemonSet."""
-    if is_terminating(daemon_set):
+    if is_going(daemon_set):
         return NOTHING_TO_DO
     if not any((spec_of(daemon_set).get("selector") or {}).values()):
         text = "This daemon set is selecting all pods. A non-empty selector is required."
@@ -81,7 +82,7 @@ def target_node(pod: JsonObject) -> str:
     for term in (affinity.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ():
         for one in term.get("matchFields") or ():
             if one.get("key") == "metadata.name" and one.get("operator") == "In":
-                values = one.get("values") or ()
+                values: Sequence[str] = one.get("values") or ()
                 return values[0] if len(values) == 1 else ""
     return ""
 
@@ -105,13 +106,13 @@ class _Sync:
     def _pods_by_node(self) -> dict[str, list[JsonObject]]:
         found: dict[str, list[JsonObject]] = {}
         for pod in sorted(self.pods, key=_age):
-            if not (has_ended(pod) and is_terminating(pod)) and target_node(pod):
+            if not (has_ended(pod) and is_going(pod)) and target_node(pod):
                 found.setdefault(target_node(pod), []).append(pod)
         return found
 
     def _fit(self, node: JsonObject) -> tuple[bool, bool]:
         """Whether a pod is to be made there, and whether one that is there stays."""
-        pod = fresh((self.spec.get("template") or {}).get("spec") or {})
+        pod = dict((self.spec.get("template") or {}).get("spec") or {})
         tolerate_node_problems(pod)
         if pod.get("nodeName") not in (None, "", metadata.name(node)) or not fits_node(pod, node):
             return False, False
@@ -140,7 +141,7 @@ class _Sync:
                 self._replace(most)
         self._forget(old)
         self._tell_status()
-        waits = (seconds_to_available(one, self.min_ready, self.now) for one in self.pods)
+        waits = (seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
         return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
 
     def steps_for_pods(self) -> bool:
@@ -203,7 +204,7 @@ class _Sync:
                     missing.append(node)
                 surplus += self._excess(kept)
             else:
-                surplus += [one for one in pods or () if not is_terminating(one)]
+                surplus += [one for one in pods or () if not is_going(one)]
         for node, pods in self.by_node.items():
             if node not in self.fit:
                 surplus += [one for one in pods if not node_of(one)]
@@ -211,7 +212,7 @@ class _Sync:
 
     def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:
         """Whether it runs; one that has ended goes, and another one comes later."""
-        if is_terminating(pod):
+        if is_going(pod):
             return False
         if not has_ended(pod):
             return True
@@ -257,7 +258,7 @@ class _Sync:
         """Of each node its new pod and its old one, and whether there is one of each at most."""
         nodes = [*self.by_node, *(one for one in self.wanted if one not in self.by_node)]
         for node in sorted(nodes):
-            present = [one for one in self.by_node.get(node, ()) if not is_terminating(one)]
+            present = [one for one in self.by_node.get(node, ()) if not is_going(one)]
             new = [one for one in present if self._is_updated(one)]
             old = [one for one in present if not self._is_updated(one)]
             yield (

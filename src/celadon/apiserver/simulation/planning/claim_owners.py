@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.pod_facts import spec_of
+from celadon.apiserver.simulation.planning.pod_facts import spec_of
+from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import owner_reference
 
 _DELETE: Final = "Delete"

@@ -13,17 +13,23 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
-from celadon.kube.simulation.plans import NOTHING_TO_DO, WARNING, Plan, Step, Told, Verb
-from celadon.kube.simulation.pod_facts import (
+from celadon.apiserver.simulation.planning.plans import (
+    NOTHING_TO_DO,
+    WARNING,
+    Plan,
+    Step,
+    Told,
+    Verb,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
-    is_ready,
-    is_terminating,
+    is_going,
     node_of,
     spec_of,
     status_of,
 )
+from celadon.apiserver.simulation.pod_control import is_ready
+from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import HEADLESS
 from celadon.kube.workload_controllers import owner_reference
 from celadon.records import dataclass
@@ -145,7 +151,7 @@ class _SliceWork:
         addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
         if not addresses:
             return None
-        serving, ending = is_ready(pod), is_terminating(pod)
+        serving, ending = is_ready(pod), is_going(pod)
         published = bool(spec_of(self._service).get("publishNotReadyAddresses"))
         made: dict[str, Any] = {
             "addresses": addresses,
@@ -249,7 +255,7 @@ class _SliceWork:
                 meta = {**metadata.metadata(gone), "labels": made["metadata"]["labels"]}
                 reused.append({**made, "metadata": meta})
                 self._deleted.remove(gone)
-        if not is_terminating(self._service):
+        if not is_going(self._service):
             yield from (Step(Verb.CREATE, one, failed=failed) for one in self._created)
         yield from (Step(Verb.UPDATE, one, failed=failed) for one in (*self._updated, *reused))
         yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
@@ -409,7 +415,7 @@ def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[dict[str, 
     by_port: dict[str, dict[str, tuple[bool, Any]]] = {}
     for pod in sorted(pods, key=metadata.name):
         found = [one for one in _pod_addresses(pod) if _family(one) == family]
-        if has_ended(pod) or not found or (is_terminating(pod) and not published):
+        if has_ended(pod) or not found or (is_going(pod) and not published):
             continue
         address = _address(service, pod, found[0])
         ready = published or is_ready(pod)
