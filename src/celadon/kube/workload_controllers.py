@@ -30,11 +30,17 @@ from celadon.records import dataclass
 __all__ = [
     "CLAIM",
     "COMPLETION_INDEX",
+    "DESIRED_REPLICAS",
     "FAILURE_COUNT",
     "JOB_CONTROLLER",
     "JOB_TRACKING",
+    "MAX_REPLICAS",
+    "NOT_COPIED",
     "POD_TEMPLATE_GENERATION",
+    "REVISION",
     "REVISION_HASH",
+    "REVISION_HISTORY",
+    "TEMPLATE_HASH",
     "CreatedObject",
     "claim_name",
     "claims",
@@ -45,6 +51,7 @@ __all__ = [
     "job_pod",
     "owner_reference",
     "plain_pod",
+    "replica_set_of",
     "revision_name",
     "stateful_pod",
     "template_hash",
@@ -102,9 +109,12 @@ def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[dict[str, Any]]:
 # changes, but it is another one than that of a cluster.
 
 
-def template_hash(template: JsonObject) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters."""
+def template_hash(template: JsonObject, collisions: int | None = None) -> str:
+    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
+    often it was somebody else's already."""
     text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    if collisions is not None:
+        text += str(collisions)
     digits = str(crc32(text.encode()))
     return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in digits)
 
@@ -313,14 +323,20 @@ SCHEDULED_MINUTES: Final = 29453760
 TEMPLATE_HASH: Final = "pod-template-hash"
 JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 _DEPLOYMENT: Final = "deployment.kubernetes.io/"
-_NOT_COPIED: Final = frozenset(
+REVISION: Final = f"{_DEPLOYMENT}revision"
+REVISION_HISTORY: Final = f"{_DEPLOYMENT}revision-history"
+DESIRED_REPLICAS: Final = f"{_DEPLOYMENT}desired-replicas"
+MAX_REPLICAS: Final = f"{_DEPLOYMENT}max-replicas"
+"""What the controller of Deployments keeps in annotations: whose ReplicaSet comes when, and for
+which size of the Deployment it was scaled."""
+NOT_COPIED: Final = frozenset(
     {
         "kubectl.kubernetes.io/last-applied-configuration",
         "deprecated.deployment.rollback.to",
-        *(
-            f"{_DEPLOYMENT}{name}"
-            for name in ("revision", "revision-history", "desired-replicas", "max-replicas")
-        ),
+        REVISION,
+        REVISION_HISTORY,
+        DESIRED_REPLICAS,
+        MAX_REPLICAS,
     }
 )
 """Annotations of a Deployment that its ReplicaSets do not take over."""
@@ -387,21 +403,31 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
 
 
 def _replica_set(deployment: JsonObject) -> dict[str, Any]:
+    """The first one."""
     spec = deployment.get("spec") or {}
-    template: dict[str, Any] = fresh(spec.get("template") or {})
-    found = template_hash(template)
-    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
-    selector: dict[str, Any] = fresh(spec.get("selector") or {})
-    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
     replicas = _replicas(spec)
     annotations = {
         key: value
         for key, value in metadata.annotations(deployment).items()
-        if key not in _NOT_COPIED
+        if key not in NOT_COPIED
     }
-    annotations[f"{_DEPLOYMENT}revision"] = "1"
-    annotations[f"{_DEPLOYMENT}desired-replicas"] = str(replicas)
-    annotations[f"{_DEPLOYMENT}max-replicas"] = str(replicas + _surge(spec, replicas))
+    annotations[REVISION] = "1"
+    annotations[DESIRED_REPLICAS] = str(replicas)
+    annotations[MAX_REPLICAS] = str(replicas + _surge(spec, replicas))
+    return replica_set_of(deployment, replicas, annotations)
+
+
+def replica_set_of(
+    deployment: JsonObject, replicas: int, annotations: Mapping[str, str]
+) -> dict[str, Any]:
+    """With the template that the Deployment has now."""
+    spec = deployment.get("spec") or {}
+    template: dict[str, Any] = fresh(spec.get("template") or {})
+    collisions = (deployment.get("status") or {}).get("collisionCount")
+    found = template_hash(template, collisions)
+    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
+    selector: dict[str, Any] = fresh(spec.get("selector") or {})
+    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
     return {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -409,7 +435,7 @@ def _replica_set(deployment: JsonObject) -> dict[str, Any]:
             "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(found)]}-{found}",
             "namespace": metadata.namespace(deployment),
             "labels": dict(template["metadata"]["labels"]),
-            "annotations": annotations,
+            "annotations": dict(annotations),
             "ownerReferences": [owner_reference(deployment)],
         },
         "spec": {

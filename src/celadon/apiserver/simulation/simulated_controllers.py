@@ -8,9 +8,14 @@ from typing import Final
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
+from celadon.apiserver.simulation.deployments import DeploymentController
+from celadon.apiserver.simulation.replica_sets import ReplicaSetController
 from celadon.apiserver.simulation.surroundings import Surroundings
 
-_MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = ()
+_MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
+    DeploymentController,
+    ReplicaSetController,
+)
 
 
 def simulated_controllers(

@@ -56,6 +56,14 @@ class Requests:
         path = self._path(resource, obj, subresource)
         return self._checked(await self._server.call("PUT", path, obj))
 
+    async def require_update(
+        self, resource: Resource, obj: JsonObject, subresource: str = ""
+    ) -> None:
+        """As `update`; raises Stale also when the server refuses for another reason."""
+        reply = await self.update(resource, obj, subresource)
+        if reply.failed:
+            raise Stale
+
     async def update_status(
         self, resource: Resource, obj: JsonObject, status: JsonObject
     ) -> Reply | None:

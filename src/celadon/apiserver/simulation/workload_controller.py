@@ -35,7 +35,7 @@ class WorkloadController:
     urgent = False
     account: ClassVar[str]
     workloads: ClassVar[GroupVersionResource]
-    dependents: ClassVar[Sequence[GroupVersionResource]] = ()
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = ()
 
     def __init__(self, around: Surroundings) -> None:
         self.around = around
