@@ -107,7 +107,7 @@ class PlannedController(WorkloadController):
     resources of which it writes objects, besides its dependents."""
 
     component: ClassVar[str] = CONTROLLER_MANAGER
-    touched: ClassVar[Sequence[GroupVersionResource]] = ()
+    touched: ClassVar[tuple[GroupVersionResource, ...]] = ()
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)
@@ -136,8 +136,8 @@ class StatefulSets(PlannedController):
 
     account = component = "statefulset-controller"
     workloads = STATEFUL_SETS
-    dependents: ClassVar[Sequence[GroupVersionResource]] = (PODS, REVISIONS)
-    touched: ClassVar[Sequence[GroupVersionResource]] = (CLAIMS,)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
+    touched: ClassVar[tuple[GroupVersionResource, ...]] = (CLAIMS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Raises Stale."""
@@ -157,7 +157,7 @@ class DaemonSets(PlannedController):
     account = "daemon-set-controller"
     component = "daemonset-controller"
     workloads = DAEMON_SETS
-    dependents: ClassVar[Sequence[GroupVersionResource]] = (PODS, REVISIONS)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -185,7 +185,7 @@ class Jobs(PlannedController):
 
     account = component = "job-controller"
     workloads = JOBS
-    dependents: ClassVar[Sequence[GroupVersionResource]] = (PODS,)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     async def reconcile(self, item: str) -> float | None:
         """In how many seconds to look again, if at all. Raises Stale."""

@@ -6,7 +6,7 @@ Services; a change of a pod concerns those that select it, or selected it before
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
@@ -54,7 +54,7 @@ class EndpointSlices(_ServiceController):
     """The slices of Services."""
 
     account = component = "endpointslice-controller"
-    dependents: ClassVar[Sequence[GroupVersionResource]] = (PODS, SLICES)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -77,7 +77,7 @@ class Endpoints(_ServiceController):
     """The Endpoints of Services: they have the same names, and go with them."""
 
     account = component = "endpoint-controller"
-    dependents: ClassVar[Sequence[GroupVersionResource]] = (PODS, ENDPOINTS)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINTS)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
