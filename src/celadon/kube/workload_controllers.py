@@ -53,6 +53,7 @@ __all__ = [
     "plain_pod",
     "replica_set_of",
     "revision_name",
+    "scheduled_job",
     "stateful_pod",
     "template_hash",
     "tolerate_node_problems",
@@ -459,12 +460,18 @@ def _surge(spec: Mapping[str, Any], replicas: int) -> int:
 
 
 def _job(cron_job: JsonObject) -> dict[str, Any]:
+    name = f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}"
+    return scheduled_job(cron_job, name, SCHEDULED)
+
+
+def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> dict[str, Any]:
+    """The Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
     told = metadata.metadata(template)
     annotations = dict(told.get("annotations") or {})
-    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = SCHEDULED
+    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = scheduled
     meta: dict[str, Any] = {
-        "name": f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}",
+        "name": name,
         "namespace": metadata.namespace(cron_job),
         "annotations": annotations,
         "ownerReferences": [owner_reference(cron_job)],

@@ -1,4 +1,4 @@
-"""Controllers that carry out plans, and those of StatefulSets, DaemonSets and Jobs.
+"""Controllers that carry out plans, and those of StatefulSets, DaemonSets, Jobs and CronJobs.
 
 What there is to do is decided in `planning`; here it is seen, asked for, and told.
 """
@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.cluster_view import controller_of
+from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step, Told, Verb
@@ -31,6 +32,7 @@ CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
 STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
 DAEMON_SETS: Final = GroupVersionResource("apps", "v1", "daemonsets")
+CRON_JOBS: Final = GroupVersionResource("batch", "v1", "cronjobs")
 JOBS: Final = GroupVersionResource("batch", "v1", "jobs")
 
 
@@ -81,6 +83,8 @@ class PlanRunner:
                 await self._tell(step.failed, about, reply.message)
             return False
         await self._tell(step.done, about, name=metadata.name(reply.body))
+        if step.follow is not None:
+            return await self._take(step.follow(reply.body), about, was_refused=False)
         return True
 
     async def _delete(self, resource: Resource, step: Step, about: JsonObject) -> bool:
@@ -203,3 +207,16 @@ class Jobs(PlannedController):
     async def plan(self, workload: JsonObject) -> Plan:
         """Raises Stale."""
         return job_plan(workload, await self.claimed(PODS, workload), self.around.now())
+
+
+class CronJobs(PlannedController):
+    """As upstream's `cronjob-controller`."""
+
+    account = component = "cronjob-controller"
+    workloads = CRON_JOBS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (JOBS,)
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """What there is to do."""
+        jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
+        return cron_job_plan(workload, jobs, self.around.now())

@@ -9,7 +9,12 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.simulation.deployments import DeploymentController
-from celadon.apiserver.simulation.planned_controllers import DaemonSets, Jobs, StatefulSets
+from celadon.apiserver.simulation.planned_controllers import (
+    CronJobs,
+    DaemonSets,
+    Jobs,
+    StatefulSets,
+)
 from celadon.apiserver.simulation.replica_sets import ReplicaSetController
 from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
 from celadon.apiserver.simulation.surroundings import Surroundings
@@ -20,6 +25,7 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     StatefulSets,
     DaemonSets,
     Jobs,
+    CronJobs,
     EndpointSlices,
     Endpoints,
 )

@@ -7,6 +7,7 @@ step by step. After a step that was refused only statuses are written; the plan 
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from celadon.kube import JsonObject, metadata
@@ -46,7 +47,8 @@ class Step:
     succeeded, `failed` when it has not; a created object's name, which may come from the server,
     stands in `done` as `CREATED_NAME`. An object that is there already is no failure if
     `may_exist`; one that is gone never is where it is to be deleted. What depends on it goes before
-    it if `is_foreground`. `otherwise` is written in its place when something was refused before."""
+    it if `is_foreground`. `otherwise` is written in its place when something was refused before.
+    `follow` gives the step that comes after a creation, of what the server has made."""
 
     verb: Verb
     object: JsonObject
@@ -55,6 +57,7 @@ class Step:
     may_exist: bool = False
     is_foreground: bool = False
     otherwise: JsonObject | None = None
+    follow: Callable[[JsonObject], Step] | None = None
 
 
 @dataclass(frozen=True, slots=True)
