@@ -9,6 +9,7 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.simulation.deployments import DeploymentController
+from celadon.apiserver.simulation.disruption import DisruptionBudgets
 from celadon.apiserver.simulation.planned_controllers import (
     CronJobs,
     DaemonSets,
@@ -18,6 +19,7 @@ from celadon.apiserver.simulation.planned_controllers import (
 from celadon.apiserver.simulation.replica_sets import ReplicaSetController
 from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
 from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.simulation.volumes import DefaultClass, VolumeClaims, Volumes
 
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,
@@ -28,6 +30,10 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     CronJobs,
     EndpointSlices,
     Endpoints,
+    DisruptionBudgets,
+    DefaultClass,
+    VolumeClaims,
+    Volumes,
 )
 
 

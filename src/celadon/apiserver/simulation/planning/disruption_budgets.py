@@ -1,7 +1,8 @@
 """PodDisruptionBudgets: how many pods may be evicted now.
 
 As k8s.io/kubernetes `pkg/controller/disruption` and k8s.io/component-helpers
-`apps/poddisruptionbudget`. The eviction itself is the API server's: it takes from what is told here.
+`apps/poddisruptionbudget`. The eviction itself is the API server's: it takes from what is told
+here.
 """
 
 from __future__ import annotations
