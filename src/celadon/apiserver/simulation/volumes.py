@@ -116,7 +116,7 @@ STANDARD_CLASS: Final = {
     "apiVersion": "storage.k8s.io/v1",
     "kind": "StorageClass",
     "metadata": {"name": "standard", "annotations": {DEFAULT_STORAGE_CLASS[0]: "true"}},
-    "provisioner": "simulation.celadon.dev/volumes",
+    "provisioner": "volumes.simulation.celadon.dev",
     "reclaimPolicy": "Delete",
     "volumeBindingMode": "Immediate",
 }

@@ -287,7 +287,7 @@ class _Claim:
             "persistentVolumeReclaimPolicy": kind.get("reclaimPolicy") or "Delete",
             "storageClassName": self.class_name,
             "volumeMode": _mode(self.spec),
-            "csi": {"driver": provisioner, "volumeHandle": name},
+            "hostPath": {"path": f"/volumes/{name}"},
         }
         if kind.get("mountOptions"):
             spec["mountOptions"] = list(kind["mountOptions"])
