@@ -6,8 +6,8 @@ needs no expectations for that reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
@@ -24,6 +24,19 @@ def controller_of(obj: JsonObject) -> dict[str, Any]:
     return {}
 
 
+def _owner(obj: JsonObject) -> str:
+    return str(controller_of(obj).get("uid") or "")
+
+
+def node_of(pod: JsonObject) -> str:
+    """The name of the node that it is assigned to; empty if there is none."""
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+_Index: TypeAlias = Callable[[JsonObject], str]
+_INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, node_of)
+
+
 class KindView:
     """The objects of one resource. Those that cannot be decoded are not seen."""
 
@@ -33,8 +46,7 @@ class KindView:
         self._prefix = collection_prefix(self.resource)
         self._watch: Watch | None = None
         self._found: dict[str, JsonObject] = {}
-        self._of_owners: dict[str, dict[str, None]] = {}
-        self._of_namespaces: dict[str, dict[str, None]] = {}
+        self._keys: dict[_Index, dict[str, dict[str, None]]] = {one: {} for one in _INDEXES}
 
     @property
     def prefix(self) -> str:
@@ -49,20 +61,24 @@ class KindView:
     def every(self) -> list[JsonObject]:
         """In the order of their keys."""
         self._refresh()
-        return self._listed(self._found)
+        return [self._found[key] for key in sorted(self._found)]
 
     def in_namespace(self, namespace: str) -> list[JsonObject]:
         """In the order of their names."""
-        self._refresh()
-        return self._listed(self._of_namespaces.get(namespace, ()))
+        return self._listed(metadata.namespace, namespace)
 
     def managed_by(self, uid: str) -> list[JsonObject]:
         """Those whose managing owner has this uid, in the order of their keys."""
-        self._refresh()
-        return self._listed(self._of_owners.get(uid, ()))
+        return self._listed(_owner, uid)
 
-    def _listed(self, keys: Iterable[str]) -> list[JsonObject]:
-        return [self._found[key] for key in sorted(keys)]
+    def on_node(self, name: str) -> list[JsonObject]:
+        """Pods that are assigned to a node, in the order of their keys; those without a node, for
+        the empty name."""
+        return self._listed(node_of, name)
+
+    def _listed(self, index: _Index, value: str) -> list[JsonObject]:
+        self._refresh()
+        return [self._found[key] for key in sorted(self._keys[index].get(value, ()))]
 
     def _refresh(self) -> None:
         try:
@@ -85,20 +101,19 @@ class KindView:
     def _note(self, key: str, entry: Entry | None) -> None:
         former = self._found.pop(key, None)
         if former is not None:
-            self._of_owners[_owner(former)].pop(key)
-            self._of_namespaces[metadata.namespace(former)].pop(key)
+            for index, keys in self._keys.items():
+                found = keys[index(former)]
+                del found[key]
+                if not found:
+                    del keys[index(former)]
         try:
             obj = None if entry is None else self._objects.stored(entry).object
         except Undecodable:
             return
         if obj is not None:
             self._found[key] = obj
-            self._of_owners.setdefault(_owner(obj), {})[key] = None
-            self._of_namespaces.setdefault(metadata.namespace(obj), {})[key] = None
-
-
-def _owner(obj: JsonObject) -> str:
-    return str(controller_of(obj).get("uid") or "")
+            for index, keys in self._keys.items():
+                keys.setdefault(index(obj), {})[key] = None
 
 
 class ClusterView:

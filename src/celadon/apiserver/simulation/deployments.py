@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/controller/deployment`. What each step is, `rollouts` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation import rollouts
@@ -33,7 +33,7 @@ class DeploymentController(WorkloadController):
 
     account = "deployment-controller"
     workloads = DEPLOYMENTS
-    dependents = (REPLICA_SETS, PODS)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (REPLICA_SETS, PODS)
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)

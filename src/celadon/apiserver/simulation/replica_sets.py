@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Stale, find_condition
 from celadon.apiserver.simulation.cluster_view import controller_of
@@ -185,7 +185,7 @@ class ReplicaSetController(WorkloadController):
 
     account = "replicaset-controller"
     workloads = REPLICA_SETS
-    dependents = (PODS,)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)

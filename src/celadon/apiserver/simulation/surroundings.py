@@ -34,6 +34,11 @@ def time_text(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def precise_time_text(time: datetime) -> str:
+    """With microseconds, as Leases and some Events have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def read_time(text: str) -> datetime:
     """What an object tells. Objects have been through validation, so it is one."""
     return datetime.fromisoformat(text).astimezone(UTC)
@@ -125,19 +130,23 @@ class EventRecorder:
         reason: str,
         message: str,
         field: str = "",
+        action: str = "",
     ) -> None:
-        """About an object, or a field of it. What the server answers is nobody's concern."""
+        """About an object, or a field of it. What the server answers is nobody's concern. With an
+        `action`, as those tell who write events of `events.k8s.io`."""
         key = (metadata.uid(obj), kind, reason, message, field)
         now = time_text(self._now())
         former = self._told.pop(key, None)
         if former is not None:
             event, count = former[0], former[1] + 1
-            change = {"count": count, "lastTimestamp": now}
+            change: JsonObject = {"count": count, "lastTimestamp": now}
+            if action:
+                change = {"series": {"count": count, "lastObservedTime": self._precise()}}
             with contextlib.suppress(Stale):  # then it is gone by now
                 await self._requests.patch(built_in(EVENTS), event, change)
                 self._told[key] = event, count
                 return
-        made = self._event(obj, kind, reason, message, field, now)
+        made = {**self._event(obj, kind, reason, message, field), **self._times(now, action)}
         reply = await self._requests.create(built_in(EVENTS), made)
         if reply.code == CREATED:
             self._told[key] = reply.body, 1
@@ -145,7 +154,7 @@ class EventRecorder:
                 del self._told[next(iter(self._told))]
 
     def _event(
-        self, obj: JsonObject, kind: str, reason: str, message: str, field: str, now: str
+        self, obj: JsonObject, kind: str, reason: str, message: str, field: str
     ) -> dict[str, Any]:
         namespace = metadata.namespace(obj)
         nanoseconds = int(self._now().timestamp() * 1e9) + next(self._number)
@@ -168,14 +177,19 @@ class EventRecorder:
             "involvedObject": {key: value for key, value in about.items() if value},
             "reason": reason,
             "message": message,
-            "source": self._source,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
             "type": kind,
             "reportingComponent": self._source["component"],
             "reportingInstance": self._source.get("host", ""),
         }
+
+    def _times(self, now: str, action: str) -> dict[str, Any]:
+        if action:
+            return {"eventTime": self._precise(), "action": action}
+        times = {"firstTimestamp": now, "lastTimestamp": now}
+        return {**times, "count": 1, "source": self._source}
+
+    def _precise(self) -> str:
+        return precise_time_text(self._now())
 
 
 class Surroundings:
