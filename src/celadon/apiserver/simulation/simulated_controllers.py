@@ -9,16 +9,35 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.simulation.deployments import DeploymentController
+from celadon.apiserver.simulation.disruption import DisruptionBudgets
 from celadon.apiserver.simulation.kubelet import Kubelets
 from celadon.apiserver.simulation.nodes import Nodes
+from celadon.apiserver.simulation.planned_controllers import (
+    CronJobs,
+    DaemonSets,
+    Jobs,
+    StatefulSets,
+)
 from celadon.apiserver.simulation.pod_evictions import PodEvictions
 from celadon.apiserver.simulation.replica_sets import ReplicaSetController
 from celadon.apiserver.simulation.scheduler import Scheduler
+from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
 from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.simulation.volumes import DefaultClass, VolumeClaims, Volumes
 
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,
     ReplicaSetController,
+    StatefulSets,
+    DaemonSets,
+    Jobs,
+    CronJobs,
+    EndpointSlices,
+    Endpoints,
+    DisruptionBudgets,
+    DefaultClass,
+    VolumeClaims,
+    Volumes,
     Nodes,
     Scheduler,
     Kubelets,
