@@ -16,6 +16,7 @@ from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step, Told, Verb
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.scheduler import CLAIMS
 from celadon.apiserver.simulation.surroundings import (
     CONFLICT,
     CONTROLLER_MANAGER,
@@ -28,7 +29,6 @@ from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import NODES, PODS
 
-CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
 STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
 DAEMON_SETS: Final = GroupVersionResource("apps", "v1", "daemonsets")
