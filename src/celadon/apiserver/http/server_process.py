@@ -445,6 +445,7 @@ async def _serve(
         gates=settings.gates,
         runtime_config=settings.runtime_config,
         controller_names=settings.controllers,
+        simulation=settings.simulation,
         collection_lag=settings.collection_lag,
         event_seconds=settings.event_seconds,
         service_addresses=settings.service_addresses,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -115,13 +115,18 @@ class EventRecorder:
     """Tells what has happened, as upstream's recorder does: what is told again is counted."""
 
     def __init__(
-        self, requests: Requests, now: Callable[[], datetime], component: str, host: str = ""
+        self,
+        requests: Requests,
+        now: Callable[[], datetime],
+        numbers: Iterator[int],
+        component: str,
+        host: str = "",
     ) -> None:
         self._requests = requests
         self._now = now
+        self._numbers = numbers
         self._source = {"component": component, **({"host": host} if host else {})}
         self._told: dict[tuple[str, ...], tuple[JsonObject, int]] = {}
-        self._number = itertools.count()
 
     async def record(
         self,
@@ -157,7 +162,7 @@ class EventRecorder:
         self, obj: JsonObject, kind: str, reason: str, message: str, field: str
     ) -> dict[str, Any]:
         namespace = metadata.namespace(obj)
-        nanoseconds = int(self._now().timestamp() * 1e9) + next(self._number)
+        nanoseconds = int(self._now().timestamp() * 1e9) + next(self._numbers)
         about = {
             "kind": obj["kind"],
             "namespace": namespace,
@@ -201,6 +206,8 @@ class Surroundings:
         self.now = given.now
         self._perform = given.perform
         self._cluster = ClusterView(given.objects)
+        self._numbers = itertools.count()
+        """By which events differ that are told at one time."""
 
     def view(self, gvr: GroupVersionResource) -> KindView:
         """The objects of a kind."""
@@ -220,4 +227,4 @@ class Surroundings:
 
     def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
         """Of events that come from a component, in its own name."""
-        return EventRecorder(requests, self.now, component, host)
+        return EventRecorder(requests, self.now, self._numbers, component, host)

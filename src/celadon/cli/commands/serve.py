@@ -17,6 +17,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
+    from celadon.apiserver import SimulationSettings
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
@@ -97,6 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_access(parser.add_argument_group("who may come in, and how"))
     _add_controllers(parser.add_argument_group("controllers"))
+    _add_simulation(parser.add_argument_group("a cluster that comes alive"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
     _add_audit(parser.add_argument_group("audit log"))
 
@@ -244,6 +246,35 @@ def _add_controllers(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_simulation(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--simulate",
+        choices=("workloads",),
+        help="run what a cluster runs, but for programs: its controllers, a scheduler, kubelets",
+    )
+    group.add_argument(
+        "--nodes",
+        type=count,
+        default=1,
+        metavar="N",
+        help="that are there at the start (default: 1)",
+    )
+    group.add_argument(
+        "--pods-ready-after",
+        type=seconds,
+        default=1.0,
+        metavar="DURATION",
+        help="how long a container takes until it is ready (default: 1s)",
+    )
+    group.add_argument(
+        "--pods-run-for",
+        type=seconds,
+        default=1.0,
+        metavar="DURATION",
+        help="how long a container takes that is to end, as those of Jobs (default: 1s)",
+    )
+
+
 def _add_audit(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
     for name, what in (
@@ -385,7 +416,16 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
+        simulation=_simulation(options),
     )
+
+
+def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
+    from celadon.apiserver import SimulationSettings
+
+    if options.simulate is None:
+        return None
+    return SimulationSettings(options.nodes, options.pods_ready_after, options.pods_run_for)
 
 
 def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
