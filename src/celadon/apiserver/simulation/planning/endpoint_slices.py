@@ -301,7 +301,7 @@ def _belongs(pod: JsonObject) -> bool:
 def _pod_addresses(pod: JsonObject) -> list[str]:
     state = status_of(pod)
     found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
-    return [one for one in found if one]
+    return [str(ipaddress.ip_address(one)) for one in found if one]
 
 
 def _family(address: str) -> str:
