@@ -105,16 +105,15 @@ class DeploymentController(WorkloadController):
     async def _say(
         self, deployment: JsonObject, condition: JsonObject | None, revision: str = ""
     ) -> None:
-        status = deployment.get("status") or {}
-        if condition is not None:
-            conditions = rollouts.put_condition(status.get("conditions") or (), condition)
-            status = {**status, "conditions": conditions}
-        changed = {**deployment, "status": status}
+        await self._write(_with_condition(deployment, condition), revision)
+
+    async def _write(self, deployment: JsonObject, revision: str) -> None:
+        """The status, and the annotation with the revision."""
         if revision:
             annotations = {**metadata.annotations(deployment), REVISION: revision}
             meta = {**metadata.metadata(deployment), "annotations": annotations}
-            changed = {**changed, "metadata": meta}
-        await self.requests.require_update(self.view.resource, changed, "status")
+            deployment = {**deployment, "metadata": meta}
+        await self.requests.require_update(self.view.resource, deployment, "status")
 
     async def _create(self, deployment: JsonObject, old: Sequence[JsonObject]) -> None:
         """The ReplicaSet for a template that none has. Raises Stale when it was refused."""
@@ -125,14 +124,16 @@ class DeploymentController(WorkloadController):
         name = metadata.name(wanted)
         reply = await self.requests.create(self._sets.resource, wanted)
         if reply.code == CREATED:
-            if size:
-                message = f"Scaled up replica set {name} from 0 to {size}"
-                await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
             made = None
             if rollouts.has_deadline(deployment):
                 message = f'Created new replica set "{name}"'
                 made = self._condition("True", rollouts.NEW_CREATED, message)
-            await self._say(deployment, made, str(revision))
+            told = _with_condition(deployment, made)
+            status = rollouts.rollout_status(told, reply.body, old, self.around.now())
+            await self._write({**told, "status": status}, str(revision))
+            if size:
+                message = f"Scaled up replica set {name} from 0 to {size}"
+                await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
         elif reply.code == CONFLICT:  # another template has that hash
             status = deployment.get("status") or {}
             status = {**status, "collisionCount": (status.get("collisionCount") or 0) + 1}
@@ -228,3 +229,11 @@ class DeploymentController(WorkloadController):
         status = rollouts.rollout_status(deployment, new, old, now)
         await self.requests.update_status(self.view.resource, deployment, status)
         return rollouts.seconds_to_deadline(deployment, status, now)
+
+
+def _with_condition(deployment: JsonObject, condition: JsonObject | None) -> JsonObject:
+    if condition is None:
+        return deployment
+    status = deployment.get("status") or {}
+    conditions = rollouts.put_condition(status.get("conditions") or (), condition)
+    return {**deployment, "status": {**status, "conditions": conditions}}
