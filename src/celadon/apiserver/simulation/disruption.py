@@ -22,12 +22,13 @@ from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.selectors import SelectorError, label_selector
 from celadon.kube.well_known_values import PODS
 
-_SCALED: Final = {
+SCALED: Final = {
     "ReplicaSet": REPLICA_SETS,
     "Deployment": DEPLOYMENTS,
     "StatefulSet": STATEFUL_SETS,
     "ReplicationController": GroupVersionResource("", "v1", "replicationcontrollers"),
 }
+"""The kinds that have a scale."""
 
 
 class DisruptionBudgets(PlannedController):
@@ -73,7 +74,7 @@ class DisruptionBudgets(PlannedController):
         if kind in {"DaemonSet", "Job"}:
             group = "apps" if kind == "DaemonSet" else "batch"
             raise NoScale(f"{kind.lower()}s.{group} does not implement the scale subresource")
-        gvr = _SCALED.get(kind)
+        gvr = SCALED.get(kind)
         if gvr is None:
             return None
         found = self.around.view(gvr).get(namespace, reference.get("name") or "")

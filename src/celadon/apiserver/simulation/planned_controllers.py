@@ -67,8 +67,12 @@ class PlanRunner:
             return await self._create(resource, step, about)
         if step.verb is Verb.DELETE:
             return await self._delete(resource, step, about)
-        subresource = "status" if step.verb is Verb.STATUS else ""
-        reply = await self._requests.update(resource, obj, subresource)
+        if step.verb is Verb.SCALE:
+            change = {"spec": {"replicas": obj["spec"]["replicas"]}}
+            reply = await self._requests.patch(resource, obj, change, "scale")
+        else:
+            subresource = "status" if step.verb is Verb.STATUS else ""
+            reply = await self._requests.update(resource, obj, subresource)
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
         return not reply.failed
 

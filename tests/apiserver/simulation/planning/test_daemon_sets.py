@@ -6,6 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+from celadon.apiserver.simulation.planning.daemon_sets import (
+    DaemonWorld,
+    daemon_set_plan,
+    target_node,
+)
+from celadon.apiserver.simulation.planning.plans import Plan, Verb
+from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     at,
     going,
@@ -16,14 +24,6 @@ from tests.apiserver.simulation.planning.sample_objects import (
     stored,
     told,
 )
-
-from celadon.apiserver.simulation.planning.daemon_sets import (
-    DaemonWorld,
-    daemon_set_plan,
-    target_node,
-)
-from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.kube import JsonObject, metadata
 
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
 SURGING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}

@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
+from celadon.apiserver.simulation.planning.plans import Plan
+from celadon.kube import JsonObject
 from tests.apiserver.simulation.planning.sample_objects import (
     at,
     going,
@@ -16,10 +20,6 @@ from tests.apiserver.simulation.planning.sample_objects import (
     text_at,
     told,
 )
-
-from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
-from celadon.apiserver.simulation.planning.plans import Plan
-from celadon.kube import JsonObject
 
 OWNER = stored("ReplicaSet", "rs", {"replicas": 4})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.apiserver.simulation.planning.sample_objects import going, made, pod, shown, stored
 
 from celadon.apiserver.simulation.planning.endpoint_slices import (
     MAX_ADDRESSES,
@@ -16,6 +15,7 @@ from celadon.apiserver.simulation.planning.endpoint_slices import (
 )
 from celadon.apiserver.simulation.planning.plans import Verb
 from celadon.kube import JsonObject
+from tests.apiserver.simulation.planning.sample_objects import going, made, pod, shown, stored
 
 PORTS = [{"name": "http", "port": 80, "targetPort": "web", "protocol": "TCP"}]
 CONTAINERS = [{"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": 8080}]}]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.apiserver.simulation.planning.sample_objects import at, pod
 
 from celadon.apiserver.simulation.planning.job_indexes import (
     count,
@@ -21,6 +20,7 @@ from celadon.apiserver.simulation.planning.job_indexes import (
     valid_index,
 )
 from celadon.kube import metadata
+from tests.apiserver.simulation.planning.sample_objects import at, pod
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILURES = "batch.kubernetes.io/job-index-failure-count"

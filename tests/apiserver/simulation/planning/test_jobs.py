@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
+from celadon.apiserver.simulation.planning.plans import Plan, Verb
+from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     at,
     going,
@@ -18,10 +22,6 @@ from tests.apiserver.simulation.planning.sample_objects import (
     text_at,
     told,
 )
-
-from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
-from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.kube import JsonObject, metadata
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"

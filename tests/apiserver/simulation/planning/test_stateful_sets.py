@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+from celadon.apiserver.simulation.planning.plans import Plan, Verb
+from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
+from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     at,
     going,
@@ -16,10 +20,6 @@ from tests.apiserver.simulation.planning.sample_objects import (
     status_of_plan,
     stored,
 )
-
-from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
-from celadon.kube import JsonObject, metadata
 
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
 CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}

@@ -6,6 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+from celadon.apiserver.simulation.planning.plans import Plan, Verb
+from celadon.apiserver.simulation.planning.volume_claims import (
+    VolumeWorld,
+    claim_plan,
+    volume_plan,
+)
+from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     going,
     made,
@@ -15,14 +23,6 @@ from tests.apiserver.simulation.planning.sample_objects import (
     stored,
     told,
 )
-
-from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.apiserver.simulation.planning.volume_claims import (
-    VolumeWorld,
-    claim_plan,
-    volume_plan,
-)
-from celadon.kube import JsonObject, metadata
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 PROVISIONER = {
