@@ -136,6 +136,9 @@ TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
 
 SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 """Those that every cluster has."""
+FAILURE_TARGET: Final = "FailureTarget"
+CRITERIA_MET: Final = "SuccessCriteriaMet"
+"""The conditions of a Job that will fail, and of one that will be complete."""
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 """The annotation of a DaemonSet that counts its templates."""
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"

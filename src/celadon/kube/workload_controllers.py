@@ -133,10 +133,15 @@ NODE_NAME: Final = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
 
 REVISION_HASH: Final = "controller-revision-hash"
+"""The label of pods with the hash, or the name, of the revision that they are of."""
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+"""The label and annotation of a Job's pod with its number."""
 POD_TEMPLATE_GENERATION: Final = "pod-template-generation"
+"""The label of a DaemonSet's pod that counts templates."""
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
+"""The annotation of a Job's pod that counts how often its index has failed."""
 JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
+"""The finalizer of a Job's pod that is not counted yet."""
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 _LONGEST_NAME: Final = 253
 _LONGEST_BASE: Final = 58
@@ -323,6 +328,7 @@ SCHEDULED_MINUTES: Final = 29453760
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+"""Who manages a Job unless it names somebody else."""
 _DEPLOYMENT: Final = "deployment.kubernetes.io/"
 REVISION: Final = f"{_DEPLOYMENT}revision"
 REVISION_HISTORY: Final = f"{_DEPLOYMENT}revision-history"

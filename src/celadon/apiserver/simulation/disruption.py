@@ -10,24 +10,25 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
+from celadon.apiserver.handlers.pods import BUDGETS
 from celadon.apiserver.simulation.cluster_view import controller_of
+from celadon.apiserver.simulation.deployments import DEPLOYMENTS
 from celadon.apiserver.simulation.planned_controllers import STATEFUL_SETS, PlannedController
 from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
 from celadon.apiserver.simulation.planning.plans import Plan
+from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.selectors import SelectorError, label_selector
 from celadon.kube.well_known_values import PODS
 
-BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
-_REPLICA_SETS: Final = GroupVersionResource("apps", "v1", "replicasets")
-_DEPLOYMENTS: Final = GroupVersionResource("apps", "v1", "deployments")
-_SCALED: Final = {
-    "ReplicaSet": _REPLICA_SETS,
-    "Deployment": _DEPLOYMENTS,
+SCALED: Final = {
+    "ReplicaSet": REPLICA_SETS,
+    "Deployment": DEPLOYMENTS,
     "StatefulSet": STATEFUL_SETS,
     "ReplicationController": GroupVersionResource("", "v1", "replicationcontrollers"),
 }
+"""The kinds that have a scale."""
 
 
 class DisruptionBudgets(PlannedController):
@@ -73,7 +74,7 @@ class DisruptionBudgets(PlannedController):
         if kind in {"DaemonSet", "Job"}:
             group = "apps" if kind == "DaemonSet" else "batch"
             raise NoScale(f"{kind.lower()}s.{group} does not implement the scale subresource")
-        gvr = _SCALED.get(kind)
+        gvr = SCALED.get(kind)
         if gvr is None:
             return None
         found = self.around.view(gvr).get(namespace, reference.get("name") or "")

@@ -16,6 +16,7 @@ from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step, Told, Verb
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.scheduler import CLAIMS
 from celadon.apiserver.simulation.surroundings import (
     CONFLICT,
     CONTROLLER_MANAGER,
@@ -28,7 +29,6 @@ from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import NODES, PODS
 
-CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
 STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
 DAEMON_SETS: Final = GroupVersionResource("apps", "v1", "daemonsets")
@@ -67,8 +67,12 @@ class PlanRunner:
             return await self._create(resource, step, about)
         if step.verb is Verb.DELETE:
             return await self._delete(resource, step, about)
-        subresource = "status" if step.verb is Verb.STATUS else ""
-        reply = await self._requests.update(resource, obj, subresource)
+        if step.verb is Verb.SCALE:
+            change = {"spec": {"replicas": obj["spec"]["replicas"]}}
+            reply = await self._requests.patch(resource, obj, change, "scale")
+        else:
+            subresource = "status" if step.verb is Verb.STATUS else ""
+            reply = await self._requests.update(resource, obj, subresource)
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
         return not reply.failed
 

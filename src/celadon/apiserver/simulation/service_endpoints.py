@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
+from celadon.apiserver.handlers.connect import ENDPOINT_SLICES, SERVICE_LABEL
 from celadon.apiserver.simulation.planned_controllers import PlannedController
 from celadon.apiserver.simulation.planning.endpoint_slices import (
     ENDPOINTS_MANAGED_BY,
-    SERVICE_NAME,
     Reachable,
     endpoints_plan,
     has_endpoints,
@@ -25,7 +25,6 @@ from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import NODES, PODS, SERVICES
 
-SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
 ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
 
 
@@ -54,14 +53,14 @@ class EndpointSlices(_ServiceController):
     """The slices of Services."""
 
     account = component = "endpointslice-controller"
-    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, SLICES)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
-        if not change.key.startswith(self.around.view(SLICES).prefix):
+        if not change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             return super().concerned(change)
         changed = change.new or change.old
-        name = metadata.labels(changed).get(SERVICE_NAME)
+        name = metadata.labels(changed).get(SERVICE_LABEL)
         return (f"{metadata.namespace(changed)}/{name}",) if name else ()
 
     async def plan(self, workload: JsonObject) -> Plan:
@@ -69,7 +68,7 @@ class EndpointSlices(_ServiceController):
         nodes = {
             metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
         }
-        slices = self.around.view(SLICES).in_namespace(metadata.namespace(workload))
+        slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         return slices_plan(workload, Reachable(self.selected(workload), nodes), slices)
 
 

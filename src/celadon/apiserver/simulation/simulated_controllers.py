@@ -8,6 +8,7 @@ from typing import Final
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
+from celadon.apiserver.simulation.autoscalers import Autoscalers
 from celadon.apiserver.simulation.deployments import DeploymentController
 from celadon.apiserver.simulation.disruption import DisruptionBudgets
 from celadon.apiserver.simulation.kubelet import Kubelets
@@ -35,6 +36,7 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     EndpointSlices,
     Endpoints,
     DisruptionBudgets,
+    Autoscalers,
     DefaultClass,
     VolumeClaims,
     Volumes,

@@ -9,19 +9,19 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
-from celadon.apiserver.simulation.planned_controllers import CLAIMS, PlannedController
+from celadon.apiserver.simulation.planned_controllers import PlannedController
 from celadon.apiserver.simulation.planning.plans import NOTHING_TO_DO, Plan, Step, Verb
 from celadon.apiserver.simulation.planning.volume_claims import (
     VolumeWorld,
     claim_plan,
     volume_plan,
 )
+from celadon.apiserver.simulation.scheduler import CLAIMS, CLASSES
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, NAMESPACES, PODS
 
 VOLUMES: Final = GroupVersionResource("", "v1", "persistentvolumes")
-CLASSES: Final = GroupVersionResource("storage.k8s.io", "v1", "storageclasses")
 _SYSTEM: Final = "kube-system"
 
 

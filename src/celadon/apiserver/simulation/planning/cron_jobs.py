@@ -104,16 +104,11 @@ class _Sync:
 
     def _clean_up(self) -> None:
         """Of Jobs that have ended some are kept."""
-        for field, kind in (
-            ("successfulJobsHistoryLimit", COMPLETE),
-            ("failedJobsHistoryLimit", FAILED),
-        ):
+        for field, kind in _LIMITS.items():
             limit = self.spec.get(field)
             if limit is None:
                 continue
-            ended = [
-                one for one in self.jobs if (finished_condition(one) or {}).get("type") == kind
-            ]
+            ended = [one for one in self.jobs if _end(one) == kind]
             ordered = sorted(ended, key=_start)
             self._delete(ordered[: max(len(ordered) - limit, 0)])
 

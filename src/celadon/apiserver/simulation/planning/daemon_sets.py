@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.node_fit import fits_node, has_untolerated_taint
+from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -28,7 +28,6 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
     has_ended,
     is_going,
-    node_of,
     scaled,
     spec_of,
     status_of,
@@ -40,6 +39,7 @@ from celadon.apiserver.simulation.pod_control import (
     phase,
     seconds_to_availability,
 )
+from celadon.apiserver.simulation.scheduling import is_wanted_node, tolerates
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (
@@ -112,13 +112,18 @@ class _Sync:
 
     def _fit(self, node: JsonObject) -> tuple[bool, bool]:
         """Whether a pod is to be made there, and whether one that is there stays."""
-        pod = dict((self.spec.get("template") or {}).get("spec") or {})
-        tolerate_node_problems(pod)
-        if pod.get("nodeName") not in (None, "", metadata.name(node)) or not fits_node(pod, node):
+        spec = dict((self.spec.get("template") or {}).get("spec") or {})
+        tolerate_node_problems(spec)
+        named = spec.get("nodeName") or metadata.name(node)
+        if named != metadata.name(node) or not is_wanted_node({"spec": spec}, node):
             return False, False
-        if has_untolerated_taint(pod, node, ("NoExecute", "NoSchedule")):
-            return False, not has_untolerated_taint(pod, node, ("NoExecute",))
-        return True, True
+        tolerations = spec.get("tolerations") or ()
+        effects = {
+            one.get("effect")
+            for one in spec_of(node).get("taints") or ()
+            if not tolerates(tolerations, one)
+        }
+        return not effects & {"NoExecute", "NoSchedule"}, "NoExecute" not in effects
 
     # --- the order of things ---
 

@@ -13,6 +13,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.apiserver.handlers.connect import SERVICE_LABEL
+from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NOTHING_TO_DO,
     WARNING,
@@ -24,7 +26,6 @@ from celadon.apiserver.simulation.planning.plans import (
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
     is_going,
-    node_of,
     spec_of,
     status_of,
 )
@@ -39,7 +40,6 @@ MAX_ENDPOINTS: Final = 100
 MAX_ADDRESSES: Final = 1000
 """In one Endpoints."""
 
-SERVICE_NAME: Final = "kubernetes.io/service-name"
 SLICE_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 SLICE_CONTROLLER: Final = "endpointslice-controller.k8s.io"
 HEADLESS_LABEL: Final = "service.kubernetes.io/headless"
@@ -47,7 +47,7 @@ ENDPOINTS_MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 ENDPOINTS_CONTROLLER: Final = "endpoint-controller"
 OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
 _ZONE: Final = "topology.kubernetes.io/zone"
-_RESERVED: Final = frozenset({SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS_LABEL})
+_RESERVED: Final = frozenset({SERVICE_LABEL, SLICE_MANAGED_BY, HEADLESS_LABEL})
 _LONGEST_NAME: Final = 253
 
 
@@ -67,7 +67,7 @@ def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
     """Whether the controller looks after the slice: others make slices of their own."""
     labels = metadata.labels(slice_)
     return labels.get(SLICE_MANAGED_BY) == SLICE_CONTROLLER and labels.get(
-        SERVICE_NAME
+        SERVICE_LABEL
     ) == metadata.name(service)
 
 
@@ -224,7 +224,7 @@ class _SliceWork:
         made = {key: value for key, value in labels.items() if key not in _RESERVED}
         if _is_headless(self._service):
             made[HEADLESS_LABEL] = ""
-        made[SERVICE_NAME] = metadata.name(self._service)
+        made[SERVICE_LABEL] = metadata.name(self._service)
         made[SLICE_MANAGED_BY] = SLICE_CONTROLLER
         return made
 
@@ -301,7 +301,7 @@ def _belongs(pod: JsonObject) -> bool:
 def _pod_addresses(pod: JsonObject) -> list[str]:
     state = status_of(pod)
     found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
-    return [one for one in found if one]
+    return [str(ipaddress.ip_address(one)) for one in found if one]
 
 
 def _family(address: str) -> str:

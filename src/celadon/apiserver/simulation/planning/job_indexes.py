@@ -7,9 +7,10 @@ order, which neither overlap nor touch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final, TypeAlias
 
-from celadon.apiserver.simulation.planning.pod_facts import by_removal
+from celadon.apiserver.simulation.replica_sets import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import COMPLETION_INDEX, FAILURE_COUNT
 
@@ -141,7 +142,7 @@ def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str,
 
 
 def surplus_of_indexes(
-    pods: Sequence[JsonObject], completions: int
+    pods: Sequence[JsonObject], completions: int, now: datetime
 ) -> tuple[list[JsonObject], list[JsonObject]]:
     """Pods that go, since they have no valid index or one that another pod has, and the rest."""
     by_index: dict[int, list[JsonObject]] = {}
@@ -154,7 +155,7 @@ def surplus_of_indexes(
             by_index.setdefault(index, []).append(pod)
     left: list[JsonObject] = []
     for index in sorted(by_index):
-        ranked = by_removal(by_index[index])
+        ranked = pods_to_delete(by_index[index], (), len(by_index[index]), now)
         gone += ranked[:-1]
         left.append(ranked[-1])
     return gone, left

@@ -43,27 +43,26 @@ from celadon.apiserver.simulation.planning.plans import (
     told,
 )
 from celadon.apiserver.simulation.planning.pod_facts import (
-    by_removal,
     finished_at,
     is_going,
     spec_of,
     status_of,
 )
 from celadon.apiserver.simulation.pod_control import is_active, is_ready, is_terminating, phase
+from celadon.apiserver.simulation.replica_sets import pods_to_delete
 from celadon.apiserver.simulation.surroundings import read_time, time_text
 from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod
 
-FIRST_BACKOFF: Final = 10.0
-LONGEST_BACKOFF: Final = 600.0
+_FIRST_BACKOFF: Final = 10.0
+_LONGEST_BACKOFF: Final = 600.0
 """Seconds after a failure until a pod is made again: after the first one, and at most."""
 MOST_AT_ONCE: Final = 500
 """Pods that are made or deleted in one round, and uids that a status holds."""
 
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
-_FAILURE_TARGET: Final = "FailureTarget"
-_SUCCESS_CRITERIA_MET: Final = "SuccessCriteriaMet"
 
 
 def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
@@ -166,7 +165,7 @@ class _Sync:
                 self._manage()
             if self._is_complete():
                 text = "Reached expected number of succeeded pods"
-                ending = self._condition(_SUCCESS_CRITERIA_MET, "CompletionsReached", text)
+                ending = self._condition(CRITERIA_MET, "CompletionsReached", text)
             elif is_managed:
                 self._tell_suspension()
         self._track(ending)
@@ -206,9 +205,9 @@ class _Sync:
 
     def _ending(self) -> dict[str, Any] | None:
         """The condition by which the Job ends, if it does."""
-        found = self._present(_SUCCESS_CRITERIA_MET)
+        found = self._present(CRITERIA_MET)
         if found is None:
-            failure = self._present(_FAILURE_TARGET)
+            failure = self._present(FAILURE_TARGET)
             if failure is not None:
                 found = self._condition(FAILED, failure["reason"], failure["message"])
             else:
@@ -225,13 +224,13 @@ class _Sync:
         for pod in self.pods if self.policy is not None else ():
             message = failure_ruling(self.policy, pod).message if self._has_failed(pod) else ""
             if message:
-                return self._condition(_FAILURE_TARGET, "PodFailurePolicy", message)
+                return self._condition(FAILURE_TARGET, "PodFailurePolicy", message)
         return None
 
     def _limit_failure(self) -> dict[str, Any] | None:
         if self.failed > self.limit or self._restarts_exceed():
             text = "Job has reached the specified backoff limit"
-            return self._condition(_FAILURE_TARGET, "BackoffLimitExceeded", text)
+            return self._condition(FAILURE_TARGET, "BackoffLimitExceeded", text)
         seconds, since = self.spec.get("activeDeadlineSeconds"), self.status.get("startTime")
         if seconds is None or since is None or self.is_suspended:
             return None
@@ -240,7 +239,7 @@ class _Sync:
             self.again = sooner(self.again, left)
             return None
         text = "Job was active longer than specified deadline"
-        return self._condition(_FAILURE_TARGET, "DeadlineExceeded", text)
+        return self._condition(FAILURE_TARGET, "DeadlineExceeded", text)
 
     def _restarts_exceed(self) -> bool:
         """Containers that are started again in their pods count as well."""
@@ -274,7 +273,7 @@ class _Sync:
         if found is None:
             message = success_message(self.spec.get("successPolicy"), total, self.succeeded_indexes)
             if message:
-                found = self._condition(_SUCCESS_CRITERIA_MET, "SuccessPolicy", message)
+                found = self._condition(CRITERIA_MET, "SuccessPolicy", message)
         return found
 
     def _failed_indexes(self, total: int) -> Intervals:
@@ -298,9 +297,9 @@ class _Sync:
         most = self.spec.get("maxFailedIndexes")
         if most is not None and count(failed) > most:
             text = "Job has exceeded the specified maximal number of failed indexes"
-            return self._condition(_FAILURE_TARGET, "MaxFailedIndexesExceeded", text)
+            return self._condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", text)
         if failed and count(failed) + count(self.succeeded_indexes) >= total:
-            return self._condition(_FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
+            return self._condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
         return None
 
     def _delayed(self, total: int) -> dict[int, JsonObject]:
@@ -403,8 +402,9 @@ class _Sync:
         gone: list[JsonObject] = []
         left = self.active_pods
         if self.is_indexed:
-            gone, left = surplus_of_indexes(left, self.completions or 0)
-        return [*gone, *by_removal(left)[: max(least - len(gone), 0)]]
+            gone, left = surplus_of_indexes(left, self.completions or 0, self.now)
+        others = pods_to_delete(left, (), max(least - len(gone), 0), self.now)
+        return [*gone, *others]
 
     def _remove(self, pods: Sequence[JsonObject]) -> None:
         """Without being counted."""
@@ -476,7 +476,7 @@ class _Sync:
     def _left_of_backoff(self, failures: int, last: datetime | None) -> float:
         if not failures or last is None:
             return 0.0
-        pause = min(FIRST_BACKOFF * 2.0 ** min(failures - 1, 30), LONGEST_BACKOFF)
+        pause = min(_FIRST_BACKOFF * 2.0 ** min(failures - 1, 30), _LONGEST_BACKOFF)
         return max(pause - (self.now - last).total_seconds(), 0.0)
 
     # --- counting ---
@@ -486,7 +486,7 @@ class _Sync:
         all are."""
         held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
         self._move_counted(held)
-        is_success = ending is not None and ending["type"] == _SUCCESS_CRITERIA_MET
+        is_success = ending is not None and ending["type"] == CRITERIA_MET
         indexes: list[int] = []
         released: list[JsonObject] = []
         pods = self.pods
@@ -502,7 +502,7 @@ class _Sync:
                 break
         if self.is_indexed:
             self._tell_indexes(indexes)
-        is_new = ending is not None and ending["type"] in {_FAILURE_TARGET, _SUCCESS_CRITERIA_MET}
+        is_new = ending is not None and ending["type"] in {FAILURE_TARGET, CRITERIA_MET}
         if ending is not None and is_new and self._present(ending["type"]) is None:
             self.conditions.append(dict(ending))
         else:
@@ -562,7 +562,7 @@ class _Sync:
         """The last condition; None while pods are still ending."""
         if self.terminating:
             return None
-        kind = FAILED if ending["type"] in {FAILED, _FAILURE_TARGET} else COMPLETE
+        kind = FAILED if ending["type"] in {FAILED, FAILURE_TARGET} else COMPLETE
         made = self._condition(kind, ending["reason"], ending["message"])
         self._set_condition(made)
         if kind == COMPLETE:

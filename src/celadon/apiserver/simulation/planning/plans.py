@@ -23,12 +23,14 @@ CREATED_NAME: Final = "{name}"
 
 
 class Verb(enum.Enum):
-    """What is done with the object of a step; `TELL` writes an Event about it only."""
+    """What is done with the object of a step; `SCALE` changes nothing but how many replicas it is
+    to have, `TELL` writes an Event about it only."""
 
     CREATE = "create"
     UPDATE = "update"
     STATUS = "status"
     DELETE = "delete"
+    SCALE = "scale"
     TELL = "tell"
 
 

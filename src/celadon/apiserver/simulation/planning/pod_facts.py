@@ -6,17 +6,14 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from celadon.apiserver.simulation.cluster_view import controller_of
-from celadon.apiserver.simulation.pod_control import ENDED, is_ready, phase
+from celadon.apiserver.simulation.pod_control import ENDED, phase
 from celadon.apiserver.simulation.surroundings import read_time
 from celadon.kube import JsonObject, metadata
-
-_PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
-DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def spec_of(obj: JsonObject) -> Mapping[str, Any]:
@@ -47,11 +44,6 @@ def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
     return next((one for one in found if one.get("type") == kind), None)
 
 
-def node_of(pod: JsonObject) -> str:
-    """Empty before it is scheduled."""
-    return spec_of(pod).get("nodeName") or ""
-
-
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
     """Whether this very owner manages it."""
     return controller_of(obj).get("uid") == metadata.uid(owner)
@@ -68,43 +60,6 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
         share = int(value.removesuffix("%")) * total
         return -(-share // 100) if round_up else share // 100
     return value or 0
-
-
-def by_removal(pods: Iterable[JsonObject]) -> list[JsonObject]:
-    """The first are those whose end does the least harm."""
-    return sorted(pods, key=_removal_key)
-
-
-def _removal_key(pod: JsonObject) -> tuple[Any, ...]:
-    ready = is_ready(pod)
-    since = (condition_of(pod, "Ready") or {}).get("lastTransitionTime") or ""
-    return (
-        bool(node_of(pod)),
-        _PHASES.get(phase(pod), 0),
-        ready,
-        _deletion_cost(pod),
-        _descending(since) if ready else (),
-        -_most_restarts(pod),
-        _descending(metadata.creation_timestamp(pod)),
-        metadata.uid(pod),
-    )
-
-
-def _descending(text: str) -> tuple[int, ...]:
-    """A key by which later times come first."""
-    return tuple(-ord(one) for one in text)
-
-
-def _deletion_cost(pod: JsonObject) -> int:
-    try:
-        return int(metadata.annotations(pod).get(DELETION_COST, "0"))
-    except ValueError:
-        return 0
-
-
-def _most_restarts(pod: JsonObject) -> int:
-    found: Sequence[JsonObject] = status_of(pod).get("containerStatuses") or ()
-    return max((one.get("restartCount") or 0 for one in found), default=0)
 
 
 def finished_at(pod: JsonObject) -> datetime:

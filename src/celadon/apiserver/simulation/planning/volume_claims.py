@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -21,7 +22,8 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
     told,
 )
-from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
+from celadon.apiserver.simulation.planning.pod_facts import is_going, spec_of, status_of
+from celadon.apiserver.simulation.scheduler import SELECTED_NODE
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse
 from celadon.kube.selectors import label_selector
@@ -31,7 +33,6 @@ from celadon.records import dataclass
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
-SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 PROVISIONER: Final = (
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/storage-provisioner",
