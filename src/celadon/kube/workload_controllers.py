@@ -327,15 +327,18 @@ SCHEDULED_MINUTES: Final = 29453760
 """The same in minutes, as names of such Jobs have it."""
 
 TEMPLATE_HASH: Final = "pod-template-hash"
+"""The label by which the pods of a Deployment's ReplicaSets differ."""
 JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 """Who manages a Job unless it names somebody else."""
 _DEPLOYMENT: Final = "deployment.kubernetes.io/"
 REVISION: Final = f"{_DEPLOYMENT}revision"
+"""The annotation that says which of a Deployment's ReplicaSets this is."""
 REVISION_HISTORY: Final = f"{_DEPLOYMENT}revision-history"
+"""The annotation with those it has been before, with commas."""
 DESIRED_REPLICAS: Final = f"{_DEPLOYMENT}desired-replicas"
+"""The annotation with the size that the Deployment had when this was scaled."""
 MAX_REPLICAS: Final = f"{_DEPLOYMENT}max-replicas"
-"""What the controller of Deployments keeps in annotations: whose ReplicaSet comes when, and for
-which size of the Deployment it was scaled."""
+"""The annotation with the pods that the Deployment could have then."""
 NOT_COPIED: Final = frozenset(
     {
         "kubectl.kubernetes.io/last-applied-configuration",

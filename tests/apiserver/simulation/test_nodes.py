@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.simulation.nodes import lifecycle_taints
+from celadon.apiserver.simulation.planning.pod_facts import time_text
 from celadon.apiserver.simulation.pod_evictions import seconds_to_eviction
-from celadon.apiserver.simulation.surroundings import time_text
 from tests.apiserver.simulation.living import (
     NODES,
     PODS,
@@ -140,8 +140,9 @@ def test_a_pod_that_finds_no_node_waits_for_one() -> None:
 def test_the_most_important_pods_come_first() -> None:
     with living(nodes=0) as api:
         api.create(pod("usual", container={"resources": {"requests": {"cpu": "20"}}}))
-        urgent = {"priorityClassName": "system-cluster-critical"}
-        api.create(pod("urgent", container={"resources": {"requests": {"cpu": "20"}}}, **urgent))
+        urgent = "system-cluster-critical"
+        large = {"resources": {"requests": {"cpu": "20"}}}
+        api.create(pod("urgent", container=large, priorityClassName=urgent))
         api.settle()
         assert conditions(api.request("GET", f"{PODS}/usual"))["PodScheduled"][2] == (
             "no nodes available to schedule pods"

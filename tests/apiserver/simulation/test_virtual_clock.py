@@ -10,7 +10,7 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_what_is_due_happens_in_its_order() -> None:
-    clock, done = VirtualClock(BEGAN), []
+    clock, done = VirtualClock(BEGAN), list[str]()
     for seconds, name in ((5, "late"), (1, "first"), (1, "second"), (9, "never")):
         clock.call_later(seconds, done.append, name)
     assert clock.next_due() == 1.0
@@ -21,7 +21,7 @@ def test_what_is_due_happens_in_its_order() -> None:
 
 
 def test_what_is_cancelled_does_not_happen() -> None:
-    clock, done = VirtualClock(BEGAN), []
+    clock, done = VirtualClock(BEGAN), list[str]()
     timer = clock.call_later(1, done.append, "it")
     timer.cancel()
     assert timer.is_cancelled
@@ -31,7 +31,7 @@ def test_what_is_cancelled_does_not_happen() -> None:
 
 
 def test_what_follows_may_be_due_at_once() -> None:
-    clock, done = VirtualClock(BEGAN), []
+    clock, done = VirtualClock(BEGAN), list[str]()
     clock.call_later(1, lambda: clock.call_later(0, done.append, "then"))
     clock.move_to(1)
     assert done == ["then"]

@@ -7,30 +7,17 @@ needs no expectations for that reason.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, node_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
 
-def controller_of(obj: JsonObject) -> dict[str, Any]:
-    """The reference to the owner that manages an object; empty if there is none."""
-    for one in metadata.metadata(obj).get("ownerReferences") or ():
-        if one.get("controller"):
-            found: dict[str, Any] = one
-            return found
-    return {}
-
-
 def _owner(obj: JsonObject) -> str:
     return str(controller_of(obj).get("uid") or "")
-
-
-def node_of(pod: JsonObject) -> str:
-    """The name of the node that it is assigned to; empty if there is none."""
-    return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
 _Index: TypeAlias = Callable[[JsonObject], str]

@@ -9,16 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
-from celadon.apiserver.simulation import rollouts
-from celadon.apiserver.simulation.cluster_view import controller_of
-from celadon.apiserver.simulation.pod_control import (
-    ENDED,
-    Dependents,
-    is_namespace_ending,
-    phase,
-)
-from celadon.apiserver.simulation.replica_sets import REPLICA_SETS, counted, replicas
-from celadon.apiserver.simulation.rollouts import Scale
+from celadon.apiserver.simulation.planning import rollouts
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended
+from celadon.apiserver.simulation.planning.replica_sets import counted, replicas
+from celadon.apiserver.simulation.planning.rollouts import Scale
+from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
 from celadon.apiserver.simulation.surroundings import CONFLICT, CREATED, Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController
 from celadon.kube import GroupVersionResource, JsonObject, metadata
@@ -45,7 +41,7 @@ class DeploymentController(WorkloadController):
         """Pods concern a Deployment when they go: one that recreates its pods waits for it."""
         if not change.key.startswith(self._pods.prefix):
             yield from super().concerned(change)
-        elif change.new is None or phase(change.new) in ENDED:
+        elif change.new is None or has_ended(change.new):
             gone = change.old or change.new or {}
             owner = controller_of(gone)
             above = self._sets.get(metadata.namespace(gone), str(owner.get("name") or ""))
@@ -177,7 +173,7 @@ class DeploymentController(WorkloadController):
         if any(counted(one, "replicas") for one in old):
             return True
         pods = (pod for one in old for pod in self._pods.managed_by(metadata.uid(one)))
-        return any(phase(pod) not in ENDED for pod in pods)
+        return any(not has_ended(pod) for pod in pods)
 
     async def _resize(
         self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]

@@ -11,11 +11,11 @@ from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
 from celadon.apiserver.handlers.pods import BUDGETS
-from celadon.apiserver.simulation.cluster_view import controller_of
 from celadon.apiserver.simulation.deployments import DEPLOYMENTS
 from celadon.apiserver.simulation.planned_controllers import STATEFUL_SETS, PlannedController
 from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
 from celadon.apiserver.simulation.planning.plans import Plan
+from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale, is_true
-from celadon.apiserver.simulation.cluster_view import node_of
-from celadon.apiserver.simulation.pod_control import ENDED, phase
-from celadon.apiserver.simulation.pod_lifecycle import (
+from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
+from celadon.apiserver.simulation.planning.pod_lifecycle import (
     EVICT,
     Addresses,
     Habits,
@@ -22,11 +21,10 @@ from celadon.apiserver.simulation.pod_lifecycle import (
     running_containers,
     seconds_to_end,
 )
-from celadon.apiserver.simulation.scheduler import NODES
 from celadon.apiserver.simulation.surroundings import EventRecorder, Requests, Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import JsonObject, User, metadata
-from celadon.kube.well_known_values import AUTHENTICATED, PODS
+from celadon.kube.well_known_values import AUTHENTICATED, NODES, PODS
 from celadon.records import dataclass
 
 KUBELET: Final = "kubelet"
@@ -84,7 +82,7 @@ class Kubelets:
             kubelet = self._kubelets[node_of(pod)] = kubelet_of(self._around, node_of(pod))
         if metadata.deletion_timestamp(pod):
             return await self._end(pod, kubelet)
-        if phase(pod) in ENDED:
+        if has_ended(pod):
             return None
         message = metadata.annotations(pod).get(EVICT)
         if message:
@@ -112,7 +110,7 @@ class Kubelets:
         left = seconds_to_end(pod, self._around.now())
         if left > 0:
             return left
-        if phase(pod) not in ENDED:
+        if not has_ended(pod):
             await self._write(pod, killed_status(pod, self._around.timestamp()), kubelet)
         elif metadata.metadata(pod).get("deletionGracePeriodSeconds") != 0:
             reply = await kubelet.requests.delete(self._pods.resource, pod, grace=0)

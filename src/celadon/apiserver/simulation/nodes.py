@@ -11,18 +11,14 @@ from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
 from celadon.apiserver.simulation.kubelet import kubelet_of
-from celadon.apiserver.simulation.pod_lifecycle import DOMAIN
-from celadon.apiserver.simulation.scheduler import NODES
-from celadon.apiserver.simulation.scheduling import UNSCHEDULABLE_TAINT
-from celadon.apiserver.simulation.surroundings import (
-    Surroundings,
-    precise_time_text,
-)
+from celadon.apiserver.simulation.planning.pod_facts import precise_time_text
+from celadon.apiserver.simulation.planning.pod_lifecycle import DOMAIN
+from celadon.apiserver.simulation.planning.scheduling import UNSCHEDULABLE_TAINT
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.well_known_values import NAMESPACES
+from celadon.kube.well_known_values import NAMESPACES, NODE_LEASES, NODES, NOT_READY, UNREACHABLE
 
 LEASES: Final = GroupVersionResource("coordination.k8s.io", "v1", "leases")
-LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_SECONDS: Final = 40
 RENEWAL_SECONDS: Final = 30.0
 """Between two renewals of a lease; a real kubelet renews it every ten seconds."""
@@ -42,8 +38,7 @@ ZONES: Final = 3
 READY: Final = f"{DOMAIN}/ready"
 """The annotation by which a node is not ready: `false`."""
 _ACCOUNT: Final = "node-controller"
-_NOT_READY: Final = "node.kubernetes.io/not-ready"
-_LIFECYCLE: Final = frozenset({_NOT_READY, UNSCHEDULABLE_TAINT})
+_LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
 """Keys of taints that are here given and taken away."""
 
 
@@ -156,22 +151,19 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
         wanted.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
-        wanted.append((_NOT_READY, "NoSchedule"))
+        wanted.append((NOT_READY, "NoSchedule"))
     if ready is not None and ready.get("status") != "True":
-        key = _NOT_READY if ready.get("status") == "False" else _UNREACHABLE
+        key = NOT_READY if ready.get("status") == "False" else UNREACHABLE
         wanted += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
     made = []
     for one in former:
         said = one.get("key"), one.get("effect")
-        if one.get("key") not in (*_LIFECYCLE, _UNREACHABLE):
+        if one.get("key") not in _LIFECYCLE:
             made.append(one)
         elif said in wanted:
             wanted.remove(said)
             made.append(one)
     return [*made, *({"key": key, "effect": effect, "timeAdded": now} for key, effect in wanted)]
-
-
-_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 
 
 class Nodes:
@@ -237,10 +229,10 @@ class Nodes:
             "leaseDurationSeconds": LEASE_SECONDS,
             "renewTime": precise_time_text(now),
         }
-        found = leases.get(LEASE_NAMESPACE, name)
+        found = leases.get(NODE_LEASES, name)
         if found is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": metadata.uid(node)}
-            meta = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]}
+            meta = {"name": name, "namespace": NODE_LEASES, "ownerReferences": [owner]}
             kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
             await kubelet.requests.create(leases.resource, {**kind, "metadata": meta, "spec": spec})
         else:

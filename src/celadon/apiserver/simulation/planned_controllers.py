@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
-from celadon.apiserver.simulation.cluster_view import controller_of
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step, Told, Verb
+from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
 from celadon.apiserver.simulation.scheduler import CLAIMS

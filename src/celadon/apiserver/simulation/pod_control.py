@@ -7,92 +7,15 @@ As k8s.io/kubernetes `pkg/controller/{controller_utils,controller_ref_manager}.g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from celadon.apiserver.controllers.controller_loops import Reply, Stale, find_condition, is_true
-from celadon.apiserver.simulation.cluster_view import KindView, controller_of
-from celadon.apiserver.simulation.surroundings import (
-    CREATED,
-    NOT_FOUND,
-    EventRecorder,
-    Requests,
-    read_time,
-)
-from celadon.apiserver.simulation.workload_controller import is_selected
+from celadon.apiserver.controllers.controller_loops import Reply, Stale
+from celadon.apiserver.simulation.cluster_view import KindView
+from celadon.apiserver.simulation.planning.pod_facts import claims_of
+from celadon.apiserver.simulation.surroundings import CREATED, NOT_FOUND, EventRecorder, Requests
 from celadon.kube import JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.workload_controllers import owner_reference
-from celadon.records import dataclass
-
-ENDED: Final = frozenset({"Succeeded", "Failed"})
-
-
-def phase(pod: JsonObject) -> str:
-    """Empty for a pod whose status says nothing."""
-    return str((pod.get("status") or {}).get("phase") or "")
-
-
-def is_active(pod: JsonObject) -> bool:
-    """Neither ended nor being deleted."""
-    return phase(pod) not in ENDED and not metadata.deletion_timestamp(pod)
-
-
-def is_terminating(pod: JsonObject) -> bool:
-    """Being deleted, but not ended."""
-    return phase(pod) not in ENDED and bool(metadata.deletion_timestamp(pod))
-
-
-def is_ready(pod: JsonObject) -> bool:
-    """By its condition."""
-    return is_true((pod.get("status") or {}).get("conditions"), "Ready")
-
-
-def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> float | None:
-    """Until it has been ready for the least number of seconds; 0 if it has, None if it is not
-    ready."""
-    ready = find_condition((pod.get("status") or {}).get("conditions"), "Ready")
-    if ready is None or ready.get("status") != "True":
-        return None
-    since = ready.get("lastTransitionTime")
-    if not least or not since:
-        return 0.0 if not least else None
-    return max(0.0, least - (now - read_time(since)).total_seconds())
-
-
-def is_available(pod: JsonObject, least: float, now: datetime) -> bool:
-    """Ready for the least number of seconds."""
-    return seconds_to_availability(pod, least, now) == 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """Says which objects are an owner's, which of the others it should adopt, and which of its own
-    it should release: its selector matches them no longer."""
-
-    owned: Sequence[JsonObject]
-    adopted: Sequence[JsonObject] = ()
-    released: Sequence[JsonObject] = ()
-
-
-def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
-    """Of the objects in its namespace. An owner that is being deleted adopts and releases
-    nothing."""
-    is_going = bool(metadata.deletion_timestamp(owner))
-    owned, adopted, released = [], [], []
-    for one in candidates:
-        manager = controller_of(one)
-        matches = is_selected(owner, metadata.labels(one))
-        if manager:
-            if manager.get("uid") != metadata.uid(owner):
-                continue
-            if matches:
-                owned.append(one)
-            elif not is_going:
-                released.append(one)
-        elif matches and not is_going and not metadata.deletion_timestamp(one):
-            adopted.append(one)
-    return Claims(owned, adopted, released)
 
 
 class Dependents:

@@ -11,16 +11,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
-from celadon.apiserver.simulation.cluster_view import node_of
-from celadon.apiserver.simulation.pod_control import ENDED, phase
-from celadon.apiserver.simulation.pod_lifecycle import OBSERVED_SINCE
-from celadon.apiserver.simulation.scheduler import NODES
-from celadon.apiserver.simulation.scheduling import tolerates
-from celadon.apiserver.simulation.surroundings import Surroundings, read_time
+from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of, read_time
+from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
+from celadon.apiserver.simulation.planning.scheduling import tolerates
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
-from celadon.kube.well_known_values import PODS
+from celadon.kube.well_known_values import NODES, PODS
 
 QUARANTINE_SECONDS: Final = 40.0
 """So long a pod may name a node that does not exist."""
@@ -130,7 +128,7 @@ class PodEvictions:
         await self._tainting.delete(self._pods.resource, pod)
 
     async def _collect(self, pod: JsonObject) -> None:
-        if phase(pod) not in ENDED:
+        if not has_ended(pod):
             status = disrupted_status(pod, *_BY_COLLECTION, self._around.timestamp())
             changed = {**pod, "status": {**status, "phase": "Failed"}}
             await self._collecting.require_update(self._pods.resource, changed, "status")

@@ -15,8 +15,8 @@ from celadon.apiserver.controllers.controller_loops import (
     find_condition,
     resource_path,
 )
-from celadon.apiserver.simulation.cluster_view import node_of
-from celadon.apiserver.simulation.scheduling import (
+from celadon.apiserver.simulation.planning.pod_facts import node_of
+from celadon.apiserver.simulation.planning.scheduling import (
     Neighbours,
     NodeState,
     before_filters,
@@ -24,17 +24,16 @@ from celadon.apiserver.simulation.scheduling import (
     place,
     takes_room,
 )
+from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
+from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS
 
 NODES: Final = GroupVersionResource("", "v1", "nodes")
 CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
-CLASSES: Final = GroupVersionResource("storage.k8s.io", "v1", "storageclasses")
 SCHEDULER: Final = "default-scheduler"
 USER: Final = User("system:kube-scheduler", (AUTHENTICATED,))
-SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-"""The annotation by which a claim is told for which node its volume should be."""
 _ALL: Final = "pods"
 
 
@@ -171,7 +170,7 @@ class Scheduler:
 
     def _waits_for_node(self, claim: JsonObject) -> bool:
         name = (claim.get("spec") or {}).get("storageClassName") or ""
-        found = self._around.view(CLASSES).get("", name) if name else None
+        found = self._around.view(STORAGE_CLASSES).get("", name) if name else None
         return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
     async def _select(self, pod: JsonObject, node: str) -> bool:

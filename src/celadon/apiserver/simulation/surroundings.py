@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from celadon.apiserver.api_settings import SimulationSettings
@@ -17,6 +17,7 @@ from celadon.apiserver.controllers.controller_loops import (
 )
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
 from celadon.apiserver.simulation.cluster_view import ClusterView, KindView
+from celadon.apiserver.simulation.planning.pod_facts import precise_time_text, time_text
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.resources import Resource
 
@@ -27,21 +28,6 @@ NOT_FOUND: Final = 404
 EVENTS: Final = GroupVersionResource("", "v1", "events")
 _REMEMBERED_EVENTS: Final = 4_096
 """As many as upstream's recorder counts repetitions of."""
-
-
-def time_text(time: datetime) -> str:
-    """As objects have it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def precise_time_text(time: datetime) -> str:
-    """With microseconds, as Leases and some Events have it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def read_time(text: str) -> datetime:
-    """What an object tells. Objects have been through validation, so it is one."""
-    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 class Requests:

@@ -16,9 +16,10 @@ from celadon.apiserver.simulation.planning.volume_claims import (
     claim_plan,
     volume_plan,
 )
-from celadon.apiserver.simulation.scheduler import CLAIMS, CLASSES
+from celadon.apiserver.simulation.scheduler import CLAIMS
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, NAMESPACES, PODS
 
 VOLUMES: Final = GroupVersionResource("", "v1", "persistentvolumes")
@@ -32,7 +33,7 @@ class VolumeClaims(PlannedController):
     account = "persistent-volume-binder"
     component = "persistentvolume-controller"
     workloads = CLAIMS
-    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, CLASSES, PODS)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, STORAGE_CLASSES, PODS)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -54,7 +55,7 @@ class VolumeClaims(PlannedController):
         """What there is to do."""
         world = VolumeWorld(
             self.around.view(VOLUMES).every(),
-            self.around.view(CLASSES).every(),
+            self.around.view(STORAGE_CLASSES).every(),
             self.around.view(PODS).in_namespace(metadata.namespace(workload)),
         )
         return claim_plan(workload, world)
@@ -96,7 +97,7 @@ class DefaultClass(PlannedController):
 
     account = "persistent-volume-binder"
     workloads = NAMESPACES
-    touched: ClassVar[tuple[GroupVersionResource, ...]] = (CLASSES,)
+    touched: ClassVar[tuple[GroupVersionResource, ...]] = (STORAGE_CLASSES,)
     _is_done = False
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -106,7 +107,7 @@ class DefaultClass(PlannedController):
 
     async def plan(self, workload: JsonObject) -> Plan:
         """What there is to do."""
-        if self._is_done or self.around.view(CLASSES).every():
+        if self._is_done or self.around.view(STORAGE_CLASSES).every():
             return NOTHING_TO_DO
         self._is_done = True
         return Plan((Step(Verb.CREATE, STANDARD_CLASS, may_exist=True),))

@@ -6,25 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from celadon.apiserver.controllers.controller_loops import Change
-from celadon.apiserver.simulation.cluster_view import controller_of
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, is_selected
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.selectors import SelectorError, label_selector
 
 
 def item_of(obj: JsonObject) -> str:
     """How a queue calls an object: `namespace/name`."""
     return f"{metadata.namespace(obj)}/{metadata.name(obj)}"
-
-
-def is_selected(owner: JsonObject, labels: dict[str, str]) -> bool:
-    """Whether the selector of a workload matches; one that is empty or broken matches nothing."""
-    selector = (owner.get("spec") or {}).get("selector")
-    try:
-        chosen = label_selector(selector)
-    except SelectorError:
-        return False
-    return bool(selector) and not chosen.is_everything and chosen.matches(labels)
 
 
 class WorkloadController:

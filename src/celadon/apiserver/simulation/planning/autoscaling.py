@@ -14,8 +14,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from celadon.apiserver.simulation.planning.plans import WARNING, Plan, Step, Told, Verb, told
-from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of
-from celadon.apiserver.simulation.surroundings import time_text
+from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import QuantityError, parse
 from celadon.records import dataclass

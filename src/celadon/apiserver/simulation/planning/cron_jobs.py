@@ -24,9 +24,14 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
     told,
 )
-from celadon.apiserver.simulation.planning.pod_facts import is_going, spec_of, status_of
+from celadon.apiserver.simulation.planning.pod_facts import (
+    is_going,
+    read_time,
+    spec_of,
+    status_of,
+    time_text,
+)
 from celadon.apiserver.simulation.planning.schedule_times import UnknownZone, next_time, time_zone
-from celadon.apiserver.simulation.surroundings import read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.validation import Schedule, ScheduleError, parse_schedule

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -27,19 +26,18 @@ from celadon.apiserver.simulation.planning.plans import (
 from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
     has_ended,
+    is_available,
     is_going,
+    is_ready,
+    node_of,
+    phase,
     scaled,
+    seconds_to_availability,
     spec_of,
     status_of,
 )
 from celadon.apiserver.simulation.planning.revisions import new_revision, number_of, template_patch
-from celadon.apiserver.simulation.pod_control import (
-    is_available,
-    is_ready,
-    phase,
-    seconds_to_availability,
-)
-from celadon.apiserver.simulation.scheduling import is_wanted_node, tolerates
+from celadon.apiserver.simulation.planning.scheduling import is_wanted_node, tolerates
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (

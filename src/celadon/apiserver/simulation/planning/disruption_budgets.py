@@ -11,11 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celadon.apiserver.simulation.cluster_view import controller_of
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
-from celadon.apiserver.simulation.planning.pod_facts import is_going, scaled, spec_of, status_of
-from celadon.apiserver.simulation.pod_control import is_ready
-from celadon.apiserver.simulation.surroundings import read_time, time_text
+from celadon.apiserver.simulation.planning.pod_facts import (
+    controller_of,
+    is_going,
+    is_ready,
+    read_time,
+    scaled,
+    spec_of,
+    status_of,
+    time_text,
+)
 from celadon.kube import JsonObject, metadata
 from celadon.records import dataclass
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.handlers.connect import SERVICE_LABEL
-from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NOTHING_TO_DO,
     WARNING,
@@ -26,10 +25,11 @@ from celadon.apiserver.simulation.planning.plans import (
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
     is_going,
+    is_ready,
+    node_of,
     spec_of,
     status_of,
 )
-from celadon.apiserver.simulation.pod_control import is_ready
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import HEADLESS
 from celadon.kube.workload_controllers import owner_reference

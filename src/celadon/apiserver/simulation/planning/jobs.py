@@ -44,13 +44,17 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import (
     finished_at,
+    is_active,
     is_going,
+    is_ready,
+    is_terminating,
+    phase,
+    read_time,
     spec_of,
     status_of,
+    time_text,
 )
-from celadon.apiserver.simulation.pod_control import is_active, is_ready, is_terminating, phase
-from celadon.apiserver.simulation.replica_sets import pods_to_delete
-from celadon.apiserver.simulation.surroundings import read_time, time_text
+from celadon.apiserver.simulation.planning.replica_sets import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod

@@ -6,14 +6,15 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from celadon.apiserver.simulation.cluster_view import controller_of
-from celadon.apiserver.simulation.pod_control import ENDED, phase
-from celadon.apiserver.simulation.surroundings import read_time
+from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
+from celadon.kube.selectors import SelectorError, label_selector
+from celadon.kube.well_known_values import ENDED_PHASES
+from celadon.records import dataclass
 
 
 def spec_of(obj: JsonObject) -> Mapping[str, Any]:
@@ -30,7 +31,7 @@ def status_of(obj: JsonObject) -> Mapping[str, Any]:
 
 def has_ended(pod: JsonObject) -> bool:
     """Succeeded or failed."""
-    return phase(pod) in ENDED
+    return phase(pod) in ENDED_PHASES
 
 
 def is_going(obj: JsonObject) -> bool:
@@ -86,3 +87,112 @@ def _end_of_container(state: JsonObject) -> datetime | None:
 
 def _moment(text: str | None) -> datetime | None:
     return read_time(text) if text else None
+
+
+def controller_of(obj: JsonObject) -> dict[str, Any]:
+    """The reference to the owner that manages an object; empty if there is none."""
+    for one in metadata.metadata(obj).get("ownerReferences") or ():
+        if one.get("controller"):
+            found: dict[str, Any] = one
+            return found
+    return {}
+
+
+def node_of(pod: JsonObject) -> str:
+    """The name of the node that it is assigned to; empty if there is none."""
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def is_selected(owner: JsonObject, labels: dict[str, str]) -> bool:
+    """Whether the selector of a workload matches; one that is empty or broken matches nothing."""
+    selector = (owner.get("spec") or {}).get("selector")
+    try:
+        chosen = label_selector(selector)
+    except SelectorError:
+        return False
+    return bool(selector) and not chosen.is_everything and chosen.matches(labels)
+
+
+def phase(pod: JsonObject) -> str:
+    """Empty for a pod whose status says nothing."""
+    return str((pod.get("status") or {}).get("phase") or "")
+
+
+def is_active(pod: JsonObject) -> bool:
+    """Neither ended nor being deleted."""
+    return not has_ended(pod) and not metadata.deletion_timestamp(pod)
+
+
+def is_terminating(pod: JsonObject) -> bool:
+    """Being deleted, but not ended."""
+    return not has_ended(pod) and bool(metadata.deletion_timestamp(pod))
+
+
+def is_ready(pod: JsonObject) -> bool:
+    """By its condition."""
+    return is_true((pod.get("status") or {}).get("conditions"), "Ready")
+
+
+def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> float | None:
+    """Until it has been ready for the least number of seconds; 0 if it has, None if it is not
+    ready."""
+    ready = find_condition((pod.get("status") or {}).get("conditions"), "Ready")
+    if ready is None or ready.get("status") != "True":
+        return None
+    since = ready.get("lastTransitionTime")
+    if not least or not since:
+        return 0.0 if not least else None
+    return max(0.0, least - (now - read_time(since)).total_seconds())
+
+
+def is_available(pod: JsonObject, least: float, now: datetime) -> bool:
+    """Ready for the least number of seconds."""
+    return seconds_to_availability(pod, least, now) == 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Says which objects are an owner's, which of the others it should adopt, and which of its own
+    it should release: its selector matches them no longer."""
+
+    owned: Sequence[JsonObject]
+    adopted: Sequence[JsonObject] = ()
+    released: Sequence[JsonObject] = ()
+
+
+def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
+    """Of the objects in its namespace. An owner that is being deleted adopts and releases
+    nothing."""
+    is_going = bool(metadata.deletion_timestamp(owner))
+    owned, adopted, released = [], [], []
+    for one in candidates:
+        manager = controller_of(one)
+        matches = is_selected(owner, metadata.labels(one))
+        if manager:
+            if manager.get("uid") != metadata.uid(owner):
+                continue
+            if matches:
+                owned.append(one)
+            elif not is_going:
+                released.append(one)
+        elif matches and not is_going and not metadata.deletion_timestamp(one):
+            adopted.append(one)
+    return Claims(owned, adopted, released)
+
+
+# --- Times -------------------------------------------------------------------
+
+
+def time_text(time: datetime) -> str:
+    """As objects have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def precise_time_text(time: datetime) -> str:
+    """With microseconds, as Leases and some Events have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def read_time(text: str) -> datetime:
+    """What an object tells. Objects have been through validation, so it is one."""
+    return datetime.fromisoformat(text).astimezone(UTC)

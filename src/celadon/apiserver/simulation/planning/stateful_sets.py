@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from celadon.apiserver.simulation.cluster_view import controller_of
 from celadon.apiserver.simulation.planning import claim_owners
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
@@ -24,9 +23,14 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
+    controller_of,
     has_ended,
+    is_available,
     is_controlled_by,
     is_going,
+    is_ready,
+    phase,
+    seconds_to_availability,
     spec_of,
     status_of,
 )
@@ -38,12 +42,6 @@ from celadon.apiserver.simulation.planning.revisions import (
     patch_hash,
     template_patch,
     with_template,
-)
-from celadon.apiserver.simulation.pod_control import (
-    is_available,
-    is_ready,
-    phase,
-    seconds_to_availability,
 )
 from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import (

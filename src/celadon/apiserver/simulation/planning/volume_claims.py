@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.cluster_view import node_of
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -22,14 +21,15 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
     told,
 )
-from celadon.apiserver.simulation.planning.pod_facts import is_going, spec_of, status_of
-from celadon.apiserver.simulation.scheduler import SELECTED_NODE
+from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse
 from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.records import dataclass
 
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+"""The annotation by which a claim is told for which node its volume should be."""
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.pod_lifecycle import (
+from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
@@ -18,7 +19,6 @@ from celadon.apiserver.simulation.pod_lifecycle import (
     next_step,
     seconds_to_end,
 )
-from celadon.apiserver.simulation.surroundings import time_text
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WHERE = Addresses("172.18.0.2", "10.244.1.1")

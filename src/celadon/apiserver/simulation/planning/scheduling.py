@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
-from celadon.apiserver.simulation.cluster_view import node_of
-from celadon.apiserver.simulation.pod_control import ENDED, phase
+from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
@@ -421,4 +420,4 @@ def before_filters(nodes: int, reason: str) -> str:
 
 def takes_room(pod: JsonObject) -> bool:
     """Whether it is on a node and has not ended."""
-    return bool(node_of(pod)) and phase(pod) not in ENDED
+    return bool(node_of(pod)) and not has_ended(pod)

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.surroundings import read_time, time_text
+from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
 from celadon.records import dataclass

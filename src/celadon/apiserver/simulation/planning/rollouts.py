@@ -12,14 +12,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.replica_sets import (
+from celadon.apiserver.simulation.planning.pod_facts import read_time, scaled, time_text
+from celadon.apiserver.simulation.planning.replica_sets import (
     REPLICA_FAILURE,
     TERMINATING_SINCE,
     counted,
     replicas,
     without_zeros,
 )
-from celadon.apiserver.simulation.surroundings import read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
 from celadon.kube.workload_controllers import (
@@ -148,20 +148,12 @@ def is_rolling(deployment: JsonObject) -> bool:
     return bool(strategy.get("type") == "RollingUpdate")
 
 
-def scaled_value(value: object, total: int, *, up: bool) -> int:
-    """A number, or a percentage of the total."""
-    if isinstance(value, str):
-        part = int(value.removesuffix("%")) * total
-        return -(-part // 100) if up else part // 100
-    return value if isinstance(value, int) else 0
-
-
 def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
     """How many pods there may be too many, and too few. One of them is not zero."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
     told, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
-    surge = scaled_value(told.get("maxSurge"), total, up=True)
-    unavailable = scaled_value(told.get("maxUnavailable"), total, up=False)
+    surge = scaled(told.get("maxSurge"), total, round_up=True)
+    unavailable = scaled(told.get("maxUnavailable"), total, round_up=False)
     return surge, unavailable if surge or unavailable else 1
 
 

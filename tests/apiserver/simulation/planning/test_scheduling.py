@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.scheduling import (
+from celadon.apiserver.simulation.planning.scheduling import (
     Neighbours,
     NodeState,
     matches_term,
