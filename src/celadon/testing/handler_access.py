@@ -70,7 +70,8 @@ class ServerOptions:
     sends no token. Without `controllers` nothing happens but what requests do: namespaces do not
     end, dependents stay. With them, namespaces end at once. Raises ValueError for a release that
     is not known. With `simulate`, workloads run on so many nodes, by a clock that stands still
-    until it is told to advance; a pod is ready at once, or after `ready_seconds`.
+    until it is told to advance; a container is ready at once, or after `ready_seconds`, and one
+    that is to end does so at once, or after `run_seconds`.
     """
 
     version: str = "1.36"
@@ -80,6 +81,7 @@ class ServerOptions:
     simulate: bool = False
     nodes: int = 1
     ready_seconds: float = 0.0
+    run_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -167,7 +169,7 @@ async def _started(
 def _simulation(options: ServerOptions, clock: VirtualClock | None) -> SimulationSettings | None:
     if clock is None:
         return None
-    return SimulationSettings(options.nodes, options.ready_seconds, clock=clock)
+    return SimulationSettings(options.nodes, options.ready_seconds, options.run_seconds, clock)
 
 
 def _clock(options: ServerOptions) -> VirtualClock | None:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.planning import rollouts
 from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended
-from celadon.apiserver.simulation.planning.replica_sets import counted, replicas
+from celadon.apiserver.simulation.planning.replica_pods import counted, replicas
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
 from celadon.apiserver.simulation.replica_sets import REPLICA_SETS

@@ -13,7 +13,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     controller_of,
     is_active,
 )
-from celadon.apiserver.simulation.planning.replica_sets import (
+from celadon.apiserver.simulation.planning.replica_pods import (
     next_availability,
     pods_to_delete,
     replica_set_status,

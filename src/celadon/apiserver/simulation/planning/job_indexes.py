@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from celadon.apiserver.simulation.planning.replica_sets import pods_to_delete
+from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.workload_controllers import COMPLETION_INDEX, FAILURE_COUNT
 

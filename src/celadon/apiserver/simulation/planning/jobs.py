@@ -54,7 +54,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     status_of,
     time_text,
 )
-from celadon.apiserver.simulation.planning.replica_sets import pods_to_delete
+from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning.pod_facts import read_time, scaled, time_text
-from celadon.apiserver.simulation.planning.replica_sets import (
+from celadon.apiserver.simulation.planning.replica_pods import (
     REPLICA_FAILURE,
     TERMINATING_SINCE,
     counted,
