@@ -13,7 +13,7 @@ from celadon.apiserver.controllers.controller_loops import Change
 from celadon.apiserver.handlers.pods import BUDGETS
 from celadon.apiserver.simulation.deployments import DEPLOYMENTS
 from celadon.apiserver.simulation.planned_controllers import STATEFUL_SETS, PlannedController
-from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
+from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
@@ -54,27 +54,29 @@ class DisruptionBudgets(PlannedController):
         """What there is to do."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
         selected = [one for one in pods if _selects(workload, one)]
-        return budget_plan(workload, selected, self._scale, self.around.now())
+        owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
+        scales = {uid: self._scale(one) for uid, one in owned.items()}
+        now = self.around.now()
+        return await self.decided(len(selected), budget_plan, workload, selected, scales, now)
 
-    def _scale(self, pod: JsonObject) -> Scale:
-        """Raises NoScale."""
+    def _scale(self, pod: JsonObject) -> Scale | str:
+        """Of the owner; in place of one that is not known, why."""
         reference, namespace = controller_of(pod), metadata.namespace(pod)
+        kind = reference.get("kind") or ""
+        if kind in {"DaemonSet", "Job"}:
+            group = "apps" if kind == "DaemonSet" else "batch"
+            return f"{kind.lower()}s.{group} does not implement the scale subresource"
         owner = self._owner(reference, namespace)
         above = {} if owner is None else controller_of(owner)
         if above.get("kind") == "Deployment":
             owner = self._owner(above, namespace)
         if owner is None:
-            raise NoScale(f'found no controllers for pod "{metadata.name(pod)}"')
+            return f'found no controllers for pod "{metadata.name(pod)}"'
         wanted = (owner.get("spec") or {}).get("replicas")
         return Scale(metadata.uid(owner), 1 if wanted is None else wanted)
 
     def _owner(self, reference: JsonObject, namespace: str) -> JsonObject | None:
-        """Raises NoScale for kinds that have none."""
-        kind = reference.get("kind") or ""
-        if kind in {"DaemonSet", "Job"}:
-            group = "apps" if kind == "DaemonSet" else "batch"
-            raise NoScale(f"{kind.lower()}s.{group} does not implement the scale subresource")
-        gvr = SCALED.get(kind)
+        gvr = SCALED.get(reference.get("kind") or "")
         if gvr is None:
             return None
         found = self.around.view(gvr).get(namespace, reference.get("name") or "")

@@ -5,8 +5,8 @@ What there is to do is decided in `planning`; here it is seen, asked for, and to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
@@ -34,6 +34,12 @@ STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
 DAEMON_SETS: Final = GroupVersionResource("apps", "v1", "daemonsets")
 CRON_JOBS: Final = GroupVersionResource("batch", "v1", "cronjobs")
 JOBS: Final = GroupVersionResource("batch", "v1", "jobs")
+
+
+FEW: Final = 100
+"""Objects that are looked at in ten milliseconds."""
+
+T = TypeVar("T")
 
 
 class PlanRunner:
@@ -123,6 +129,7 @@ class PlannedController(WorkloadController):
         kinds = (self.workloads, *self.dependents, *self.touched)
         resources = [around.view(one).resource for one in kinds]
         self.runner = PlanRunner(self.requests, self.events, resources)
+        self._aside = around.aside(self.account)
 
     async def sync(self, workload: JsonObject) -> float | None:
         """Carry out what is planned. Raises Stale."""
@@ -133,6 +140,11 @@ class PlannedController(WorkloadController):
     async def plan(self, workload: JsonObject) -> Plan:
         """What there is to do. Raises Stale."""
         raise NotImplementedError
+
+    async def decided(self, count: int, plan: Callable[..., T], *args: object) -> T:
+        """The plan that a function makes, which is made in a worker if so many objects are looked
+        at that others would wait for it."""
+        return plan(*args) if count <= FEW else await self._aside(plan, *args)
 
     async def claimed(self, gvr: GroupVersionResource, workload: JsonObject) -> list[JsonObject]:
         """The objects of a dependent resource that are the workload's. Raises Stale."""
@@ -151,12 +163,11 @@ class StatefulSets(PlannedController):
         """Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(CLAIMS).in_namespace(namespace)
-        world = StatefulWorld(
-            await self.claimed(PODS, workload),
-            {metadata.name(one): one for one in claims},
-            self.around.view(REVISIONS).in_namespace(namespace),
-        )
-        return stateful_set_plan(workload, world, self.around.now())
+        pods = await self.claimed(PODS, workload)
+        revisions = self.around.view(REVISIONS).in_namespace(namespace)
+        world = StatefulWorld(pods, {metadata.name(one): one for one in claims}, revisions)
+        count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
+        return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
 
 class DaemonSets(PlannedController):
@@ -180,12 +191,10 @@ class DaemonSets(PlannedController):
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Raises Stale."""
-        world = DaemonWorld(
-            self.around.view(NODES).every(),
-            await self.claimed(PODS, workload),
-            self.around.view(REVISIONS).in_namespace(metadata.namespace(workload)),
-        )
-        return daemon_set_plan(workload, world, self.around.now())
+        nodes, pods = self.around.view(NODES).every(), await self.claimed(PODS, workload)
+        revisions = self.around.view(REVISIONS).in_namespace(metadata.namespace(workload))
+        world, count = DaemonWorld(nodes, pods, revisions), len(nodes) + len(pods)
+        return await self.decided(count, daemon_set_plan, workload, world, self.around.now())
 
 
 class Jobs(PlannedController):
@@ -210,7 +219,9 @@ class Jobs(PlannedController):
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Raises Stale."""
-        return job_plan(workload, await self.claimed(PODS, workload), self.around.now())
+        pods = await self.claimed(PODS, workload)
+        count = max(len(pods), (workload.get("spec") or {}).get("parallelism") or 0)
+        return await self.decided(count, job_plan, workload, pods, self.around.now())
 
 
 class CronJobs(PlannedController):
@@ -223,4 +234,4 @@ class CronJobs(PlannedController):
     async def plan(self, workload: JsonObject) -> Plan:
         """What there is to do."""
         jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
-        return cron_job_plan(workload, jobs, self.around.now())
+        return await self.decided(len(jobs), cron_job_plan, workload, jobs, self.around.now())

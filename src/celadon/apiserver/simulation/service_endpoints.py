@@ -69,7 +69,8 @@ class EndpointSlices(_ServiceController):
             metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
-        return slices_plan(workload, Reachable(self.selected(workload), nodes), slices)
+        seen = Reachable(self.selected(workload), nodes)
+        return await self.decided(len(seen.pods), slices_plan, workload, seen, slices)
 
 
 class Endpoints(_ServiceController):
@@ -100,4 +101,5 @@ class Endpoints(_ServiceController):
         """What there is to do."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
-        return endpoints_plan(workload, self.selected(workload), present)
+        pods = self.selected(workload)
+        return await self.decided(len(pods), endpoints_plan, workload, pods, present)

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import (
+    Aside,
     Reply,
     ServerRequests,
     Stale,
@@ -190,6 +191,7 @@ class Surroundings:
         self.settings = settings
         self.version = given.version
         self.now = given.now
+        self._given = given
         self._perform = given.perform
         self._cluster = ClusterView(given.objects)
         self._numbers = itertools.count()
@@ -210,6 +212,10 @@ class Surroundings:
     def requests_of(self, user: User, agent: str) -> Requests:
         """As somebody else."""
         return Requests(ServerRequests(self._perform, agent, agent, user))
+
+    def aside(self, account: str) -> Aside:
+        """Long work of a controller, which has as much time as a user."""
+        return self._given.aside(account)
 
     def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
         """Of events that come from a component, in its own name."""

@@ -5,15 +5,17 @@ As k8s.io/kubernetes `pkg/controller/volume/persistentvolume`, with a provisione
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
 from celadon.apiserver.simulation.planned_controllers import PlannedController
 from celadon.apiserver.simulation.planning.plans import NOTHING_TO_DO, Plan, Step, Verb
 from celadon.apiserver.simulation.planning.volume_claims import (
+    BIND_COMPLETED,
     VolumeWorld,
     claim_plan,
+    provisioned_name,
     volume_plan,
 )
 from celadon.apiserver.simulation.scheduler import CLAIMS
@@ -53,12 +55,24 @@ class VolumeClaims(PlannedController):
 
     async def plan(self, workload: JsonObject) -> Plan:
         """What there is to do."""
+        is_bound = BIND_COMPLETED in metadata.annotations(workload)
+        is_settled = is_bound and not metadata.deletion_timestamp(workload)
+        pods = self.around.view(PODS)
         world = VolumeWorld(
-            self.around.view(VOLUMES).every(),
+            self._volumes(workload),
             self.around.view(STORAGE_CLASSES).every(),
-            self.around.view(PODS).in_namespace(metadata.namespace(workload)),
+            () if is_settled else pods.in_namespace(metadata.namespace(workload)),
         )
         return claim_plan(workload, world)
+
+    def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
+        """The one that it names, or that was made for it; else all."""
+        view = self.around.view(VOLUMES)
+        named = (claim.get("spec") or {}).get("volumeName")
+        found = view.get("", named or provisioned_name(claim))
+        if found is not None:
+            return (found,)
+        return () if named else view.every()
 
 
 def _claims_of(pod: JsonObject | None) -> Iterable[str]:

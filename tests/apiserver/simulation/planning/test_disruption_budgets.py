@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.disruption_budgets import NoScale, Scale, budget_plan
+from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.kube import JsonObject
 from tests.apiserver.simulation.planning.sample_objects import (
@@ -29,12 +29,11 @@ def budget(status: JsonObject | None = None, **spec: Any) -> dict[str, Any]:
     return {**stored("PodDisruptionBudget", "b", given, "policy/v1"), "status": dict(status or {})}
 
 
-def scale_of(_: JsonObject) -> Scale:
-    return Scale("uid-rs", 4)
+SCALES = {"uid-rs": Scale("uid-rs", 4)}
 
 
 def plan_of(given: JsonObject, pods: Sequence[JsonObject], seconds: float = 0.0) -> Plan:
-    return budget_plan(given, pods, scale_of, at(seconds))
+    return budget_plan(given, pods, SCALES, at(seconds))
 
 
 def pods(ready: int, others: int = 0) -> list[JsonObject]:
@@ -108,12 +107,9 @@ def test_pods_without_an_owner() -> None:
 
 
 def test_an_owner_without_a_scale() -> None:
-    def nothing(_: JsonObject) -> Scale:
-        raise NoScale("daemonsets.apps does not implement the scale subresource")
-
     given = budget({"disruptionsAllowed": 2, "observedGeneration": 1}, maxUnavailable=1)
-    plan = budget_plan(given, pods(1), nothing, at())
     why = "daemonsets.apps does not implement the scale subresource"
+    plan = budget_plan(given, pods(1), {"uid-rs": why}, at())
     assert told(plan) == [f"Failed to calculate the number of expected pods: {why}"]
     status = status_of_plan(plan)
     assert status["disruptionsAllowed"] == 0

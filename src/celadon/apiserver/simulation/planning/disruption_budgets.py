@@ -7,7 +7,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ DELETION_TIMEOUT: Final = timedelta(minutes=2)
 _CONDITION: Final = "DisruptionAllowed"
 
 
-class NoScale(Exception):
+class _NoScale(Exception):
     """It is not known how many pods the owner of a pod wants."""
 
 
@@ -45,12 +45,12 @@ class Scale:
 def budget_plan(
     budget: JsonObject,
     pods: Sequence[JsonObject],
-    scale_of: Callable[[JsonObject], Scale],
+    scales: Mapping[str, Scale | str],
     now: datetime,
 ) -> Plan:
-    """The next steps of a budget that selects these pods. `scale_of` finds the scale of the owner
-    of a pod, and raises NoScale."""
-    return _Sync(budget, pods, now).plan(scale_of)
+    """The next steps of a budget that selects these pods. `scales` has what the owner of each
+    wants, by the uid in the pod's reference; in place of one that is not known stands why."""
+    return _Sync(budget, pods, now).plan(scales)
 
 
 class _Sync:
@@ -64,12 +64,12 @@ class _Sync:
         self.steps: list[Step] = []
         self.again: float | None = None
 
-    def plan(self, scale_of: Callable[[JsonObject], Scale]) -> Plan:
+    def plan(self, scales: Mapping[str, Scale | str]) -> Plan:
         if not self.pods:
             self.steps.append(told("No matching pods found", self.budget, "NoPods", NORMAL))
         try:
-            expected, desired = self._expected(scale_of)
-        except NoScale as error:
+            expected, desired = self._expected(scales)
+        except _NoScale as error:
             text = f"Failed to calculate the number of expected pods: {error}"
             reason = "CalculateExpectedPodCountFailed"
             self.steps.append(told(text, self.budget, reason, WARNING))
@@ -94,21 +94,27 @@ class _Sync:
 
     # --- how many there should be ---
 
-    def _expected(self, scale_of: Callable[[JsonObject], Scale]) -> tuple[int, int]:
-        """How many pods there should be, and how many of them healthy. Raises NoScale."""
+    def _expected(self, scales: Mapping[str, Scale | str]) -> tuple[int, int]:
+        """How many pods there should be, and how many of them healthy. Raises _NoScale."""
         most, least = self.spec.get("maxUnavailable"), self.spec.get("minAvailable")
         if most is not None:
-            total = self._total(scale_of)
+            total = self._total(scales)
             return total, max(total - scaled(most, total, round_up=True), 0)
         if isinstance(least, str):
-            total = self._total(scale_of)
+            total = self._total(scales)
             return total, scaled(least, total, round_up=True)
         return (0, 0) if least is None else (len(self.pods), least)
 
-    def _total(self, scale_of: Callable[[JsonObject], Scale]) -> int:
-        """Of all owners. Raises NoScale."""
+    def _total(self, scales: Mapping[str, Scale | str]) -> int:
+        """Of all owners. Raises _NoScale."""
         unmanaged = [one for one in self.pods if not controller_of(one)]
-        scales = {scale_of(one) for one in self.pods if controller_of(one)}
+        owners = {controller_of(one).get("uid") or "" for one in self.pods if controller_of(one)}
+        wanted: dict[str, int] = {}
+        for uid in owners:
+            found = scales[uid]
+            if isinstance(found, str):
+                raise _NoScale(found)
+            wanted[found.uid] = found.replicas
         if unmanaged:
             text = (
                 f"Pods selected by this PodDisruptionBudget (selector: "
@@ -118,7 +124,7 @@ class _Sync:
                 '".spec.minAvailable" field of the PDB to an integer value.'
             )
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
-        return sum({one.uid: one.replicas for one in scales}.values())
+        return sum(wanted.values())
 
     def _disrupted(self) -> dict[str, str]:
         """Evicted pods that are still there, but not for long."""

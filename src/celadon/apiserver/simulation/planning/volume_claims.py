@@ -45,7 +45,7 @@ _STORAGE: Final = "storage"
 
 @dataclass(frozen=True, slots=True)
 class VolumeWorld:
-    """All volumes and classes, and the pods of the claim's namespace."""
+    """The volumes that the claim may have, all classes, and the pods of its namespace."""
 
     volumes: Sequence[JsonObject]
     classes: Sequence[JsonObject]
@@ -264,7 +264,7 @@ class _Claim:
         )
         where = f"{metadata.namespace(self.claim)}/{metadata.name(self.claim)}"
         provisioning = f'External provisioner is provisioning volume for claim "{where}"'
-        name = f"pvc-{metadata.uid(self.claim)}"
+        name = provisioned_name(self.claim)
         done = Told(NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}")
         failed = f'failed to provision volume with StorageClass "{self.class_name}": '
         return (
@@ -299,6 +299,11 @@ class _Claim:
             "metadata": meta,
             "spec": spec,
         }
+
+
+def provisioned_name(claim: JsonObject) -> str:
+    """Of the volume that is made for a claim."""
+    return f"pvc-{metadata.uid(claim)}"
 
 
 def reference_to(claim: JsonObject) -> dict[str, str]:
