@@ -43,6 +43,9 @@ LAST_RETRY: Final = 30.0
 TURN_SECONDS: Final = 0.002
 """Of work on the event loop, after which others have their turn."""
 
+GATHERED_SECONDS: Final = 0.02
+"""In which simulated controllers gather changes: a status is not written for each of many pods."""
+
 TIMEOUT: Final = 504
 """The code of a work that took too long: it would take as long again."""
 
@@ -118,14 +121,23 @@ class Turns:
 
 
 class ControllerLoop:
-    """One controller at work. What it does later waits by `clock`, or by the event loop."""
+    """One controller at work. What it does later waits by `clock`, or by the event loop. Changes of
+    an item that come within `gathers` seconds after it was looked at are looked at together."""
 
     def __init__(
-        self, objects: ObjectStore, controller: Controller, clock: Timers | None = None
+        self,
+        objects: ObjectStore,
+        controller: Controller,
+        clock: Timers | None = None,
+        gathers: float = 0.0,
     ) -> None:
         self.controller = controller
         self._objects = objects
         self._clock = clock
+        self._gathers = gathers
+        self._gathered: dict[str, None] = {}
+        self._looked: dict[str, float] = {}
+        """When an item was looked at last, by the event loop; those of long ago are forgotten."""
         self._watches: dict[str, Watch] = {}
         self._queue: dict[str, None] = {}
         self._failures: dict[str, int] = {}
@@ -197,7 +209,29 @@ class ControllerLoop:
         """What cannot be decoded is nobody's work, and is not taken for gone."""
         change = Change(key, self._object(previous), self._object(entry))
         if change.new is not None or (entry is None and change.old is not None):
-            self._queue.update(dict.fromkeys(self.controller.concerned(change)))
+            items = dict.fromkeys(self.controller.concerned(change))
+            if self._looked:
+                self._gather(items)
+            self._queue.update(items)
+
+    def _gather(self, items: dict[str, None]) -> None:
+        """Take those that were looked at a moment ago; the first of them sets the time."""
+        recent = asyncio.get_running_loop().time() - self._gathers
+        for item in [one for one in items if self._looked.get(one, recent) > recent]:
+            del items[item]
+            if not self._gathered:
+                asyncio.get_running_loop().call_later(self._gathers, self.look)
+            self._gathered[item] = None
+
+    def look(self) -> bool:
+        """At what was gathered, now; whether there is anything."""
+        recent = asyncio.get_running_loop().time() - self._gathers
+        self._looked = {item: when for item, when in self._looked.items() if when > recent}
+        found = bool(self._gathered)
+        self._queue.update(self._gathered)
+        self._gathered.clear()
+        self._wake.set()
+        return found
 
     def _object(self, entry: Entry | None) -> JsonObject | None:
         """None also for what cannot be decoded."""
@@ -231,6 +265,8 @@ class ControllerLoop:
                 again = self._pause(item)
         else:
             self._failures.pop(item, None)
+        if self._gathers:
+            self._looked[item] = asyncio.get_running_loop().time()
         if again is not None:
             self._later(item, again)
 
@@ -289,7 +325,10 @@ class Controllers:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
 
     def _loops_of_leader(self) -> list[ControllerLoop]:
-        simulated = (ControllerLoop(self._objects, one, self._clock) for one in self._simulated)
+        simulated = (
+            ControllerLoop(self._objects, one, self._clock, GATHERED_SECONDS)
+            for one in self._simulated
+        )
         return [*(ControllerLoop(self._objects, one) for one in self._led), *simulated]
 
     async def _lead(self, leading: Leading) -> None:
@@ -326,10 +365,13 @@ class Controllers:
     async def quiet(self) -> None:
         """Wait until nothing follows any more from what there is: what one controller has written
         may be work for another."""
-        revision = -1
-        while self._tasks and revision != self._objects.store.revision():
+        while self._tasks:
             revision = self._objects.store.revision()
             await self.settled()
+            if revision == self._objects.store.revision():
+                looked = [one.look() for one in (*self._loops, *self._led_loops)]
+                if not any(looked):
+                    return
 
 
 # --- Controller names --------------------------------------------------------

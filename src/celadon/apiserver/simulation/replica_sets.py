@@ -64,6 +64,8 @@ class ReplicaSetController(WorkloadController):
         missing = replicas(owner) - len(active)
         if missing > 0:
             return await self._create(owner, min(missing, BURST))
+        if missing == 0:
+            return ""
         count = min(-missing, BURST)
         failure = ""
         for pod in pods_to_delete(active, self._related(owner), count, self.around.now()):

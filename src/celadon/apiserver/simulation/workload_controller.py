@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from celadon.apiserver.controllers.controller_loops import Change
-from celadon.apiserver.simulation.planning.pod_facts import controller_of, is_selected
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, selector_of
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 
@@ -55,7 +55,7 @@ class WorkloadController:
         if new is not None and not controller_of(new):
             labels = metadata.labels(new)
             for one in self.view.in_namespace(metadata.namespace(new)):
-                if is_selected(one, labels):
+                if selector_of(one).matches(labels):
                     yield item_of(one)
 
     async def reconcile(self, item: str) -> float | None:

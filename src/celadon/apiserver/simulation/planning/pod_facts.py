@@ -12,7 +12,7 @@ from typing import Any
 
 from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
-from celadon.kube.selectors import SelectorError, label_selector
+from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import ENDED_PHASES
 from celadon.records import dataclass
 
@@ -103,14 +103,13 @@ def node_of(pod: JsonObject) -> str:
     return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
-def is_selected(owner: JsonObject, labels: dict[str, str]) -> bool:
-    """Whether the selector of a workload matches; one that is empty or broken matches nothing."""
-    selector = (owner.get("spec") or {}).get("selector")
+def selector_of(owner: JsonObject) -> LabelSelector:
+    """That of a workload; one that is empty or broken matches nothing."""
     try:
-        chosen = label_selector(selector)
+        found = label_selector((owner.get("spec") or {}).get("selector"))
     except SelectorError:
-        return False
-    return bool(selector) and not chosen.is_everything and chosen.matches(labels)
+        return NOTHING
+    return NOTHING if found.is_everything else found
 
 
 def phase(pod: JsonObject) -> str:
@@ -163,11 +162,11 @@ class Claims:
 def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     """Of the objects in its namespace. An owner that is being deleted adopts and releases
     nothing."""
-    is_going = bool(metadata.deletion_timestamp(owner))
+    is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
     owned, adopted, released = [], [], []
     for one in candidates:
         manager = controller_of(one)
-        matches = is_selected(owner, metadata.labels(one))
+        matches = selector.matches(metadata.labels(one))
         if manager:
             if manager.get("uid") != metadata.uid(owner):
                 continue
