@@ -9,8 +9,8 @@ from typing import Any, Final
 from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
-from celadon.kube import GroupVersion, GroupVersionKind
-from celadon.kube.releases import per_release
+from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
 from celadon.records import dataclass
@@ -44,6 +44,12 @@ _SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
 _ANYTHING: Final = frozenset(
     {"JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
 )
+_WITHOUT_ZERO: Final = frozenset(
+    {
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+    }
+)
 _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
@@ -59,18 +65,7 @@ def built_in_schema(name: str) -> Mapping[str, Any]:
         return _SPECIAL[name]
     if name.rpartition(".")[2] in _ANYTHING:
         return {}
-    schema = component(name)
-    always = _encodings().get(name, {}).get("always", {})
-    properties = {
-        key: _property(field, always.get(key, ABSENT))
-        for key, field in sorted(schema.properties.items())
-    }
-    return {
-        "type": "object",
-        **({"required": list(schema.required)} if schema.required else {}),
-        **({"properties": properties} if properties else {}),
-        **({"x-kubernetes-map-type": schema.map_type} if schema.map_type else {}),
-    }
+    return _type_with_fields(component(name), _encodings().get(name, {}))
 
 
 @per_release()
@@ -78,7 +73,42 @@ def _encodings() -> Mapping[str, Any]:
     return built_in().encodings()
 
 
-def _property(field: Schema, written: object) -> dict[str, Any]:
+def _type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+    """Returns the document's form of a type. `encoding` is what its pack entry says beside the
+    structure: fields that are `always` written, those with a default that only documents tell
+    (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
+    always = {**encoding.get("always", {}), **_zeros(schema, encoding)}
+    undescribed = encoding.get("undescribed", ())
+    properties = {
+        key: _property(field, always.get(key, ABSENT), described=key not in undescribed)
+        for key, field in sorted(schema.properties.items())
+    }
+    return {
+        "type": "object",
+        **({"required": list(schema.required)} if schema.required else {}),
+        **({"properties": properties} if properties else {}),
+        **({"x-kubernetes-map-type": schema.map_type} if schema.map_type else {}),
+        **_unions(encoding.get("union")),
+    }
+
+
+def _zeros(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+    return {key: _ZERO[schema.properties[key].type] for key in encoding.get("zeros", ())}
+
+
+def _unions(union: Sequence[str] | None) -> dict[str, Any]:
+    """`union` names the field that tells which of the others is set, empty if none does."""
+    if union is None:
+        return {}
+    discriminator, *fields = union
+    told = {"discriminator": discriminator} if discriminator else {}
+    names = {field: _upper(field) for field in fields}
+    return {"x-kubernetes-unions": [{**told, "fields-to-discriminateBy": names}]}
+
+
+def _property(field: Schema, written: object, *, described: bool) -> dict[str, Any]:
+    if field.ref and not described:
+        return reference(field.ref)
     node = _node(field)
     default = field.default
     if default is ABSENT:
@@ -110,7 +140,15 @@ def _node(field: Schema) -> dict[str, Any]:
 
 
 def _inner(field: Schema) -> dict[str, Any]:
-    return dict(reference(field.ref)) if field.ref else _node(field)
+    """Items and values. Before 1.36 their zero value was their default, but for types that write
+    themselves."""
+    has_default = not is_since("1.36") and not field.format == "byte"
+    if not field.ref:
+        zero = _ZERO.get(field.type, ABSENT) if has_default else ABSENT
+        return {**_node(field), **({} if zero is ABSENT else {"default": zero})}
+    if not has_default or field.ref in _WITHOUT_ZERO:
+        return reference(field.ref)
+    return {"default": {}, "allOf": [reference(field.ref)]}
 
 
 def _extensions(field: Schema) -> dict[str, Any]:
@@ -166,6 +204,13 @@ PARAMETERS: Final = {
     "deletecollection": ("pretty", *_SELECTION, *_DELETION),
 }
 """Query parameters by action."""
+
+QUERY_SINCE: Final = {
+    "ignoreStoreReadErrorWithClusterBreakingPotential": "1.32",
+    "shardSelector": "1.36",
+    "stream": "1.32",
+}
+"""The releases since which there are query parameters that 1.30 does not have."""
 
 CONNECT_PARAMETERS: Final = {
     "NodeProxyOptions": ("path",),
@@ -242,7 +287,7 @@ class OperationWriter:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
         path = {name: _path_parameter(name) for name in in_path}
-        queries = [(*PARAMETERS.get(one.action, ()), *one.query) for one in operations]
+        queries = [_known((*PARAMETERS.get(one.action, ()), *one.query)) for one in operations]
         common = set(queries[0]).intersection(*queries[1:])
         made = {
             one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
@@ -316,6 +361,10 @@ class OperationWriter:
         return (self.group_version.group or "core").removesuffix(".k8s.io")
 
 
+def _known(query: Iterable[str]) -> list[str]:
+    return [name for name in query if is_since(QUERY_SINCE.get(name, "1.30"))]
+
+
 def _camel(text: str) -> str:
     first, *rest = re.split(r"[^A-Za-z0-9_]+", text)
     return first + "".join(map(_upper, rest))
@@ -345,13 +394,18 @@ RETURNED_WHEN_DELETED: Final = frozenset(
         *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
         *("serviceaccounts", "services", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io"),
         *("storageclasses.storage.k8s.io", "volumeattachments.storage.k8s.io"),
-        *("volumeattributesclasses.storage.k8s.io", "deviceclasses.resource.k8s.io"),
-        *("devicetaintrules.resource.k8s.io", "resourceclaims.resource.k8s.io"),
-        *("resourceclaimtemplates.resource.k8s.io", "resourceslices.resource.k8s.io"),
-        "resourcepoolstatusrequests.resource.k8s.io",
+        "volumeattributesclasses.storage.k8s.io",
     }
 )
-"""Resources whose DELETE answers with the object, not with a Status."""
+"""Resources whose DELETE answers with the object, not with a Status, beside those of the group
+`resource.k8s.io`, all of which do."""
+
+
+def returned_when_deleted(resource: Resource) -> bool:
+    """Returns whether the DELETE of a resource answers with the object."""
+    group_resource = resource.gvr.group_resource
+    is_listed = str(group_resource) in RETURNED_WHEN_DELETED
+    return is_listed or group_resource.group == "resource.k8s.io"
 
 _ACTIONS: Final = {
     "get": "get",
@@ -429,7 +483,7 @@ class _ResourcePaths:
     def _named(self, subject: str) -> Iterable[Operation]:
         kind = self.resource.gvk
         name = self.type_name(kind)
-        returned = str(self.resource.gvr.group_resource) in RETURNED_WHEN_DELETED
+        returned = returned_when_deleted(self.resource)
         for verb in ("get", "update", "delete", "patch"):
             if verb not in self.resource.verbs:
                 continue
