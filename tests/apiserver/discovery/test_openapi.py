@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.swagger import OpenApi, openapi_answer
+from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from tests.apiserver.discovery.catalogues import definition, published
 from tests.paths import shared

@@ -47,7 +47,9 @@ _ANYTHING: Final = frozenset(
 _WITHOUT_ZERO: Final = frozenset(
     {
         "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        f"{META_PREFIX}Time",
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray",
     }
 )
 _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
@@ -65,7 +67,7 @@ def built_in_schema(name: str) -> Mapping[str, Any]:
         return _SPECIAL[name]
     if name.rpartition(".")[2] in _ANYTHING:
         return {}
-    return _type_with_fields(component(name), _encodings().get(name, {}))
+    return type_with_fields(component(name), _encodings().get(name, {}))
 
 
 @per_release()
@@ -73,7 +75,7 @@ def _encodings() -> Mapping[str, Any]:
     return built_in().encodings()
 
 
-def _type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+def type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
     """Returns the document's form of a type. `encoding` is what its pack entry says beside the
     structure: fields that are `always` written, those with a default that only documents tell
     (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
@@ -102,7 +104,7 @@ def _unions(union: Sequence[str] | None) -> dict[str, Any]:
         return {}
     discriminator, *fields = union
     told = {"discriminator": discriminator} if discriminator else {}
-    names = {field: _upper(field) for field in fields}
+    names = {field: upper_first(field) for field in fields}
     return {"x-kubernetes-unions": [{**told, "fields-to-discriminateBy": names}]}
 
 
@@ -142,7 +144,7 @@ def _node(field: Schema) -> dict[str, Any]:
 def _inner(field: Schema) -> dict[str, Any]:
     """Items and values. Before 1.36 their zero value was their default, but for types that write
     themselves."""
-    has_default = not is_since("1.36") and not field.format == "byte"
+    has_default = not is_since("1.36") and field.format != "byte"
     if not field.ref:
         zero = _ZERO.get(field.type, ABSENT) if has_default else ABSENT
         return {**_node(field), **({} if zero is ABSENT else {"default": zero})}
@@ -204,6 +206,12 @@ PARAMETERS: Final = {
     "deletecollection": ("pretty", *_SELECTION, *_DELETION),
 }
 """Query parameters by action."""
+CUSTOM_PARAMETERS: Final = {
+    **PARAMETERS,
+    "get": ("pretty", "resourceVersion"),
+    "deletecollection": PARAMETERS["list"],
+}
+"""The same for custom resources."""
 
 QUERY_SINCE: Final = {
     "ignoreStoreReadErrorWithClusterBreakingPotential": "1.32",
@@ -231,6 +239,9 @@ CODES: Final = {
     "delete": ("200", "202"),
 }
 """Codes of success by action; of all others, 200."""
+ANSWERS: Final = {"200": "OK", "201": "Created", "202": "Accepted"}
+UNAUTHORIZED: Final = {"description": "Unauthorized"}
+"""The answer to whoever does not say who they are."""
 
 _PREFIXES: Final = {
     "list": "list",
@@ -286,8 +297,9 @@ class OperationWriter:
     def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> dict[str, Any]:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
-        path = {name: _path_parameter(name) for name in in_path}
-        queries = [_known((*PARAMETERS.get(one.action, ()), *one.query)) for one in operations]
+        path = {name: path_parameter(name) for name in in_path}
+        known = CUSTOM_PARAMETERS if self.custom else PARAMETERS
+        queries = [_known((*known.get(one.action, ()), *one.query)) for one in operations]
         common = set(queries[0]).intersection(*queries[1:])
         made = {
             one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
@@ -306,7 +318,7 @@ class OperationWriter:
             "operationId": self.operation_id(_PREFIXES[operation.action], operation.subject),
             **({"parameters": [_query_parameter(name) for name in query]} if query else {}),
             **self._body(operation),
-            "responses": {**self._answers(operation), "401": {}},
+            "responses": {**self._answers(operation), "401": UNAUTHORIZED},
             "x-kubernetes-action": operation.action,
             "x-kubernetes-group-version-kind": {
                 "group": kind.group,
@@ -319,9 +331,12 @@ class OperationWriter:
         if operation.action == "patch":
             types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
             return _body(types, f"{META_PREFIX}Patch", required=True)
-        if operation.action in ("delete", "deletecollection"):
-            return _body(("*/*",), f"{META_PREFIX}DeleteOptions", required=False)
-        return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
+        types = (JSON, YAML) if self.custom else ("*/*",)
+        if operation.action == "delete" or (
+            operation.action == "deletecollection" and not self.custom
+        ):
+            return _body(types, f"{META_PREFIX}DeleteOptions", required=False)
+        return _body(types, operation.takes, required=True) if operation.takes else {}
 
     def _answers(self, operation: Operation) -> dict[str, Any]:
         types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
@@ -333,32 +348,39 @@ class OperationWriter:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
         content = {one: {"schema": schema} for one in sorted(types)}
-        return {code: {"content": content} for code in CODES.get(operation.action, ("200",))}
+        codes = CODES.get(operation.action, ("200",))
+        return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> dict[str, Any]:
         """The path of the group version itself."""
-        types = (JSON, PROTOBUF, YAML)
-        content = {one: {"schema": reference(f"{META_PREFIX}APIResourceList")} for one in types}
-        return {
-            "get": {
-                "tags": [self.tag],
-                "operationId": self.operation_id("get", "APIResources"),
-                "responses": {"200": {"content": content}, "401": {}},
-            }
-        }
+        operation_id = self.operation_id("get", "APIResources")
+        return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
 
     @property
     def tag(self) -> str:
         """`rbacAuthorization_v1`."""
-        return f"{_camel(self._group)}_{self.group_version.version}"
+        return f"{group_tag(self.group_version.group)}_{self.group_version.version}"
 
     def operation_id(self, verb: str, subject: str) -> str:
         """`listAppsV1NamespacedDeployment`."""
-        return verb + _upper(_camel(self._group)) + _upper(self.group_version.version) + subject
+        group, version = group_tag(self.group_version.group), self.group_version.version
+        return verb + upper_first(group) + upper_first(version) + subject
 
-    @property
-    def _group(self) -> str:
-        return (self.group_version.group or "core").removesuffix(".k8s.io")
+
+def group_tag(group: str) -> str:
+    """`rbacAuthorization` of `rbac.authorization.k8s.io`."""
+    return _camel((group or "core").removesuffix(".k8s.io"))
+
+
+def plain_item(
+    tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
+) -> dict[str, Any]:
+    """Returns a path that is only read; `answers` is empty for a text."""
+    schema = reference(answers) if answers else {"type": "string"}
+    content = {one: {"schema": schema} for one in types}
+    ok = {"description": ANSWERS["200"], "content": content}
+    responses = {"200": ok, "401": UNAUTHORIZED}
+    return {"get": {"tags": [tag], "operationId": operation_id, "responses": responses}}
 
 
 def _known(query: Iterable[str]) -> list[str]:
@@ -367,10 +389,11 @@ def _known(query: Iterable[str]) -> list[str]:
 
 def _camel(text: str) -> str:
     first, *rest = re.split(r"[^A-Za-z0-9_]+", text)
-    return first + "".join(map(_upper, rest))
+    return first + "".join(map(upper_first, rest))
 
 
-def _upper(text: str) -> str:
+def upper_first(text: str) -> str:
+    """`Apps` of `apps`."""
     return text[:1].upper() + text[1:]
 
 
@@ -379,7 +402,8 @@ def _body(types: Iterable[str], name: str, *, required: bool) -> dict[str, Any]:
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
+def path_parameter(name: str) -> dict[str, Any]:
+    """Returns a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
@@ -407,6 +431,7 @@ def returned_when_deleted(resource: Resource) -> bool:
     is_listed = str(group_resource) in RETURNED_WHEN_DELETED
     return is_listed or group_resource.group == "resource.k8s.io"
 
+
 _ACTIONS: Final = {
     "get": "get",
     "create": "post",
@@ -424,10 +449,9 @@ TypeName = Callable[[GroupVersionKind], str]
 
 def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, dict[str, Any]]:
     """All paths, sorted."""
-    custom = all(resource.custom for resource in version.resources)
-    writer = OperationWriter(version.group_version, custom)
+    writer = OperationWriter(version.group_version, version.custom)
     found: dict[str, dict[str, Any]] = {}
-    if not custom:
+    if not version.custom:
         found[f"/{version.path}/"] = writer.resources_item()
     for resource in version.resources:
         found.update(_ResourcePaths(resource, f"/{version.path}", writer, type_name).items())
@@ -516,9 +540,9 @@ class _ResourcePaths:
         if subresource.connect:
             yield from self._connected(subresource, subject, path, in_path)
             return
-        kind = subresource.gvk
         is_log = subresource.name == "log"
-        name = "" if is_log else self.type_name(kind)
+        name = "" if is_log else self.type_name(subresource.gvk)
+        kind = self.resource.gvk if self.resource.custom else subresource.gvk
         operations = [
             Operation(
                 _ACTIONS[verb],

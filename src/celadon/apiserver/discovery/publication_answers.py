@@ -25,7 +25,7 @@ from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import metadata
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.swagger import OpenApi
+    from celadon.apiserver.discovery.openapi_answers import OpenApi
 
 HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
@@ -88,9 +88,10 @@ class Publications:
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         # late: not every client asks for it
-        from celadon.apiserver.discovery.swagger import OpenApi, openapi_answer
+        from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 
         if self._openapi is None:
             definitions = {metadata.name(one): one for one in served.definitions}
-            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+            release = self._version.git_version
+            self._openapi = OpenApi(self._apis, definitions, release, self._openid.paths)
         return openapi_answer(request, self._openapi, self._portrait.now())

@@ -1,0 +1,173 @@
+"""Requests for OpenAPI, answered: `/openapi/v3`, its documents, `/openapi/v2`.
+
+A document is named by a hash, which the index tells, so that clients can keep it for ever. The hash
+is taken of what the document is made of, and so is known before the document has been made. As
+k8s.io/kube-openapi `pkg/handler3` and `pkg/handler`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Any, Final
+
+from celadon import __version__
+from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
+from celadon.apiserver.discovery.swagger import (
+    MEDIA_TYPE,
+    SWAGGER_TYPES,
+    Part,
+    swagger,
+    swagger_bytes,
+)
+from celadon.apiserver.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
+from celadon.apiserver.negotiation import MediaClause, media_clauses
+from celadon.kube import JsonObject
+from celadon.kube.go import json_text
+from celadon.records import dataclass
+
+INDEX: Final = "/openapi/v3"
+SWAGGER: Final = "/openapi/v2"
+NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
+_EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
+
+
+# House rule 9: without slots, because `cached_property` needs the instance dictionary.
+@dataclass(frozen=True, eq=False)
+class OpenApi:
+    """What is said of the APIs in OpenAPI. `definitions` are the CustomResourceDefinitions by the
+    name of their resource with its group, `open_id` the paths of the OpenID documents that there
+    are. Documents are made when they are first asked for."""
+
+    apis: PublishedApis
+    definitions: Mapping[str, Mapping[str, Any]]
+    release: str
+    open_id: Sequence[str] = ()
+    _made: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """Of every document, by its path (`apis/apps/v1`)."""
+        of_versions = {one.path: self._hash(one) for one in self.apis.versions}
+        of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
+        return {**of_versions, **of_others}
+
+    @cached_property
+    def _others(self) -> Mapping[str, JsonObject]:
+        return root_documents(self.apis, self.open_id, self.release)
+
+    def _hash(self, version: PublishedVersion) -> str:
+        names = {str(one.gvr.group_resource) for one in version.resources if one.custom}
+        specs = [self.definitions[name]["spec"] for name in sorted(names & self.definitions.keys())]
+        return self._hash_of(f"{version} {json_text(specs)}")
+
+    def _hash_of(self, content: str) -> str:
+        made_of = f"{__version__} {self.release} {content}"
+        return hashlib.sha512(made_of.encode("utf-8", "replace")).hexdigest().upper()
+
+    def document(self, path: str) -> bytes:
+        """KeyError where there is none."""
+        digest = self.hashes[path]
+        if digest not in self._made:
+            self._made[digest] = json_text(self._content(path)).encode("utf-8", "replace")
+        return self._made[digest]
+
+    def _content(self, path: str) -> JsonObject:
+        if path in self._others:
+            return self._others[path]
+        version = next(one for one in self.apis.versions if one.path == path)
+        return Document(version, self.definitions, self.release).content()
+
+    @cached_property
+    def index(self) -> bytes:
+        """The documents there are, with their hashes."""
+        urls = {
+            path: {"serverRelativeURL": f"{INDEX}/{path}?hash={digest}"}
+            for path, digest in sorted(self.hashes.items())
+        }
+        return json_text({"paths": urls}).encode()
+
+    @cached_property
+    def swagger(self) -> bytes:
+        """The document of version 2."""
+        return json_text(self._swagger()).encode("utf-8", "replace")
+
+    @cached_property
+    def swagger_protobuf(self) -> bytes:
+        """The same in protobuf."""
+        return swagger_bytes(self._swagger())
+
+    def _swagger(self) -> dict[str, Any]:
+        return swagger(self._parts(), info(self.release))
+
+    def _parts(self) -> Iterator[Part]:
+        for path, one in self._others.items():
+            if path != "logs":
+                yield Part(one["paths"], one["components"].get("schemas", {}))
+        for version in self.apis.versions:
+            made = Document(version, self.definitions, self.release).made()
+            yield Part(*made, custom=version.custom)
+
+    @cached_property
+    def swagger_hash(self) -> str:
+        """Changes when that of any group version does."""
+        return hashlib.sha512("".join(self.hashes.values()).encode()).hexdigest().upper()
+
+
+def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAnswer | None:
+    """None for paths that are not of OpenAPI."""
+    path = request.path
+    if path == INDEX:
+        return HttpAnswer(200, TEXT, openapi.index, (NOT_KEPT,))
+    if path == SWAGGER:
+        return _swagger_answer(request, openapi)
+    if path.startswith(f"{INDEX}/"):
+        return _document_answer(request, openapi, path.removeprefix(f"{INDEX}/"), now)
+    return None
+
+
+def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: float) -> HttpAnswer:
+    digest = openapi.hashes.get(path)
+    if digest is None:
+        return HttpAnswer(404, headers=(NOT_KEPT,))
+    if _taken(request, (JSON,)) is None:
+        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+    asked = request.first("hash")
+    headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
+    if asked and asked != digest:
+        location = ("Location", f"{INDEX}/{path}?hash={digest}")
+        return HttpAnswer(301, JSON, headers=(*headers, location, NOT_KEPT))
+    if asked:
+        year = datetime.timedelta(days=365)
+        expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
+        kept = ("Cache-Control", "public, immutable")
+        headers = (*headers, kept, ("Expires", expires.strftime(_EXPIRES)))
+    else:
+        headers = (*headers, NOT_KEPT)
+    if request.header("if-none-match") == f'"{digest}"':
+        return HttpAnswer(304, headers=headers)
+    return HttpAnswer(200, JSON, openapi.document(path), headers)
+
+
+def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
+    taken = _taken(request, (JSON, *SWAGGER_TYPES))
+    if taken is None:
+        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+    tag = f'"{openapi.swagger_hash}"'
+    headers = (("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
+    if request.header("if-none-match") == tag:
+        return HttpAnswer(304, headers=headers)
+    if taken == JSON:
+        return HttpAnswer(200, JSON, openapi.swagger, headers)
+    return HttpAnswer(200, MEDIA_TYPE, openapi.swagger_protobuf, headers)
+
+
+def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
+    """Which of the types the client wants most; a client that takes none has to do without."""
+    given = ", ".join(request.header_values("accept"))
+    clauses = media_clauses(given) or [MediaClause("*", "*")]
+    return next((one for clause in clauses for one in types if clause.fits(one)), None)

@@ -1,0 +1,351 @@
+"""The documents of OpenAPI version 3: one for each group version, and small ones for other paths.
+
+A document has its paths, and every type that they lead to. Those of custom resources are made as
+k8s.io/apiextensions-apiserver `pkg/controller/openapi/builder` makes them, all others as
+k8s.io/apiserver does: what `/api`, `/apis` and each group answer has a document, too, and so have
+`/version` and the OpenID documents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from celadon.apiserver.discovery.custom_types import (
+    KINDS,
+    Types,
+    listed_kinds,
+    version_2_types,
+    version_3_types,
+)
+from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.openapi import (
+    SECURITY,
+    UNAUTHORIZED,
+    built_in_schema,
+    group_tag,
+    path_parameter,
+    paths,
+    plain_item,
+    type_with_fields,
+    upper_first,
+)
+from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
+from celadon.apiserver.http_messages import JSON
+from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
+from celadon.kube.releases import current_release, is_since, per_release
+from celadon.kube.resources import known_resources
+from celadon.kube.schemas import (
+    META_PREFIX,
+    REFERENCE_PREFIX,
+    Schema,
+    SchemaPack,
+    component,
+    component_name,
+)
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+CUSTOM_INFO: Final = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+"""What documents of custom resources say of themselves."""
+
+IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREFIX}WatchEvent"})
+"""Kinds that belong to every group version."""
+
+_META_TYPES: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
+"""What custom resources and their lists mention; definitions cannot mention anything."""
+
+_MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
+
+
+def info(git_version: str) -> JsonObject:
+    """Returns what documents say of the server. 1.30 named its patch release."""
+    version = current_release() if is_since("1.31") else git_version
+    return {"title": "Kubernetes", "version": version}
+
+
+# --- Documents of group versions ---------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Holds what a document is made of. `definitions` are the CustomResourceDefinitions by the name
+    of their resource with its group; `release` is the patch release of the server (`v1.36.0`)."""
+
+    version: PublishedVersion
+    definitions: Mapping[str, JsonObject]
+    release: str
+
+    def content(self) -> dict[str, Any]:
+        """The document of version 3."""
+        made, schemas = self.made(version_3_types)
+        if self.version.custom:
+            components: JsonObject = {"schemas": schemas}
+        else:
+            components = {"schemas": schemas, "securitySchemes": SECURITY}
+        return {
+            "openapi": "3.0.0",
+            "info": CUSTOM_INFO if self.version.custom else info(self.release),
+            "paths": made,
+            "components": components,
+        }
+
+    def made(self, types: Callable[..., Types] = version_2_types) -> tuple[JsonObject, JsonObject]:
+        """Returns the paths, and the types that they lead to. `types` gives those of a custom
+        resource and its definition."""
+        own = self._custom_types(types)
+        kinds = {GroupVersionKind(**one[KINDS][0]): name for name, one in own.items()}
+
+        def type_name(kind: GroupVersionKind) -> str:
+            found = kinds.get(kind) or component_name(kind)
+            assert found is not None, kind
+            return found
+
+        made = paths(self.version, type_name)
+        schema = partial(_built_in_with_kinds, group_version=self.version.group_version)
+        return made, reached(made, own, schema)
+
+    def _custom_types(self, types: Callable[..., Types]) -> Types:
+        found: Types = {}
+        for resource in self.version.resources:
+            definition = self.definitions.get(str(resource.gvr.group_resource))
+            if definition is not None and resource.custom:
+                found.update(types(resource, definition))
+        return found
+
+
+def reached(
+    made: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
+) -> dict[str, Any]:
+    """Returns all types that the paths mention, and those that these mention, sorted. `schema`
+    gives those that are not `own`."""
+    found: dict[str, Any] = {}
+    waiting = _mentioned(made)
+    while waiting:
+        name = waiting.pop()
+        if name in own:
+            found[name] = own[name]
+            mentioned = _META_TYPES
+        else:
+            found[name] = schema(name)
+            mentioned = _mentioned_by(name)
+        waiting |= mentioned - found.keys()
+    return dict(sorted(found.items()))
+
+
+@per_release()
+def _mentioned_by(name: str) -> frozenset[str]:
+    return frozenset(_mentioned(_schema(name)))
+
+
+def _mentioned(value: JsonObject) -> set[str]:
+    """Of what holds no texts of users."""
+    return set(_MENTION.findall(json.dumps(value)))
+
+
+# --- The kinds of a type -----------------------------------------------------
+#
+# Some kinds belong to every group version. Since 1.36 a document tells of the group version of
+# the kind and of its own; before, of all that the server's scheme knew, served or not.
+
+
+_NEVER_SERVED: Final = (
+    *("admission.k8s.io/v1", "admission.k8s.io/v1beta1", "apiextensions.k8s.io/v1beta1"),
+    *("apiregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2"),
+    *("authentication.k8s.io/v1alpha1", "authentication.k8s.io/v1beta1"),
+    *("authorization.k8s.io/v1beta1", "autoscaling/v2beta1", "autoscaling/v2beta2"),
+    *("batch/v1beta1", "certificates.k8s.io/v1beta1", "coordination.k8s.io/v1beta1"),
+    *("discovery.k8s.io/v1beta1", "events.k8s.io/v1beta1", "extensions/v1beta1"),
+    *("flowcontrol.apiserver.k8s.io/v1beta1", "flowcontrol.apiserver.k8s.io/v1beta2"),
+    *("flowcontrol.apiserver.k8s.io/v1beta3", "imagepolicy.k8s.io/v1alpha1"),
+    *("networking.k8s.io/v1beta1", "node.k8s.io/v1alpha1", "node.k8s.io/v1beta1"),
+    *("policy/v1beta1", "rbac.authorization.k8s.io/v1alpha1"),
+    *("rbac.authorization.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
+    *("scheduling.k8s.io/v1beta1", "storage.k8s.io/v1alpha1", "storage.k8s.io/v1beta1"),
+)
+"""Group versions that schemes of 1.30 and later know, whether or not there are resources of
+them."""
+
+
+def _built_in_with_kinds(name: str, group_version: GroupVersion) -> JsonObject:
+    kind = _built_in_kind(name)
+    if kind is None:
+        return _schema(name)
+    kinds = listed_kinds(kind)
+    if name in IN_EVERY_VERSION:
+        kinds = _everywhere(kind.kind, group_version)
+    elif name == f"{META_PREFIX}Status" and current_release() == "1.30":
+        # that release registers the kind once more, in a group that never uses it
+        kinds += listed_kinds(GroupVersionKind("resource.k8s.io", "v1alpha2", kind.kind))
+    return {**_schema(name), KINDS: kinds}
+
+
+def _everywhere(kind: str, group_version: GroupVersion) -> list[JsonObject]:
+    versions = {GroupVersion("", "v1"), group_version} if is_since("1.36") else known_versions()
+    kinds = (GroupVersionKind(*version, kind) for version in sorted(versions))
+    return [listed for one in kinds for listed in listed_kinds(one)]
+
+
+@per_release()
+def known_versions() -> frozenset[GroupVersion]:
+    """Returns the group versions that the scheme of the current release knows."""
+    served = {one.gvr.group_version for one in known_resources(all_versions=True)}
+    others = set(_NEVER_SERVED)
+    if not is_since("1.34"):
+        others.add("networking.k8s.io/v1alpha1")
+    return frozenset(served | {parse_api_version(one) for one in others})
+
+
+def _built_in_kind(name: str) -> GroupVersionKind | None:
+    if name in IN_EVERY_VERSION:
+        return GroupVersionKind("", "v1", name.removeprefix(META_PREFIX))
+    try:
+        return _type(name).gvk
+    except KeyError:
+        return None
+
+
+# --- Documents of other paths ------------------------------------------------
+
+
+_VERSION_TYPE: Final = "io.k8s.apimachinery.pkg.version.Info"
+_ADDRESSES: Final = {
+    "items": {"ref": f"{META_PREFIX}ServerAddressByClientCIDR"},
+    "list": "atomic",
+}
+_OF_A_KIND: Final = {"apiVersion": "s", "kind": "s"}
+_BUILD: Final = (
+    *("major", "minor", "gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion"),
+    *("compiler", "platform"),
+)
+_EFFECTIVE: Final = (
+    *("emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"),
+)
+_EFFECTIVE_SINCE: Final = "1.33"
+"""The release since which a server says what it emulates."""
+
+
+def _written(*fields: str) -> JsonObject:
+    """Texts that are always written."""
+    return {
+        "fields": dict.fromkeys(fields, "s"),
+        "required": fields,
+        "always": dict.fromkeys(fields, ""),
+    }
+
+
+_ROOT_TYPES: Final[Mapping[str, Any]] = {
+    f"{META_PREFIX}APIGroup": {
+        "fields": {
+            **_OF_A_KIND,
+            "name": "s",
+            "preferredVersion": {"ref": f"{META_PREFIX}GroupVersionForDiscovery"},
+            "serverAddressByClientCIDRs": _ADDRESSES,
+            "versions": {
+                "items": {"ref": f"{META_PREFIX}GroupVersionForDiscovery"},
+                "list": "atomic",
+            },
+        },
+        "required": ["name", "versions"],
+        "always": {"name": "", "preferredVersion": {}},
+        "gvk": ["", "v1", "APIGroup"],
+    },
+    f"{META_PREFIX}APIGroupList": {
+        "fields": {
+            **_OF_A_KIND,
+            "groups": {"items": {"ref": f"{META_PREFIX}APIGroup"}, "list": "atomic"},
+        },
+        "required": ["groups"],
+        "gvk": ["", "v1", "APIGroupList"],
+    },
+    f"{META_PREFIX}APIVersions": {
+        "fields": {
+            **_OF_A_KIND,
+            "serverAddressByClientCIDRs": _ADDRESSES,
+            "versions": {"items": "s", "list": "atomic"},
+        },
+        "required": ["versions", "serverAddressByClientCIDRs"],
+        "gvk": ["", "v1", "APIVersions"],
+    },
+    f"{META_PREFIX}GroupVersionForDiscovery": _written("groupVersion", "version"),
+    f"{META_PREFIX}ServerAddressByClientCIDR": _written("clientCIDR", "serverAddress"),
+    _VERSION_TYPE: _written(*_BUILD),
+}
+"""Types that only these documents have, in the form of schema packs."""
+
+
+@per_release()
+def _root_types() -> SchemaPack:
+    if not is_since(_EFFECTIVE_SINCE):
+        return SchemaPack(_ROOT_TYPES)
+    entry = _ROOT_TYPES[_VERSION_TYPE]
+    fields = {**entry["fields"], **dict.fromkeys(_EFFECTIVE, "s")}
+    return SchemaPack({**_ROOT_TYPES, _VERSION_TYPE: {**entry, "fields": fields}})
+
+
+def _type(name: str) -> Schema:
+    return _root_types().component(name) if name in _ROOT_TYPES else component(name)
+
+
+def _schema(name: str) -> JsonObject:
+    if name not in _ROOT_TYPES:
+        return dict(built_in_schema(name))
+    return type_with_fields(_type(name), _ROOT_TYPES[name])
+
+
+def root_documents(apis: PublishedApis, open_id: Iterable[str], git_version: str) -> JsonObject:
+    """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
+    the paths of the OpenID documents that there are."""
+    found: dict[str, JsonObject] = {
+        "api": plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
+        "apis": plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
+        "version": plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
+    }
+    for group in apis.groups:
+        if not group.custom:
+            tag = group_tag(group.name)
+            operation = f"get{upper_first(tag)}APIGroup"
+            found[f"apis/{group.name}"] = plain_item(tag, operation, f"{META_PREFIX}APIGroup")
+    found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
+    documents = {
+        path: _root_document({f"/{path}/": item}, git_version) for path, item in found.items()
+    }
+    if not is_since("1.31"):
+        documents["logs"] = _root_document(_LOGS, git_version)
+    return documents
+
+
+_OPEN_ID: Final = {
+    CONFIGURATION: plain_item(
+        "WellKnown", "getServiceAccountIssuerOpenIDConfiguration", "", (JSON,)
+    ),
+    KEYS: plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
+}
+_LOG_PATH: Final = path_parameter("logpath")
+
+
+def _log_item(operation_id: str) -> dict[str, Any]:
+    responses = {"401": UNAUTHORIZED}
+    return {"get": {"tags": ["logs"], "operationId": operation_id, "responses": responses}}
+
+
+_LOGS: Final = {
+    "/logs/": _log_item("logFileListHandler"),
+    "/logs/{logpath}": {**_log_item("logFileHandler"), "parameters": [_LOG_PATH]},
+}
+"""Files of the server's machine, which 1.30 still offered."""
+
+
+def _root_document(made: JsonObject, git_version: str) -> JsonObject:
+    schemas = reached(made, {}, partial(_built_in_with_kinds, group_version=GroupVersion("", "v1")))
+    return {
+        "openapi": "3.0.0",
+        "info": info(git_version),
+        "paths": made,
+        "components": {
+            **({"schemas": schemas} if schemas else {}),
+            "securitySchemes": SECURITY,
+        },
+    }
