@@ -40,7 +40,7 @@ def test_schemas(given: dict[str, Any], want: dict[str, Any]) -> None:
 
 def test_operations() -> None:
     versions = [one for one in published().versions if one.group_version.group == "apps"]
-    document = swagger((Part(*Document(one, {}, "v1.36.0").made()) for one in versions), {})
+    document = swagger((Part(*Document(one, {}, "v1.36.0").version_2()) for one in versions), {})
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
     assert patch["parameters"][0] == {"$ref": "#/parameters/body-78PwaGsr"}
     assert document["parameters"]["body-78PwaGsr"]["schema"]["$ref"].startswith("#/definitions/")

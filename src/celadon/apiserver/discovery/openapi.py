@@ -348,7 +348,9 @@ class OperationWriter:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
         content = {one: {"schema": schema} for one in sorted(types)}
-        codes = CODES.get(operation.action, ("200",))
+        codes: Sequence[str] = CODES.get(operation.action, ("200",))
+        if self.custom and operation.action == "patch":
+            codes = ("200",)
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class OpenApi:
             if path != "logs":
                 yield Part(one["paths"], one["components"].get("schemas", {}))
         for version in self.apis.versions:
-            made = Document(version, self.definitions, self.release).made()
+            made = Document(version, self.definitions, self.release).version_2()
             yield Part(*made, custom=version.custom)
 
     @cached_property

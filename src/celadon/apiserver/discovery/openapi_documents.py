@@ -9,7 +9,7 @@ k8s.io/apiserver does: what `/api`, `/apis` and each group answer has a document
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -80,7 +80,7 @@ class Document:
 
     def content(self) -> dict[str, Any]:
         """The document of version 3."""
-        made, schemas = self.made(version_3_types)
+        made, schemas = self._made(version_3_types, _everywhere(self.version))
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}
         else:
@@ -92,9 +92,14 @@ class Document:
             "components": components,
         }
 
-    def made(self, types: Callable[..., Types] = version_2_types) -> tuple[JsonObject, JsonObject]:
-        """Returns the paths, and the types that they lead to. `types` gives those of a custom
-        resource and its definition."""
+    def version_2(self) -> tuple[JsonObject, JsonObject]:
+        """What the document of version 2 has of this one: paths, and the types they lead to."""
+        return self._made(version_2_types, known_versions())
+
+    def _made(
+        self, types: Callable[..., Types], everywhere: Sequence[GroupVersion]
+    ) -> tuple[JsonObject, JsonObject]:
+        """`types` gives those of a custom resource and its definition."""
         own = self._custom_types(types)
         kinds = {GroupVersionKind(**one[KINDS][0]): name for name, one in own.items()}
 
@@ -104,8 +109,7 @@ class Document:
             return found
 
         made = paths(self.version, type_name)
-        schema = partial(_built_in_with_kinds, group_version=self.version.group_version)
-        return made, reached(made, own, schema)
+        return made, reached(made, own, partial(_with_kinds, everywhere=everywhere))
 
     def _custom_types(self, types: Callable[..., Types]) -> Types:
         found: Types = {}
@@ -147,55 +151,73 @@ def _mentioned(value: JsonObject) -> set[str]:
 
 # --- The kinds of a type -----------------------------------------------------
 #
-# Some kinds belong to every group version. Since 1.36 a document tells of the group version of
-# the kind and of its own; before, of all that the server's scheme knew, served or not.
+# Some kinds belong to every group version. Since 1.36 a document of version 3 tells of the group
+# version of the kind and of its own. All others tell of every one that a scheme knows, served or
+# not: those of custom resources of the scheme of client-go, which lacks some groups.
 
 
 _NEVER_SERVED: Final = (
     *("admission.k8s.io/v1", "admission.k8s.io/v1beta1", "apiextensions.k8s.io/v1beta1"),
     *("apiregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2"),
     *("authentication.k8s.io/v1alpha1", "authentication.k8s.io/v1beta1"),
-    *("authorization.k8s.io/v1beta1", "autoscaling/v2beta1", "autoscaling/v2beta2"),
+    "authorization.k8s.io/v1beta1",
     *("batch/v1beta1", "certificates.k8s.io/v1beta1", "coordination.k8s.io/v1beta1"),
     *("discovery.k8s.io/v1beta1", "events.k8s.io/v1beta1", "extensions/v1beta1"),
     *("flowcontrol.apiserver.k8s.io/v1beta1", "flowcontrol.apiserver.k8s.io/v1beta2"),
     *("flowcontrol.apiserver.k8s.io/v1beta3", "imagepolicy.k8s.io/v1alpha1"),
     *("networking.k8s.io/v1beta1", "node.k8s.io/v1alpha1", "node.k8s.io/v1beta1"),
     *("policy/v1beta1", "rbac.authorization.k8s.io/v1alpha1"),
-    *("rbac.authorization.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
-    *("scheduling.k8s.io/v1beta1", "storage.k8s.io/v1alpha1", "storage.k8s.io/v1beta1"),
+    *("rbac.authorization.k8s.io/v1beta1", "scheduling.k8s.io/v1beta1"),
+    *("storage.k8s.io/v1alpha1", "storage.k8s.io/v1beta1"),
 )
 """Group versions that schemes of 1.30 and later know, whether or not there are resources of
 them."""
+_KNOWN_BEFORE: Final = {
+    "1.34": ("networking.k8s.io/v1alpha1",),
+    "1.36": ("autoscaling/v2beta1", "autoscaling/v2beta2", "scheduling.k8s.io/v1alpha1"),
+}
+_KNOWN_SINCE: Final = {"1.36": ("scheduling.k8s.io/v1alpha2",)}
+_NOT_OF_CLIENTS: Final = frozenset(
+    {"admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"}
+)
+"""Groups that the scheme of client-go lacks."""
 
 
-def _built_in_with_kinds(name: str, group_version: GroupVersion) -> JsonObject:
+def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
+    """Returns the group versions of a kind that every version has, in the document of one."""
+    if version.custom:
+        return [one for one in known_versions() if one.group not in _NOT_OF_CLIENTS]
+    if is_since("1.36"):
+        return sorted({GroupVersion("", "v1"), version.group_version})
+    return known_versions()
+
+
+def _with_kinds(name: str, everywhere: Sequence[GroupVersion]) -> JsonObject:
+    """Returns a built-in type with its kinds; `everywhere` are the versions of those that belong to
+    every one."""
     kind = _built_in_kind(name)
     if kind is None:
         return _schema(name)
     kinds = listed_kinds(kind)
     if name in IN_EVERY_VERSION:
-        kinds = _everywhere(kind.kind, group_version)
+        every = (GroupVersionKind(*version, kind.kind) for version in everywhere)
+        kinds = [listed for one in every for listed in listed_kinds(one)]
     elif name == f"{META_PREFIX}Status" and current_release() == "1.30":
         # that release registers the kind once more, in a group that never uses it
         kinds += listed_kinds(GroupVersionKind("resource.k8s.io", "v1alpha2", kind.kind))
     return {**_schema(name), KINDS: kinds}
 
 
-def _everywhere(kind: str, group_version: GroupVersion) -> list[JsonObject]:
-    versions = {GroupVersion("", "v1"), group_version} if is_since("1.36") else known_versions()
-    kinds = (GroupVersionKind(*version, kind) for version in sorted(versions))
-    return [listed for one in kinds for listed in listed_kinds(one)]
-
-
 @per_release()
-def known_versions() -> frozenset[GroupVersion]:
-    """Returns the group versions that the scheme of the current release knows."""
+def known_versions() -> list[GroupVersion]:
+    """Returns the group versions that the scheme of the current release knows, sorted."""
     served = {one.gvr.group_version for one in known_resources(all_versions=True)}
     others = set(_NEVER_SERVED)
-    if not is_since("1.34"):
-        others.add("networking.k8s.io/v1alpha1")
-    return frozenset(served | {parse_api_version(one) for one in others})
+    for release, versions in _KNOWN_BEFORE.items():
+        others.update(() if is_since(release) else versions)
+    for release, versions in _KNOWN_SINCE.items():
+        others.update(versions if is_since(release) else ())
+    return sorted(served | {parse_api_version(one) for one in others})
 
 
 def _built_in_kind(name: str) -> GroupVersionKind | None:
@@ -339,7 +361,7 @@ _LOGS: Final = {
 
 
 def _root_document(made: JsonObject, git_version: str) -> JsonObject:
-    schemas = reached(made, {}, partial(_built_in_with_kinds, group_version=GroupVersion("", "v1")))
+    schemas = reached(made, {}, partial(_with_kinds, everywhere=()))
     return {
         "openapi": "3.0.0",
         "info": info(git_version),
