@@ -232,7 +232,8 @@ LOG_PARAMETERS: Final = (
     *("container", "follow", "insecureSkipTLSVerifyBackend", "limitBytes", "previous"),
     *("sinceSeconds", "stream", "tailLines", "timestamps"),
 )
-CODES: Final = {
+_OK: Final = ("200",)
+CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "post": ("200", "201", "202"),
     "put": ("200", "201"),
     "patch": ("200", "201"),
@@ -348,9 +349,9 @@ class OperationWriter:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
         content = {one: {"schema": schema} for one in sorted(types)}
-        codes: Sequence[str] = CODES.get(operation.action, ("200",))
+        codes = CODES.get(operation.action, _OK)
         if self.custom and operation.action == "patch":
-            codes = ("200",)
+            codes = _OK
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
+from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
 from celadon.apiserver.discovery.swagger import (
@@ -36,6 +37,15 @@ NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
 _EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What stays when definitions change: documents by their hashes, and the hashes of definitions
+    by their names, each with the object that it is of."""
+
+    documents: dict[str, bytes] = field(default_factory=dict, repr=False)
+    definitions: dict[str, tuple[JsonObject, str]] = field(default_factory=dict, repr=False)
+
+
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True, eq=False)
 class OpenApi:
@@ -44,43 +54,64 @@ class OpenApi:
     are. Documents are made when they are first asked for."""
 
     apis: PublishedApis
-    definitions: Mapping[str, Mapping[str, Any]]
+    definitions: Mapping[str, JsonObject]
     release: str
     open_id: Sequence[str] = ()
-    _made: dict[str, bytes] = field(default_factory=dict, repr=False)
+    descriptions: Descriptions | None = None
+    kept: Kept = field(default_factory=Kept, repr=False)
+
+    def renewed(self, apis: PublishedApis, definitions: Mapping[str, JsonObject]) -> OpenApi:
+        """Returns the same for other APIs. Documents that they do not change stay as they are."""
+        return replace(self, apis=apis, definitions=definitions)
 
     @cached_property
     def hashes(self) -> Mapping[str, str]:
         """Of every document, by its path (`apis/apps/v1`)."""
         of_versions = {one.path: self._hash(one) for one in self.apis.versions}
         of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
-        return {**of_versions, **of_others}
+        hashes = {**of_versions, **of_others}
+        documents = self.kept.documents
+        for digest in documents.keys() - set(hashes.values()):
+            documents.pop(digest, None)
+        return hashes
 
     @cached_property
     def _others(self) -> Mapping[str, JsonObject]:
-        return root_documents(self.apis, self.open_id, self.release)
+        return root_documents(self.apis, self.open_id, self.release, self.descriptions)
 
     def _hash(self, version: PublishedVersion) -> str:
         names = {str(one.gvr.group_resource) for one in version.resources if one.custom}
-        specs = [self.definitions[name]["spec"] for name in sorted(names & self.definitions.keys())]
-        return self._hash_of(f"{version} {json_text(specs)}")
+        specs = [self._spec_hashes[name] for name in sorted(names & self.definitions.keys())]
+        return self._hash_of(f"{version} {specs}")
+
+    @cached_property
+    def _spec_hashes(self) -> Mapping[str, str]:
+        known = self.kept.definitions
+        for name in known.keys() - self.definitions.keys():
+            known.pop(name, None)
+        for name, definition in self.definitions.items():
+            if known.get(name, (None, ""))[0] is not definition:
+                known[name] = definition, _digest(json_text(definition["spec"]))
+        return {name: digest for name, (_, digest) in known.items()}
 
     def _hash_of(self, content: str) -> str:
-        made_of = f"{__version__} {self.release} {content}"
-        return hashlib.sha512(made_of.encode("utf-8", "replace")).hexdigest().upper()
+        texts = "" if self.descriptions is None else self.descriptions.fingerprint
+        return _digest(f"{__version__} {self.release} {texts} {content}")
 
     def document(self, path: str) -> bytes:
         """KeyError where there is none."""
         digest = self.hashes[path]
-        if digest not in self._made:
-            self._made[digest] = json_text(self._content(path)).encode("utf-8", "replace")
-        return self._made[digest]
+        made = self.kept.documents.get(digest)
+        if made is None:
+            made = json_text(self._content(path)).encode("utf-8", "replace")
+            self.kept.documents[digest] = made
+        return made
 
     def _content(self, path: str) -> JsonObject:
         if path in self._others:
             return self._others[path]
         version = next(one for one in self.apis.versions if one.path == path)
-        return Document(version, self.definitions, self.release).content()
+        return Document(version, self.definitions, self.release, self.descriptions).content()
 
     @cached_property
     def index(self) -> bytes:
@@ -109,13 +140,17 @@ class OpenApi:
             if path != "logs":
                 yield Part(one["paths"], one["components"].get("schemas", {}))
         for version in self.apis.versions:
-            made = Document(version, self.definitions, self.release).version_2()
-            yield Part(*made, custom=version.custom)
+            document = Document(version, self.definitions, self.release, self.descriptions)
+            yield Part(*document.version_2(), custom=version.custom)
 
     @cached_property
     def swagger_hash(self) -> str:
         """Changes when that of any group version does."""
-        return hashlib.sha512("".join(self.hashes.values()).encode()).hexdigest().upper()
+        return _digest("".join(self.hashes.values()))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha512(text.encode("utf-8", "replace")).hexdigest().upper()
 
 
 def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAnswer | None:

@@ -20,6 +20,7 @@ from celadon.apiserver.discovery.custom_types import (
     version_2_types,
     version_3_types,
 )
+from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi import (
     SECURITY,
@@ -72,11 +73,13 @@ def info(git_version: str) -> JsonObject:
 @dataclass(frozen=True, slots=True)
 class Document:
     """Holds what a document is made of. `definitions` are the CustomResourceDefinitions by the name
-    of their resource with its group; `release` is the patch release of the server (`v1.36.0`)."""
+    of their resource with its group; `release` is the patch release of the server (`v1.36.0`),
+    `descriptions` has the texts of built-in types."""
 
     version: PublishedVersion
     definitions: Mapping[str, JsonObject]
     release: str
+    descriptions: Descriptions | None = None
 
     def content(self) -> dict[str, Any]:
         """The document of version 3."""
@@ -109,7 +112,9 @@ class Document:
             return found
 
         made = paths(self.version, type_name)
-        return made, reached(made, own, partial(_with_kinds, everywhere=everywhere))
+        texts = self.descriptions
+        schema = partial(_built_in_type, everywhere=everywhere, descriptions=texts)
+        return made, reached(made, own, schema)
 
     def _custom_types(self, types: Callable[..., Types]) -> Types:
         found: Types = {}
@@ -192,12 +197,15 @@ def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
     return known_versions()
 
 
-def _with_kinds(name: str, everywhere: Sequence[GroupVersion]) -> JsonObject:
-    """Returns a built-in type with its kinds; `everywhere` are the versions of those that belong to
-    every one."""
+def _built_in_type(
+    name: str, everywhere: Sequence[GroupVersion], descriptions: Descriptions | None
+) -> JsonObject:
+    """Returns a built-in type with its texts and kinds; `everywhere` are the versions of kinds that
+    belong to every one."""
+    schema = with_texts(name, _schema(name), descriptions)
     kind = _built_in_kind(name)
     if kind is None:
-        return _schema(name)
+        return schema
     kinds = listed_kinds(kind)
     if name in IN_EVERY_VERSION:
         every = (GroupVersionKind(*version, kind.kind) for version in everywhere)
@@ -205,7 +213,7 @@ def _with_kinds(name: str, everywhere: Sequence[GroupVersion]) -> JsonObject:
     elif name == f"{META_PREFIX}Status" and current_release() == "1.30":
         # that release registers the kind once more, in a group that never uses it
         kinds += listed_kinds(GroupVersionKind("resource.k8s.io", "v1alpha2", kind.kind))
-    return {**_schema(name), KINDS: kinds}
+    return {**schema, KINDS: kinds}
 
 
 @per_release()
@@ -317,7 +325,12 @@ def _schema(name: str) -> JsonObject:
     return type_with_fields(_type(name), _ROOT_TYPES[name])
 
 
-def root_documents(apis: PublishedApis, open_id: Iterable[str], git_version: str) -> JsonObject:
+def root_documents(
+    apis: PublishedApis,
+    open_id: Iterable[str],
+    git_version: str,
+    descriptions: Descriptions | None = None,
+) -> JsonObject:
     """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
     found: dict[str, JsonObject] = {
@@ -331,12 +344,10 @@ def root_documents(apis: PublishedApis, open_id: Iterable[str], git_version: str
             operation = f"get{upper_first(tag)}APIGroup"
             found[f"apis/{group.name}"] = plain_item(tag, operation, f"{META_PREFIX}APIGroup")
     found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
-    documents = {
-        path: _root_document({f"/{path}/": item}, git_version) for path, item in found.items()
-    }
+    made = {path: {f"/{path}/": item} for path, item in found.items()}
     if not is_since("1.31"):
-        documents["logs"] = _root_document(_LOGS, git_version)
-    return documents
+        made["logs"] = _LOGS
+    return {path: _root_document(one, git_version, descriptions) for path, one in made.items()}
 
 
 _OPEN_ID: Final = {
@@ -360,8 +371,11 @@ _LOGS: Final = {
 """Files of the server's machine, which 1.30 still offered."""
 
 
-def _root_document(made: JsonObject, git_version: str) -> JsonObject:
-    schemas = reached(made, {}, partial(_with_kinds, everywhere=()))
+def _root_document(
+    made: JsonObject, git_version: str, descriptions: Descriptions | None
+) -> JsonObject:
+    schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
+    schemas = reached(made, {}, schema)
     return {
         "openapi": "3.0.0",
         "info": info(git_version),

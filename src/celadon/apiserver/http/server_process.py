@@ -59,6 +59,7 @@ from celadon.storage.data_copies import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.apiserver.audit import AuditLog
+    from celadon.apiserver.discovery.descriptions import Descriptions
 
 
 # --- Process setup -----------------------------------------------------------
@@ -262,6 +263,7 @@ class _Prepared:
     admin_token: str
     audit: AuditLog | None
     serving: Serving
+    descriptions: Descriptions | None
 
     @property
     def trusted(self) -> bytes:
@@ -310,7 +312,20 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         token,
         _audit(settings, stack),
         Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
+        _descriptions(settings.openapi_descriptions),
     )
+
+
+def _descriptions(path: Path | None) -> Descriptions | None:
+    if path is None:
+        return None
+    # late: few servers are told of a file
+    from celadon.apiserver.discovery.descriptions import DescriptionsError, read_descriptions
+
+    try:
+        return read_descriptions(path)
+    except DescriptionsError as error:
+        raise StartError(f"--openapi-descriptions: {error}") from error
 
 
 def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
@@ -453,6 +468,7 @@ async def _serve(
         root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,
         effective=settings.effective,
+        descriptions=prepared.descriptions,
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)

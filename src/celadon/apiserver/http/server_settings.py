@@ -142,6 +142,8 @@ class ServerSettings:
     controllers: frozenset[str] = ON_BY_DEFAULT
     collection_lag: float = LAG_SECONDS
     event_seconds: int | None = EVENT_SECONDS
+    openapi_descriptions: Path | None = None
+    """An OpenAPI document, or a folder of some, with texts of built-in types."""
 
     @property
     def credentials_folder(self) -> Path | None:

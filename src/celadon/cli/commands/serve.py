@@ -167,6 +167,13 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
     )
+    group.add_argument(
+        "--openapi-descriptions",
+        type=Path,
+        metavar="PATH",
+        help="texts of built-in types: swagger.json, or OpenAPI v3 documents "
+        "(default: those of the Python package `kubernetes`, if it is installed)",
+    )
     add_version(group)
     for name, what in (
         ("--emulated-version", "answer as this release, at most three older"),
@@ -385,6 +392,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
+        openapi_descriptions=options.openapi_descriptions,
     )
 
 
