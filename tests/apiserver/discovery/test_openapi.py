@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -95,6 +96,34 @@ def test_version_2_in_protobuf(version: str) -> None:
     )
     assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
     assert answer.body.startswith(b"\x0a\x032.0\x12")
+
+
+def test_version_2_is_compressed_for_those_who_can_read_that() -> None:
+    plain = get("/openapi/v2")
+    packed = get("/openapi/v2", accept_encoding="gzip")
+    assert ("Content-Encoding", "gzip") in packed.headers
+    assert gzip.decompress(packed.body) == plain.body
+    for answer in (plain, packed):
+        varied = [value for name, value in answer.headers if name == "Vary"]
+        assert varied == ["Accept-Encoding", "Accept"]
+    assert "Content-Encoding" not in dict(get(LEASES, accept_encoding="gzip").headers)
+
+
+def test_documents_stay_when_definitions_change() -> None:
+    definitions = {"widgets.example.io": WIDGETS}
+    before = OpenApi(published(WIDGETS), definitions, "v1.36.0")
+    leases, widgets = "apis/coordination.k8s.io/v1", "apis/example.io/v1"
+    made = [before.document(path) for path in (leases, widgets)]
+    same = before.renewed(published(WIDGETS), dict(definitions))
+    assert [same.document(path) for path in (leases, widgets)] == made
+    assert same.document(widgets) is made[1]
+    without = before.renewed(published(), {})
+    assert without.document(leases) is made[0]
+    assert len(without.kept.documents) == 1
+    assert not without.kept.definitions or widgets not in without.hashes
+    again = without.renewed(published(WIDGETS), definitions)
+    assert again.hashes == before.hashes
+    assert again.document(widgets) is not made[1]
 
 
 def test_other_paths() -> None:

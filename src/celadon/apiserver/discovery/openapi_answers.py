@@ -25,7 +25,15 @@ from celadon.apiserver.discovery.swagger import (
     swagger,
     swagger_bytes,
 )
-from celadon.apiserver.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
+from celadon.apiserver.http_messages import (
+    JSON,
+    TEXT,
+    VARY_ENCODING,
+    Header,
+    HttpAnswer,
+    HttpRequest,
+    compressed,
+)
 from celadon.apiserver.negotiation import MediaClause, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
@@ -189,16 +197,19 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
 
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
+    """Unlike documents of version 3, this one is compressed for those who can read that."""
     taken = _taken(request, (JSON, *SWAGGER_TYPES))
     if taken is None:
-        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+        return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
-    headers = (("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
+    headers = (VARY_ENCODING, ("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
     if request.header("if-none-match") == tag:
         return HttpAnswer(304, headers=headers)
     if taken == JSON:
-        return HttpAnswer(200, JSON, openapi.swagger, headers)
-    return HttpAnswer(200, MEDIA_TYPE, openapi.swagger_protobuf, headers)
+        answer = HttpAnswer(200, JSON, openapi.swagger, headers)
+    else:
+        answer = HttpAnswer(200, MEDIA_TYPE, openapi.swagger_protobuf, headers)
+    return compressed(answer, request)
 
 
 def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:

@@ -58,6 +58,9 @@ IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREF
 _META_TYPES: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
 """What custom resources and their lists mention; definitions cannot mention anything."""
 
+COMMON_TEXTS: Final = "io.k8s.api.core.v1.ConfigMap"
+"""A type whose texts about `apiVersion`, `kind` and `metadata` are those of every object."""
+
 _MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
 
 
@@ -121,8 +124,18 @@ class Document:
         for resource in self.version.resources:
             definition = self.definitions.get(str(resource.gvr.group_resource))
             if definition is not None and resource.custom:
-                found.update(types(resource, definition))
+                made = types(resource, definition)
+                found.update((name, self._with_common_texts(one)) for name, one in made.items())
         return found
+
+    def _with_common_texts(self, schema: JsonObject) -> JsonObject:
+        """A custom type with the texts of members that all objects have."""
+        texts = None if self.descriptions is None else self.descriptions.of(COMMON_TEXTS)
+        if texts is None or "properties" not in schema:
+            return schema
+        common = {key: schema["properties"][key] for key in ("apiVersion", "kind", "metadata")}
+        shown = with_texts(COMMON_TEXTS, {"properties": common}, self.descriptions)["properties"]
+        return {**schema, "properties": {**schema["properties"], **shown}}
 
 
 def reached(
