@@ -232,7 +232,7 @@ LOG_PARAMETERS: Final = (
     *("container", "follow", "insecureSkipTLSVerifyBackend", "limitBytes", "previous"),
     *("sinceSeconds", "stream", "tailLines", "timestamps"),
 )
-_OK: Final = ("200",)
+_OK: tuple[str, ...] = ("200",)
 CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "post": ("200", "201", "202"),
     "put": ("200", "201"),

@@ -357,7 +357,7 @@ def root_documents(
             operation = f"get{upper_first(tag)}APIGroup"
             found[f"apis/{group.name}"] = plain_item(tag, operation, f"{META_PREFIX}APIGroup")
     found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
-    made = {path: {f"/{path}/": item} for path, item in found.items()}
+    made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in found.items()}
     if not is_since("1.31"):
         made["logs"] = _LOGS
     return {path: _root_document(one, git_version, descriptions) for path, one in made.items()}
