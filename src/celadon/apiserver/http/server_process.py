@@ -271,16 +271,23 @@ class _Prepared:
         return b"" if self.tls is None else self.tls.trusted
 
 
-def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. Raises
-    StartError."""
+def run(
+    settings: ServerSettings,
+    ready: Callable[[Serving], None],
+    ended: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. When all is
+    closed, `ended` is called, before the objects are taken apart: of a million of them that takes
+    seconds, and a process that ends then has no use for it. Raises StartError."""
+    kept: list[ApiServer] = []
     with contextlib.ExitStack() as stack:
         with _start_errors():
             prepared = _prepared(settings, stack)
         allow_many_connections()
         take_short_turns()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, prepared, ready))
+            runner.run(_serve(settings, prepared, ready, kept))
+    ended()
 
 
 def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
@@ -444,8 +451,12 @@ def _tokens(path: Path | None) -> TokenFile:
 
 
 async def _serve(
-    settings: ServerSettings, prepared: _Prepared, ready: Callable[[Serving], None]
+    settings: ServerSettings,
+    prepared: _Prepared,
+    ready: Callable[[Serving], None],
+    kept: list[ApiServer],
 ) -> None:
+    """`kept` is given the server, which holds the objects."""
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
     service_ca = settings.service_ca_config_map
@@ -472,6 +483,7 @@ async def _serve(
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)
+        kept.append(api)
         await _serve_api(settings, prepared, api, ready)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import gc
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -307,12 +310,26 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options)
         output.log_to_stderr(options.verbosity, "celadon.apiserver")
-        run_server(settings, lambda serving: _announce(serving, settings))
+        ended = _leave if options.is_process else _stay
+        run_server(settings, lambda serving: _announce(serving, settings), ended)
     except StartError as error:
         return _failed(str(error))
     finally:
         gc.enable()
     return Exit.OK
+
+
+def _leave() -> None:
+    """End the process as it stands: its objects need not be taken apart."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.flush()
+    os._exit(Exit.OK)
+
+
+def _stay() -> None:
+    """The process has more to do."""
 
 
 def _failed(message: str) -> Exit:
