@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from celadon.apiserver.discovery.openapi import reference
 from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.crd import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import META_PREFIX
@@ -24,11 +25,7 @@ KINDS: Final = "x-kubernetes-group-version-kind"
 _TEXT: Final = {"type": "string"}
 _METADATA: Final = {"allOf": [reference(f"{META_PREFIX}ObjectMeta")]}
 _LIST_METADATA: Final = {"allOf": [reference(f"{META_PREFIX}ListMeta")]}
-_UNKNOWN: Final = "x-kubernetes-preserve-unknown-fields"
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf", "not")
-_EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 _SELECTABLE_SINCE: Final = "1.31"
 """The release since which selectable fields are there by default."""
 
@@ -57,7 +54,7 @@ def version_2_types(resource: Resource, definition: JsonObject) -> Types:
     schema = _schema_of(version)
     is_open = bool(definition["spec"].get("preserveUnknownFields"))
     shown: JsonObject = {"type": "object"}
-    if schema is not None and not is_open and not schema.get(_UNKNOWN):
+    if schema is not None and not is_open and not schema.get(PRESERVE):
         shown = _with_resource_members(_with_embedded(_version_2_form(schema), _is_closed_embedded))
     return _types(resource, version, shown)
 
@@ -127,15 +124,15 @@ def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> J
 def _unfolded(schema: JsonObject) -> JsonObject:
     """What is an integer or a string says so in words that all clients know."""
     made = _below(schema, _unfolded)
-    if not schema.get(_INT_OR_STRING):
+    if not schema.get(INT_OR_STRING):
         return made
     alternatives = schema.get("anyOf")
     parts = schema.get("allOf") or ()
-    if alternatives == _EITHER or (parts and parts[0].get("anyOf") == _EITHER):
+    if alternatives == EITHER or (parts and parts[0].get("anyOf") == EITHER):
         return made
     if not alternatives:
-        return {**made, "anyOf": _EITHER}
-    return {**made, "allOf": [{"anyOf": _EITHER}, *parts]}
+        return {**made, "anyOf": EITHER}
+    return {**made, "allOf": [{"anyOf": EITHER}, *parts]}
 
 
 def _with_embedded(schema: JsonObject, is_shown: Callable[[JsonObject], bool]) -> JsonObject:
@@ -153,11 +150,11 @@ def _with_embedded(schema: JsonObject, is_shown: Callable[[JsonObject], bool]) -
 
 
 def _is_embedded(schema: JsonObject) -> bool:
-    return bool(schema.get(_EMBEDDED))
+    return bool(schema.get(EMBEDDED))
 
 
 def _is_closed_embedded(schema: JsonObject) -> bool:
-    return bool(schema.get(_EMBEDDED)) and not schema.get(_UNKNOWN)
+    return bool(schema.get(EMBEDDED)) and not schema.get(PRESERVE)
 
 
 def _version_2_form(schema: JsonObject) -> JsonObject:
@@ -167,7 +164,7 @@ def _version_2_form(schema: JsonObject) -> JsonObject:
     made.pop("required", None)
     if required:
         made["required"] = required
-    is_open = bool(made.get(_UNKNOWN))
+    is_open = bool(made.get(PRESERVE))
     if made.pop("nullable", False):
         _drop(made, "type", "items", "properties")
     if is_open:
@@ -184,7 +181,7 @@ def _required_in_version_2(schema: JsonObject) -> list[str]:
     values = schema.get("additionalProperties")
     if isinstance(values, Mapping) and values.get("nullable"):
         return []
-    if schema.get("nullable") or schema.get(_UNKNOWN):
+    if schema.get("nullable") or schema.get(PRESERVE):
         return list(schema.get("required", ()))
     properties = schema.get("properties", {})
     nullable = {name for name, one in properties.items() if one.get("nullable")}

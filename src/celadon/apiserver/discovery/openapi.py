@@ -232,7 +232,7 @@ LOG_PARAMETERS: Final = (
     *("container", "follow", "insecureSkipTLSVerifyBackend", "limitBytes", "previous"),
     *("sinceSeconds", "stream", "tailLines", "timestamps"),
 )
-_OK: tuple[str, ...] = ("200",)
+_OK: Final = ("200",)
 CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "post": ("200", "201", "202"),
     "put": ("200", "201"),
@@ -349,7 +349,7 @@ class OperationWriter:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
         content = {one: {"schema": schema} for one in sorted(types)}
-        codes = CODES.get(operation.action, _OK)
+        codes: tuple[str, ...] = CODES.get(operation.action, _OK)
         if self.custom and operation.action == "patch":
             codes = _OK
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}

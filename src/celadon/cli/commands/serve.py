@@ -177,6 +177,10 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         help="texts of built-in types: swagger.json, or OpenAPI v3 documents "
         "(default: those of the Python package `kubernetes`, if it is installed)",
     )
+    _add_release(group)
+
+
+def _add_release(group: argparse._ArgumentGroup) -> None:
     add_version(group)
     for name, what in (
         ("--emulated-version", "answer as this release, at most three older"),
