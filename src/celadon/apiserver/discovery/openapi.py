@@ -330,8 +330,8 @@ class OperationWriter:
 
     def _body(self, operation: Operation) -> dict[str, Any]:
         if operation.action == "patch":
-            types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
-            return _body(types, f"{META_PREFIX}Patch", required=True)
+            patches = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
+            return _body(patches, f"{META_PREFIX}Patch", required=True)
         types = (JSON, YAML) if self.custom else ("*/*",)
         if operation.action == "delete" or (
             operation.action == "deletecollection" and not self.custom
