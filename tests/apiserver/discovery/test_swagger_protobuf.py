@@ -13,7 +13,7 @@ from celadon.apiserver.discovery.swagger import swagger_bytes
 
 MESSAGES = {
     "Document": "1 swagger string, 2 info Info, 8 paths Paths, 9 definitions Definitions, "
-    "12 security SecurityRequirement*, 13 security_definitions SecurityDefinitions",
+    "10 parameters ParameterDefinitions, 12 security SecurityRequirement*, 13 security_definitions SecurityDefinitions",
     "Info": "1 title string, 2 version string",
     "Paths": "2 path NamedPathItem*",
     "NamedPathItem": "1 name string, 2 value PathItem",
@@ -21,7 +21,10 @@ MESSAGES = {
     "Operation": "1 tags string*, 5 operation_id string, 6 produces string*, 7 consumes string*, "
     "8 parameters ParametersItem*, 9 responses Responses, 10 schemes string*, "
     "13 vendor_extension NamedAny*",
-    "ParametersItem": "1 parameter Parameter",
+    "ParametersItem": "1 parameter Parameter, 2 json_reference JsonReference",
+    "JsonReference": "1 _ref string",
+    "ParameterDefinitions": "1 additional_properties NamedParameter*",
+    "NamedParameter": "1 name string, 2 value Parameter",
     "Parameter": "1 body_parameter Body, 2 non_body_parameter NonBody",
     "Body": "2 name string, 3 in string, 4 required bool, 5 schema Schema",
     "NonBody": "3 query Query, 4 path Path",
@@ -166,3 +169,16 @@ def test_operations() -> None:
     assert found.security[0].additional_properties[0].name == "BearerToken"
     known = found.security_definitions.additional_properties[0].value.api_key_security
     assert (known.type, known.name) == ("apiKey", "authorization")
+
+
+def test_shared_parameters() -> None:
+    limit = {"name": "limit", "in": "query", "type": "integer", "uniqueItems": True}
+    mention = {"$ref": "#/parameters/limit-a"}
+    operation = {"tags": ["a"], "parameters": [mention, limit], "responses": {}}
+    found = read({"paths": {"/a": {"get": operation}}, "parameters": {"limit-a": limit}})
+    (shared,) = found.parameters.additional_properties
+    assert (shared.name, shared.value.non_body_parameter.query.name) == ("limit-a", "limit")
+    (path,) = found.paths.path
+    first, second = path.value.get.parameters
+    assert first.json_reference._ref == "#/parameters/limit-a"
+    assert second.parameter.non_body_parameter.query.type == "integer"
