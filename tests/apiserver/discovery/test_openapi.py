@@ -15,7 +15,6 @@ from tests.paths import shared
 
 WIDGETS = definition("example.io", "widgets", "v1", schema={"openAPIV3Schema": {"type": "object"}})
 PLAIN = OpenApi(published(), {}, "v1.36.0")
-PROTOBUF = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 LEASES = "/openapi/v3/apis/coordination.k8s.io/v1"
 
 
@@ -84,9 +83,20 @@ def test_unknown_documents(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [LEASES, "/openapi/v2"])
-def test_only_json(path: str) -> None:
-    assert get(path, accept=PROTOBUF).code == 406
-    assert get(path, accept=f"{PROTOBUF}, application/json").code == 200
+def test_what_is_in_no_form_that_is_accepted(path: str) -> None:
+    assert get(path, accept="text/html").code == 406
+    assert get(path, accept="text/html, application/json").code == 200
+
+
+@pytest.mark.parametrize("version", ["v3@v1.0", "v3.v1.0"])
+def test_version_3_in_protobuf(version: str) -> None:
+    accept = f"application/com.github.proto-openapi.spec.{version}+protobuf"
+    answer = get(LEASES, accept=accept)
+    assert answer.content_type == "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+    assert answer.body.startswith(b"\x0a\x053.0.0\x12")
+    tag = dict(answer.headers)["ETag"]
+    assert tag != dict(get(LEASES).headers)["ETag"]
+    assert get(LEASES, accept=accept, if_none_match=tag).code == 304
 
 
 @pytest.mark.parametrize("version", ["v2@v1.0", "v2.v1.0"])

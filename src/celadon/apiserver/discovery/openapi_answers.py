@@ -18,13 +18,13 @@ from celadon import __version__
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.discovery.swagger import (
-    MEDIA_TYPE,
-    SWAGGER_TYPES,
-    Part,
-    swagger,
+from celadon.apiserver.discovery.openapi_protobuf import (
+    VERSION_2,
+    VERSION_3,
+    document_bytes,
     swagger_bytes,
 )
+from celadon.apiserver.discovery.swagger import Part, swagger
 from celadon.apiserver.http_messages import (
     JSON,
     TEXT,
@@ -115,6 +115,10 @@ class OpenApi:
             self.kept.documents[digest] = made
         return made
 
+    def document_protobuf(self, path: str) -> bytes:
+        """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
+        return document_bytes(self._content(path))
+
     def _content(self, path: str) -> JsonObject:
         if path in self._others:
             return self._others[path]
@@ -177,13 +181,18 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     digest = openapi.hashes.get(path)
     if digest is None:
         return HttpAnswer(404, headers=(NOT_KEPT,))
-    if _taken(request, (JSON,)) is None:
+    taken = _taken(request, (JSON, *VERSION_3))
+    if taken is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     asked = request.first("hash")
+    is_json = taken == JSON
+    media_type = JSON if is_json else VERSION_3[0]
+    if not is_json:
+        digest = _digest(f"{media_type} {digest}")
     headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
     if asked and asked != digest:
         location = ("Location", f"{INDEX}/{path}?hash={digest}")
-        return HttpAnswer(301, JSON, headers=(*headers, location, NOT_KEPT))
+        return HttpAnswer(301, media_type, headers=(*headers, location, NOT_KEPT))
     if asked:
         year = datetime.timedelta(days=365)
         expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
@@ -193,12 +202,13 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
         headers = (*headers, NOT_KEPT)
     if request.header("if-none-match") == f'"{digest}"':
         return HttpAnswer(304, headers=headers)
-    return HttpAnswer(200, JSON, openapi.document(path), headers)
+    body = openapi.document(path) if is_json else openapi.document_protobuf(path)
+    return HttpAnswer(200, media_type, body, headers)
 
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     """Unlike documents of version 3, this one is compressed for those who can read that."""
-    taken = _taken(request, (JSON, *SWAGGER_TYPES))
+    taken = _taken(request, (JSON, *VERSION_2))
     if taken is None:
         return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
@@ -208,7 +218,7 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     if taken == JSON:
         answer = HttpAnswer(200, JSON, openapi.swagger, headers)
     else:
-        answer = HttpAnswer(200, MEDIA_TYPE, openapi.swagger_protobuf, headers)
+        answer = HttpAnswer(200, VERSION_2[0], openapi.swagger_protobuf, headers)
     return compressed(answer, request)
 
 
