@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.authn.authentication import TokenFile
@@ -18,6 +18,9 @@ from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.apiserver.discovery.descriptions import Descriptions
 
 DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 """Of service account tokens, unless the server is told another one."""
@@ -97,6 +100,8 @@ class Settings:
     effective: EffectiveVersion | None = None
     simulation: SimulationSettings | None = None
     """What makes workloads run, if anything does."""
+    descriptions: Descriptions | None = None
+    """Texts of built-in types; without, those of an installed client are taken."""
 
     @property
     def compatible(self) -> str:

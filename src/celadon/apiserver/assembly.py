@@ -144,6 +144,7 @@ def publications_of(
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),
+        settings.descriptions,
     )
 
 

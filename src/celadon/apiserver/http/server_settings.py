@@ -144,6 +144,8 @@ class ServerSettings:
     collection_lag: float = LAG_SECONDS
     event_seconds: int | None = EVENT_SECONDS
     simulation: SimulationSettings | None = None
+    openapi_descriptions: Path | None = None
+    """An OpenAPI document, or a folder of some, with texts of built-in types."""
 
     @property
     def credentials_folder(self) -> Path | None:

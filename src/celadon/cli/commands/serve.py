@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import gc
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -169,6 +172,17 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
     )
+    group.add_argument(
+        "--openapi-descriptions",
+        type=Path,
+        metavar="PATH",
+        help="texts of built-in types: swagger.json, or OpenAPI v3 documents "
+        "(default: those of the Python package `kubernetes`, if it is installed)",
+    )
+    _add_release(group)
+
+
+def _add_release(group: argparse._ArgumentGroup) -> None:
     add_version(group)
     for name, what in (
         ("--emulated-version", "answer as this release, at most three older"),
@@ -331,12 +345,26 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options)
         output.log_to_stderr(options.verbosity, "celadon.apiserver")
-        run_server(settings, lambda serving: _announce(serving, settings))
+        ended = _leave if options.is_process else _stay
+        run_server(settings, lambda serving: _announce(serving, settings), ended)
     except StartError as error:
         return _failed(str(error))
     finally:
         gc.enable()
     return Exit.OK
+
+
+def _leave() -> None:
+    """End the process as it stands: its objects need not be taken apart."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.flush()
+    os._exit(Exit.OK)
+
+
+def _stay() -> None:
+    """The process has more to do."""
 
 
 def _failed(message: str) -> Exit:
@@ -417,6 +445,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
         simulation=_simulation(options),
+        openapi_descriptions=options.openapi_descriptions,
     )
 
 
