@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
@@ -83,6 +84,8 @@ class Settings:
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
     effective: EffectiveVersion | None = None
+    front_proxy: ProxySettings = ProxySettings()
+    """What is shown to extension servers."""
 
     @property
     def compatible(self) -> str:

@@ -285,14 +285,23 @@ class RequestLayers:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
+        remote = self._core.aggregator.serving(info.path)
+        if remote is not None:
+            seconds = self._core.settings.limits.deadline(request, info)
+            return await self._core.aggregator.answer(
+                remote, request, user, notes.audit_id, seconds
+            )
         served = self._core.served.current()
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
+            offered = self._core.aggregator.offered()
             if info.path.startswith(("/api", OPENAPI)):
                 kind = info.path, request.header("accept")
-                published = await self._pace.step(work, kind, served, publish, request, served)
+                published = await self._pace.step(
+                    work, kind, served, publish, request, served, offered
+                )
             else:
-                published = await work.step(publish, request, served)
+                published = await work.step(publish, request, served, offered)
             if published is None:
                 raise NoSuchPath(info.path)
             return published
