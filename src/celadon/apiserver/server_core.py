@@ -74,9 +74,9 @@ NOBODY: Final = User("")
 
 @dataclass(frozen=True, slots=True)
 class ServerCore:
-    """Of one server. `caller` calls webhooks, `aggregator` asks other servers, `charges` are what quotas are being charged with
-    at the moment, `static` the policies and webhooks from files, `flows` who waits when much is
-    asked (None is no order), `workers` take what takes long."""
+    """Of one server. `caller` calls webhooks, `aggregator` asks other servers, `charges` are what
+    quotas are being charged with at the moment, `static` the policies and webhooks from files,
+    `flows` who waits when much is asked (None is no order), `workers` take what takes long."""
 
     settings: Settings
     sources: Sources

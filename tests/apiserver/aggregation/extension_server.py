@@ -154,7 +154,9 @@ class ExtensionServer:
         self.go_on = threading.Event()
         self.has_ended = threading.Event()
         self.aggregates = True
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.cut_off = 0
+        """Bytes of a long answer that come."""
+        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
         self.port: int = self._http.server_address[1]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -220,6 +222,11 @@ def api_service(port: int, **spec: Any) -> dict[str, Any]:
     }
 
 
+class _Quiet(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Front proxies go when they have seen enough."""
+
+
 def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -256,7 +263,13 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
             elif path == ROOT:
                 found = {"groupVersion": f"{GROUP}/{VERSION}", "resources": RESOURCES}
                 self._json({"kind": "APIResourceList", "apiVersion": "v1", **found})
-            elif path == f"{ROOT}/nodes":
+            elif path == f"{ROOT}/cut":
+                self.send_response(200)
+                self.send_header("Content-Length", str(2 * server.cut_off))
+                self.end_headers()
+                self.wfile.write(b"x" * server.cut_off)
+                self.close_connection = True
+            elif path == f"{ROOT}/nodes" and self.command == "GET":
                 self._json(NODE_METRICS)
             elif self.command != "GET":
                 self._json({"kind": "Status", "apiVersion": "v1", "metadata": {}})

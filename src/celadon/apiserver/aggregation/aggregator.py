@@ -17,6 +17,7 @@ from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
+from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
 
@@ -87,6 +88,7 @@ class Aggregator:
         # late: see above
         from celadon.apiserver.aggregation.front_proxy import FrontProxy
 
+        await in_task()
         return await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
 
     async def aclose(self) -> None:

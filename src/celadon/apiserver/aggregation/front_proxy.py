@@ -1,9 +1,9 @@
 """Requests that other servers answer, passed on with who asks and with our own certificate.
 
 The other server knows by the certificate that it may believe the headers. What comes back is sent
-on as it comes: nothing of it is kept but what the client has not read yet. As k8s.io/kube-aggregator
-`pkg/apiserver/handler_proxy.go`, k8s.io/apimachinery `pkg/util/proxy` and Go's
-`httputil.ReverseProxy`.
+on as it comes: nothing of it is kept but what the client has not read yet. As
+k8s.io/kube-aggregator `pkg/apiserver/handler_proxy.go`, k8s.io/apimachinery `pkg/util/proxy` and
+Go's `httputil.ReverseProxy`. Links in pages of HTML are not looked at.
 """
 
 from __future__ import annotations

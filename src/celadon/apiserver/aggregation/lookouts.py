@@ -56,7 +56,7 @@ class Lookouts:
             woken.clear()
             try:
                 is_well = await self._look(name)
-            except Exception:  # whatever it was, there is another look
+            except Exception:  # noqa: BLE001  whatever it was, there is another look
                 _LOG.exception("a look at %s failed", name)
                 is_well = False
             failures = 0 if is_well else min(failures + 1, 30)

@@ -44,10 +44,10 @@ T = TypeVar("T")
 
 
 class Aside(Protocol):
-    """Reads a document in a worker. Raises StatusError when it takes too long, and what `read`
-    raises."""
+    """Does in a worker what may take long. Raises StatusError when that is too long, and what the
+    function raises."""
 
-    def __call__(self, read: Callable[[bytes], T], body: bytes) -> Awaitable[T]: ...
+    def __call__(self, function: Callable[..., T], *args: object) -> Awaitable[T]: ...
 
 
 class DiscoveryFailed(Exception):
@@ -145,7 +145,7 @@ def read_list(body: bytes, version: str) -> dict[str, Any]:
             before = made.get(name)
             made[name] = _Resource(
                 *(name, kind, scope, one.singular_name, one.verbs),
-                *(one.short_names, one.categories, before and before.subresources),
+                *(one.short_names, one.categories, None if before is None else before.subresources),
             )
             continue
         parent = made.setdefault(name, _Resource(name, _Kind(), scope))

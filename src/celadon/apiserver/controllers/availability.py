@@ -1,7 +1,8 @@
 """Extension servers looked after: whether they answer, and when to ask them what they offer.
 
-The first is the condition `Available` of their APIServices. As k8s.io/kube-aggregator `pkg/controllers/status/remote`, with its texts. A Service whose place the
-command line gives has nothing behind it in the store, so that is not looked at.
+The first is the condition `Available` of their APIServices. As k8s.io/kube-aggregator
+`pkg/controllers/status/remote`, with its texts. A Service whose place the command line gives has
+nothing behind it in the store, so that is not looked at.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class ApiServiceAvailability:
             await self._services.write(stored, {**state, "conditions": conditions})
         except Stale:
             return False
-        return wanted["reason"] != "FailedDiscoveryCheck"
+        return bool(wanted["reason"] != "FailedDiscoveryCheck")
 
     def _missing(self, wanted: RemoteApiService) -> Condition | None:
         """What there is not in the store; None if everything is there."""
@@ -137,6 +138,7 @@ class ApiServiceAvailability:
 
     async def _answering(self, service: RemoteApiService) -> Condition:
         """Whether one of some attempts succeeds."""
+        trouble = ""
         attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
         try:
             for attempt in asyncio.as_completed(attempts):

@@ -113,8 +113,9 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions and their APIServices, extension servers, addresses of Services,
-    the server's own Service and flow control are looked after in any case."""
+    """Those that run, ready to be run. Definitions and their APIServices, extension servers,
+    addresses of Services, the server's own Service and flow control are looked after in any
+    case."""
     return [
         _definitions(given),
         _definition_cleanup(given),
