@@ -48,5 +48,4 @@ def served(certificates: Certificates, tmp_path: Path) -> Iterator[Callable[...,
 
     yield start
     for one in running:
-        one.process.kill()
-        one.process.wait()
+        one.end()

@@ -260,6 +260,11 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
             if path == "/apis" and server.aggregates and "as=APIGroupDiscoveryList" in accept:
                 kind = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
                 self._write(200, json.dumps(AGGREGATED).encode(), {"Content-Type": kind})
+            elif path == "/openapi/v3":
+                url = f"/openapi/v3{ROOT}?hash=ABC"
+                self._json({"paths": {ROOT.strip("/"): {"serverRelativeURL": url}}})
+            elif path == f"/openapi/v3{ROOT}":
+                self._json({"openapi": "3.0.0", "paths": {f"{ROOT}/nodes": {}}})
             elif path == ROOT:
                 found = {"groupVersion": f"{GROUP}/{VERSION}", "resources": RESOURCES}
                 self._json({"kind": "APIResourceList", "apiVersion": "v1", **found})

@@ -115,6 +115,22 @@ def test_stale_and_current(certificates: Certificates, extension: ExtensionServe
     assert asked[2]["x-remote-user"] == ["system:kube-aggregator"]
 
 
+def test_documents_in_openapi(certificates: Certificates, extension: ExtensionServer) -> None:
+    async def seen() -> None:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            await front.freshness("Current")
+            paths = (await front.object("GET", "/openapi/v3"))["paths"]
+            url = paths[ROOT.strip("/")]["serverRelativeURL"]
+            assert url == f"/openapi/v3{ROOT}?hash=ABC"
+            assert "apis/apps/v1" in paths
+            assert (await front.object("GET", url))["paths"] == {f"{ROOT}/nodes": {}}
+
+    asyncio.run(seen())
+    (asked,) = extension.asked(f"/openapi/v3{ROOT}")
+    assert asked[2]["x-remote-user"] == ["admin"]
+
+
 def test_a_server_without_aggregated_discovery(
     certificates: Certificates, extension: ExtensionServer
 ) -> None:

@@ -6,13 +6,13 @@ What speaks HTTP is loaded when there is somebody to ask: most servers have nobo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import World
 from celadon.apiserver.aggregation.api_services import ApiServiceView, RemoteApiService
 from celadon.apiserver.aggregation.lookouts import Lookouts
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
-from celadon.apiserver.aggregation.remote_discovery import Aside, RemoteDiscovery
+from celadon.apiserver.aggregation.remote_discovery import OPENAPI, Aside, RemoteDiscovery
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
@@ -23,6 +23,9 @@ from celadon.kube import User
 
 if TYPE_CHECKING:
     from celadon.apiserver.aggregation.front_proxy import ExtensionServers
+
+
+_DESCRIPTIONS: Final = f"{OPENAPI}/apis/"
 
 
 class Aggregator:
@@ -69,7 +72,11 @@ class Aggregator:
 
     def serving(self, path: str) -> RemoteApiService | None:
         """Who answers for a path, if not this server."""
-        return self.services.current().serving(path)
+        services = self.services.current()
+        if not services.by_version or not path.startswith(_DESCRIPTIONS):
+            return services.serving(path)
+        found = services.serving(path.removeprefix(OPENAPI))
+        return found if found is not None and self.discovery.describes(found.name) else None
 
     def offered(self) -> tuple[RemoteVersion, ...]:
         """What other servers offer."""

@@ -37,6 +37,8 @@ ACCEPTED: Final = ",".join(
     f"application/json;g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
     for version in ("v2", "v2beta1")
 )
+OPENAPI: Final = "/openapi/v3"
+_OPENAPI_READER: Final = User("system:aggregator")
 _NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
 
 
@@ -117,6 +119,23 @@ class _List(msgspec.Struct):
     resources: list[_Listed] = []
 
 
+class _Url(msgspec.Struct, rename={"url": "serverRelativeURL"}):
+    url: str = ""
+
+
+class _Index(msgspec.Struct):
+    paths: dict[str, _Url] = {}
+
+
+def read_index(body: bytes) -> Mapping[str, str]:
+    """Where documents in OpenAPI v3 are, by their paths. Raises DiscoveryFailed."""
+    try:
+        paths = msgspec.json.decode(body, type=_Index).paths
+    except (msgspec.DecodeError, ValueError) as error:
+        raise DiscoveryFailed(str(error)) from None
+    return {path: one.url for path, one in paths.items()}
+
+
 def read_aggregated(body: bytes) -> Mapping[GroupVersion, dict[str, Any]]:
     """The versions of an aggregated document. Raises DiscoveryFailed."""
     try:
@@ -174,6 +193,7 @@ class _Known:
 
     document: Mapping[str, Any]
     is_fresh: bool
+    openapi: str = ""
 
 
 class RemoteDiscovery:
@@ -218,14 +238,26 @@ class RemoteDiscovery:
         if known is not None:
             freshness = "Current" if known.is_fresh else "Stale"
             document = {**known.document, "freshness": freshness}
-        return RemoteVersion(one.group_version, one.group_priority, one.version_priority, document)
+        return RemoteVersion(
+            one.group_version,
+            one.group_priority,
+            one.version_priority,
+            document,
+            "" if known is None else known.openapi,
+        )
+
+    def describes(self, name: str) -> bool:
+        """Whether the server of an APIService has a document of it in OpenAPI v3."""
+        known = self._known.get(name)
+        return known is not None and bool(known.openapi)
 
     async def _looked(self, name: str) -> bool:
         service = self._view.current().named(name)
         if service is None:
             return True
         try:
-            found = _Known(await self._found(service), is_fresh=True)
+            document = await self._found(service)
+            found = _Known(document, is_fresh=True, openapi=await self._described(service))
         except DiscoveryFailed:
             found = _Known({"version": service.group_version.version}, is_fresh=False)
         if self._known.get(name) != found:
@@ -248,6 +280,15 @@ class RemoteDiscovery:
         if code != 200:
             raise DiscoveryFailed(f"{path}: {code}")
         return await self._read(lambda text: read_list(text, version.version), body)
+
+    async def _described(self, service: RemoteApiService) -> str:
+        """Where the document of its version in OpenAPI v3 is; empty if it is not known."""
+        try:
+            code, _, body = await self._asked(service, OPENAPI, _OPENAPI_READER, "application/json")
+            index = await self._read(read_index, body) if code == 200 else {}
+        except DiscoveryFailed:
+            return ""
+        return index.get(f"apis/{service.group_version}", "")
 
     async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
         """Raises DiscoveryFailed."""

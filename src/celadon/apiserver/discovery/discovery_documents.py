@@ -76,12 +76,14 @@ class PublishedGroup:
 @dataclass(frozen=True, slots=True)
 class RemoteVersion:
     """A version of a group that another server serves. `document` is its part of the aggregated
-    document, None as long as it is not known."""
+    document, None as long as it is not known, `openapi` where its document in OpenAPI v3 is, if
+    there is one."""
 
     group_version: GroupVersion
     group_priority: int
     version_priority: int
     document: Mapping[str, Any] | None
+    openapi: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -572,12 +572,15 @@ class OpenApi:
 
     @cached_property
     def index(self) -> bytes:
-        """The documents there are, with their hashes."""
+        """The documents there are, with their hashes; those of other servers have their own."""
         urls = {
             path: {"serverRelativeURL": f"{INDEX}/{path}?hash={digest}"}
-            for path, digest in sorted(self.hashes.items())
+            for path, digest in self.hashes.items()
         }
-        return json_text({"paths": urls}).encode()
+        for one in self.apis.remote:
+            if one.openapi:
+                urls[f"apis/{one.group_version}"] = {"serverRelativeURL": one.openapi}
+        return json_text({"paths": dict(sorted(urls.items()))}).encode("utf-8", "replace")
 
     @cached_property
     def swagger(self) -> bytes:
