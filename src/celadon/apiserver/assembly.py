@@ -26,7 +26,7 @@ from typing import Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
-from celadon.apiserver.answers import NO_SNIFF
+from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
@@ -505,7 +505,7 @@ class ApiServer:
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = await self._warned(notes) if notes.warnings else ()
-        cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
+        cache = () if _has(answer, "cache-control") else (NOT_KEPT,)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
         headers = (

@@ -20,7 +20,7 @@ import httpcore
 
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
-from celadon.apiserver.answers import NO_SNIFF
+from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
 from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched
 from celadon.apiserver.http_messages import (
@@ -66,8 +66,6 @@ _NOT_RETURNED: Final = _HOP_BY_HOP | {
     *("access-control-allow-credentials", "access-control-allow-headers"),
     *("access-control-allow-methods", "access-control-allow-origin"),
 }
-_UNCACHED: Final = ("Cache-Control", "no-cache, private")
-"""What this server says of all answers; the other one may say something, too."""
 _REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _IN_HEADER_NAMES: Final = frozenset(f"!#$&'*+-.^_`|~0123456789{_LETTERS}")
@@ -355,7 +353,7 @@ def _head_of(response: httpcore.Response) -> HttpAnswer:
         for name, value in texts
         if name.lower() not in _NOT_RETURNED and name.lower() not in dropped
     )
-    return HttpAnswer(response.status, _media_type(response), headers=(_UNCACHED, *kept))
+    return HttpAnswer(response.status, _media_type(response), headers=(NOT_KEPT, *kept))
 
 
 def _length(response: httpcore.Response) -> int:

@@ -18,7 +18,7 @@ from celadon.apiserver.aggregation.api_services import (
     RemoteApiService,
 )
 from celadon.apiserver.aggregation.lookouts import Lookouts
-from celadon.apiserver.discovery.discovery_documents import RemoteVersion
+from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
 from celadon.apiserver.workers import LARGE_BYTES, TooMuchWork
 from celadon.kube import GroupVersion, StatusError, User
@@ -32,7 +32,6 @@ SECONDS: Final = 5.0
 """For an answer."""
 MOST_BYTES: Final = 4 << 20
 """Of a document. Ours: upstream reads without end."""
-DISCOVERY: Final = "apidiscovery.k8s.io"
 ACCEPTED: Final = ",".join(
     f"application/json;g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
     for version in ("v2", "v2beta1")

@@ -31,17 +31,12 @@ from celadon.apiserver.object_store import collection_prefix
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.resources import known_resources
-from celadon.kube.well_known_values import SERVICES
-
-ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
-SERVICE_LABEL: Final = "kubernetes.io/service-name"
+from celadon.kube.well_known_values import ENDPOINT_SLICES, SERVICE_LABEL, SERVICES
 
 ATTEMPTS: Final = 5
 SECONDS: Final = 5.0
 """For each of them."""
 RESYNC_SECONDS: Final = 30.0
-
-Condition = Mapping[str, Any]
 
 
 class ApiServiceAvailability:
@@ -106,7 +101,7 @@ class ApiServiceAvailability:
             return False
         return bool(wanted["reason"] != "FailedDiscoveryCheck")
 
-    def _missing(self, wanted: RemoteApiService) -> Condition | None:
+    def _missing(self, wanted: RemoteApiService) -> JsonObject | None:
         """What there is not in the store; None if everything is there."""
         where = f'service/{wanted.service} in "{wanted.namespace}"'
         service = self._world.get(SERVICES, wanted.namespace, wanted.service)
@@ -136,7 +131,7 @@ class ApiServiceAvailability:
             if metadata.labels(one).get(SERVICE_LABEL) == wanted.service:
                 yield one
 
-    async def _answering(self, service: RemoteApiService) -> Condition:
+    async def _answering(self, service: RemoteApiService) -> JsonObject:
         """Whether one of some attempts succeeds."""
         trouble = ""
         attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
@@ -216,7 +211,7 @@ def _prefix(resource: GroupVersionResource) -> str:
     return collection_prefix(found)
 
 
-def _condition(state: Literal["True", "False"], reason: str, message: str) -> Condition:
+def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
     return condition(AVAILABLE, state, reason, message)
 
 

@@ -199,6 +199,7 @@ def _namespaces(given: ControllerSurroundings) -> Controller:
         given.requests("namespace-controller"),
         given.now,
         given.namespace_grace,
+        tuple if given.aggregator is None else given.aggregator.offered,
     )
 
 

@@ -331,9 +331,9 @@ def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]
     return {"group": group, "version": version, "kind": kind.kind}
 
 
-_DISCOVERY: Final = "apidiscovery.k8s.io"
+DISCOVERY: Final = "apidiscovery.k8s.io"
 _BETA: Final = "v2beta1"
-_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": _DISCOVERY}
+_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 
 
 def discovery_answer(
@@ -432,7 +432,7 @@ def _aggregated_answer(
     headers = (("ETag", etag), ("Vary", "Accept"), ("Cache-Control", "public"))
     if request.header("if-none-match") == etag:
         return HttpAnswer(304, headers=headers)
-    media_type = f"{JSON};g={_DISCOVERY};v={version};as=APIGroupDiscoveryList"
+    media_type = f"{JSON};g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
     return HttpAnswer(200, media_type, body, headers)
 
 
@@ -440,7 +440,7 @@ def _aggregated_answer(
 def _aggregated_body(apis: PublishedApis, root: str, version: str) -> tuple[bytes, str]:
     """The document and its tag."""
     groups = (apis.core,) if root == "api" else apis.listed
-    document = {**aggregated(groups), "apiVersion": f"{_DISCOVERY}/{version}"}
+    document = {**aggregated(groups), "apiVersion": f"{DISCOVERY}/{version}"}
     body = json_text(document).encode() + b"\n"
     return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from celadon import __version__
+from celadon.apiserver.answers import NOT_KEPT
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi import METHODS, SECURITY, built_in_schema, paths, reference
 from celadon.apiserver.http_messages import JSON, TEXT, Header, HttpAnswer, HttpRequest
@@ -534,7 +535,6 @@ def _kind_of(schema: JsonObject) -> tuple[str, str, str]:
 
 INDEX: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"
-NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
 _EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
 
 
