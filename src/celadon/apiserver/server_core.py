@@ -127,7 +127,10 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     world.conversions = Conversions(served.current, caller.call, sources.uid)
     in_flight = InFlight(settings.limits)
     metrics = ServerMetrics(
-        in_flight, lambda: objects.counts(served.current().catalog), sources.seconds
+        in_flight,
+        lambda: objects.counts(served.current().catalog),
+        sources.seconds,
+        aggregator.families(),
     )
     return ServerCore(
         settings,

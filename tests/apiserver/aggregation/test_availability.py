@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.aggregation.before import API_SERVICES, OWN, SERVICES, Before, before
+from tests.apiserver.aggregation.before import API_SERVICES, OWN, SERVICES, Before, before, until
 from tests.apiserver.aggregation.extension_server import (
     NAMESPACE,
     ROOT,
@@ -177,5 +177,17 @@ def test_a_service_that_is_gone_is_noticed(
             await front.condition("ServiceNotFound")
             answer = await front.ask("GET", f"{ROOT}/nodes")
             assert (answer.code, answer.body) == (503, b"service unavailable\n")
+            wanted = {
+                'aggregator_unavailable_apiservice{name="v1.apps"} 0',
+                'aggregator_unavailable_apiservice{name="v1beta1.metrics.k8s.io"} 1',
+                'aggregator_unavailable_apiservice_total{name="v1beta1.metrics.k8s.io",'
+                'reason="ServiceNotFound"} 1',
+            }
+
+            async def counted() -> bool:
+                text = (await front.ask("GET", "/metrics")).body.decode()
+                return wanted <= set(text.splitlines())
+
+            await until(counted)
 
     asyncio.run(said())

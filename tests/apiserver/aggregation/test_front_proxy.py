@@ -4,15 +4,20 @@ the same extension server."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import http.client
 import json
+import time
+from collections.abc import Callable
 
 import pytest
 
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.aggregation.front_proxy import asking_headers, encoded_path, encoded_query
 from celadon.apiserver.http_messages import BrokenStream
+from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.kube import User
-from tests.apiserver.aggregation.before import OWN, before
+from tests.apiserver.aggregation.before import OWN, SERVICES, before
 from tests.apiserver.aggregation.extension_server import (
     NODE_METRICS,
     ROOT,
@@ -21,6 +26,7 @@ from tests.apiserver.aggregation.extension_server import (
     api_service,
     service,
 )
+from tests.apiserver.served_process import Served, request_headers
 
 NODES = f"{ROOT}/nodes"
 
@@ -187,8 +193,11 @@ def test_a_watch_is_sent_on_as_it_comes(
             answer = await front.ask("GET", f"{NODES}?watch=true")
             assert answer.stream is not None
             first = await anext(answer.stream)  # the second waits for `go_on`
+            assert front.server.core.in_flight.watches == 1
             extension.go_on.set()
-            return [first, *[one async for one in answer.stream]]
+            found = [first, *[one async for one in answer.stream]]
+            assert front.server.core.in_flight.watches == 0
+            return found
 
     found = asyncio.run(watched())
     names = [json.loads(one)["object"]["metadata"]["name"] for one in found]
@@ -249,6 +258,46 @@ def test_without_the_right_certificate(
     assert asyncio.run(said()) == (
         f"failing or missing response from {url}: bad status from {url}: 401"
     )
+
+
+def test_a_slow_watch_takes_nobody_s_seat(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.slow[NODES] = 2.0
+    limits = RequestLimits(reading=1, mutating=0)  # seats for everybody
+
+    async def asked() -> None:
+        async with before(certificates, limits=limits) as front:
+            await front.register(extension, certificates)
+            watches = [
+                asyncio.ensure_future(front.ask("GET", f"{NODES}?watch=true")) for _ in range(9)
+            ]
+            while len(extension.asked(NODES)) < len(watches):
+                await asyncio.sleep(0.01)
+            assert (await front.ask("GET", "/api/v1/namespaces/default")).code == 200
+            assert not any(one.done() for one in watches)
+            for answer in await asyncio.gather(*watches):
+                assert answer.stream is not None
+                await answer.stream.aclose()
+
+    asyncio.run(asked())
+
+
+def test_what_is_cut_off_is_seen_on_the_network(
+    certificates: Certificates, extension: ExtensionServer, served: Callable[..., Served]
+) -> None:
+    extension.cut_off = 100_000
+    running = served()
+    assert running.call("POST", SERVICES, service(extension.port))[0] == 201
+    made = api_service(extension.port, caBundle=certificates.bundle)
+    assert running.call("POST", OWN.rpartition("/")[0], made)[0] == 201
+    while running.text(f"{ROOT}/nodes")[0] != 200:
+        time.sleep(0.05)
+    with contextlib.closing(running.connection()) as connection:
+        connection.request("GET", f"{ROOT}/cut", headers=request_headers(running.token))
+        answer = connection.getresponse()
+        with contextlib.closing(answer), pytest.raises(http.client.IncompleteRead):
+            answer.read()
 
 
 def test_many_wait_for_a_slow_server_and_others_do_not(

@@ -5,7 +5,7 @@ What speaks HTTP is loaded when there is somebody to ask: most servers have nobo
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import World
@@ -17,6 +17,13 @@ from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
+from celadon.apiserver.operation.metric_table import (
+    UNAVAILABLE,
+    UNAVAILABLE_TOTAL,
+    Counter,
+    Family,
+    Gauge,
+)
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
@@ -49,6 +56,8 @@ class Aggregator:
         self._settings = settings
         self._servers: ExtensionServers | None = None
         self._lookouts: list[Lookouts] = []
+        self.failures = Counter(UNAVAILABLE_TOTAL)
+        """Of APIServices that were available, by name and reason."""
 
     def servers(self) -> ExtensionServers:
         """The connections to extension servers."""
@@ -59,6 +68,10 @@ class Aggregator:
 
             self._servers = ExtensionServers(self._routes, self._settings)
         return self._servers
+
+    def families(self) -> Sequence[Family]:
+        """What is counted."""
+        return Gauge(UNAVAILABLE, self.services.unavailable), self.failures
 
     def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
         """More of them, which end with this."""

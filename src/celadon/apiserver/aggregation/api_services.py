@@ -92,6 +92,14 @@ class ApiServiceView:
                 self._current = made
         return self._current
 
+    @on_loop
+    def unavailable(self) -> Mapping[tuple[str, ...], float]:
+        """Of every APIService whether it is known not to be available: 1, or 0."""
+        services = self.current()
+        names = (metadata.name(one.object) for one in self._mirror)
+        found = ((name, services.named(name)) for name in names)
+        return {(name,): float(one is not None and not one.is_available) for name, one in found}
+
     def _made(self) -> RemoteApiServices:
         found = (remote_api_service(one.object) for one in self._mirror)
         return RemoteApiServices({one.group_version: one for one in found if one is not None})

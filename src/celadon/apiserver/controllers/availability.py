@@ -24,6 +24,7 @@ from celadon.apiserver.controllers.controller_loops import (
     Stale,
     StatusWrites,
     condition,
+    is_true,
     with_condition,
 )
 from celadon.apiserver.http_messages import NetworkFailure
@@ -99,6 +100,9 @@ class ApiServiceAvailability:
             await self._services.write(stored, {**state, "conditions": conditions})
         except Stale:
             return False
+        was_available = is_true(state.get("conditions"), AVAILABLE)
+        if was_available and wanted["status"] != "True":
+            self._aggregator.failures.add((name, wanted["reason"]))
         return bool(wanted["reason"] != "FailedDiscoveryCheck")
 
     def _missing(self, wanted: RemoteApiService) -> JsonObject | None:

@@ -230,6 +230,19 @@ COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 """Upper ends of buckets. Those of requests, answers, events, admission and checks are upstream's,
 the common ones are those of Prometheus' libraries."""
 
+UNAVAILABLE: Final = Description(
+    "aggregator_unavailable_apiservice",
+    "Gauge of APIServices which are marked as unavailable broken down by APIService name.",
+    ("name",),
+    "ALPHA",
+)
+UNAVAILABLE_TOTAL: Final = Description(
+    "aggregator_unavailable_apiservice_total",
+    "Counter of APIServices which are marked as unavailable broken down by APIService name and "
+    "reason.",
+    ("name", "reason"),
+    "ALPHA",
+)
 REQUESTS: Final = Description(
     "apiserver_request_total",
     "Counter of apiserver requests broken out for each verb, dry run value, group, "

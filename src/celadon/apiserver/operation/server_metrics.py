@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -227,15 +227,18 @@ class _Alike:
 
 class ServerMetrics:
     """Those of one server. What is now is read from `in_flight`, and from `objects`, which counts
-    the objects of each (group, resource); `clock` is Unix time."""
+    the objects of each (group, resource); `clock` is Unix time, `aggregated` is counted by whom the
+    server stands before other servers with."""
 
     def __init__(
         self,
         in_flight: InFlight,
         objects: Callable[[], Mapping[tuple[str, str], int]],
         clock: Callable[[], float] = time.time,
+        aggregated: Sequence[Family] = (),
     ) -> None:
         self._in_flight = in_flight
+        self._aggregated = aggregated
         self.static_reloads = StaticReloads(clock)
         self._objects = objects
         self.requests = Counter(table.REQUESTS)
@@ -265,6 +268,7 @@ class ServerMetrics:
     def families(self) -> tuple[Family, ...]:
         """In the order of their names."""
         return (
+            *self._aggregated,
             self.admission_seconds,
             *self.webhooks.families(),
             self.audit_errors,
