@@ -124,7 +124,6 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         settings.front_proxy,
         RequestWork(workers, "the documents of extension servers").aside,
     )
-    world.conversions = Conversions(served.current, caller.call, sources.uid)
     in_flight = InFlight(settings.limits)
     metrics = ServerMetrics(
         in_flight,
@@ -132,6 +131,7 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         sources.seconds,
         aggregator.families(),
     )
+    world.conversions = Conversions(served.current, caller.call, sources.uid, metrics.conversions)
     return ServerCore(
         settings,
         sources,

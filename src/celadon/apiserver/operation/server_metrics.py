@@ -31,7 +31,11 @@ from celadon.apiserver.operation.metric_table import (
     exposition,
 )
 from celadon.apiserver.operation.request_limits import InFlight
-from celadon.apiserver.operation.webhook_counts import StaticReloads, WebhookCounts
+from celadon.apiserver.operation.webhook_counts import (
+    ConversionCounts,
+    StaticReloads,
+    WebhookCounts,
+)
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube.resources import Resource
 from celadon.records import dataclass
@@ -255,6 +259,7 @@ class ServerMetrics:
         self.audit_errors = Counter(table.AUDIT_ERRORS)
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
         self.webhooks = WebhookCounts()
+        self.conversions = ConversionCounts()
         self.health = HealthCounts()
         self.flows = FlowCounts()
         self.mutation_checks = Counter(table.MUTATION_CHECKS)
@@ -276,6 +281,7 @@ class ServerMetrics:
             self.authorizations,
             self.compilation_seconds,
             self.evaluation_seconds,
+            *self.conversions.families(),
             Gauge(
                 table.IN_FLIGHT,
                 lambda: {(kind,): count for kind, count in self._in_flight.counts.items()},
