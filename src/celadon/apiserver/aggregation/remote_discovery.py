@@ -10,8 +10,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-import msgspec
-
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     ApiServiceView,
@@ -21,7 +19,7 @@ from celadon.apiserver.aggregation.lookouts import Lookouts
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
 from celadon.apiserver.workers import LARGE_BYTES, TooMuchWork
-from celadon.kube import GroupVersion, StatusError, User
+from celadon.kube import StatusError, User
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -53,137 +51,6 @@ class Aside(Protocol):
 
 class DiscoveryFailed(Exception):
     """What there is to say is not known now."""
-
-
-# --- Documents ---------------------------------------------------------------
-#
-# Only what is known of them is read, in the types that it must have.
-
-
-class _Kind(msgspec.Struct):
-    group: str = ""
-    version: str = ""
-    kind: str = ""
-
-
-class _Below(msgspec.Struct, omit_defaults=True, rename="camel"):
-    subresource: str
-    response_kind: _Kind | None = None
-    accepted_types: list[_Kind] | None = None
-    verbs: list[str] | None = None
-
-
-class _Resource(msgspec.Struct, omit_defaults=True, rename="camel"):
-    resource: str
-    response_kind: _Kind | None = None
-    scope: str | None = None
-    singular_resource: str | None = None
-    verbs: list[str] | None = None
-    short_names: list[str] | None = None
-    categories: list[str] | None = None
-    subresources: list[_Below] | None = None
-
-
-class _Version(msgspec.Struct, omit_defaults=True):
-    version: str
-    resources: list[_Resource] | None = None
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-
-
-class _Group(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    versions: list[_Version] = []
-
-
-class _Groups(msgspec.Struct):
-    items: list[_Group] = []
-
-
-class _Listed(msgspec.Struct, rename="camel"):
-    name: str
-    singular_name: str = ""
-    namespaced: bool = False
-    group: str = ""
-    version: str = ""
-    kind: str = ""
-    verbs: list[str] | None = None
-    short_names: list[str] | None = None
-    categories: list[str] | None = None
-
-
-class _List(msgspec.Struct):
-    resources: list[_Listed] = []
-
-
-class _Url(msgspec.Struct, rename={"url": "serverRelativeURL"}):
-    url: str = ""
-
-
-class _Index(msgspec.Struct):
-    paths: dict[str, _Url] = {}
-
-
-def read_index(body: bytes) -> Mapping[str, str]:
-    """Where documents in OpenAPI v3 are, by their paths. Raises DiscoveryFailed."""
-    try:
-        paths = msgspec.json.decode(body, type=_Index).paths
-    except (msgspec.DecodeError, ValueError) as error:
-        raise DiscoveryFailed(str(error)) from None
-    return {path: one.url for path, one in paths.items()}
-
-
-def read_aggregated(body: bytes) -> Mapping[GroupVersion, dict[str, Any]]:
-    """The versions of an aggregated document. Raises DiscoveryFailed."""
-    try:
-        groups = msgspec.json.decode(body, type=_Groups).items
-    except (msgspec.DecodeError, ValueError) as error:
-        raise DiscoveryFailed(str(error)) from None
-    return {
-        GroupVersion(group.metadata.name, one.version): _shown(one)
-        for group in groups
-        for one in group.versions
-    }
-
-
-def read_list(body: bytes, version: str) -> dict[str, Any]:
-    """A list of resources as a version of an aggregated document. Raises DiscoveryFailed."""
-    try:
-        listed = msgspec.json.decode(body, type=_List).resources
-    except (msgspec.DecodeError, ValueError) as error:
-        raise DiscoveryFailed(str(error)) from None
-    made: dict[str, _Resource] = {}
-    for one in listed:
-        name, slash, below = one.name.partition("/")
-        kind = _Kind(one.group, one.version, one.kind)
-        scope = "Namespaced" if one.namespaced else "Cluster"
-        if not slash:
-            before = made.get(name)
-            made[name] = _Resource(
-                *(name, kind, scope, one.singular_name, one.verbs),
-                *(one.short_names, one.categories, None if before is None else before.subresources),
-            )
-            continue
-        parent = made.setdefault(name, _Resource(name, _Kind(), scope))
-        parent.subresources = [*(parent.subresources or ()), _Below(below, kind, verbs=one.verbs)]
-    return _shown(_Version(version, list(made.values())))
-
-
-def _shown(version: _Version) -> dict[str, Any]:
-    for one in version.resources or ():
-        one.response_kind = one.response_kind or _Kind()
-        one.scope, one.singular_resource = one.scope or "", one.singular_resource or ""
-        for below in one.subresources or ():
-            below.response_kind = below.response_kind or _Kind()
-    made: dict[str, Any] = msgspec.to_builtins(version)
-    for resource in made.get("resources", ()):
-        resource.setdefault("verbs", None)
-    return made
-
-
-# --- The part of each server -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +133,9 @@ class RemoteDiscovery:
 
     async def _found(self, service: RemoteApiService) -> Mapping[str, Any]:
         """Raises DiscoveryFailed."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
+
         version = service.group_version
         code, kind, body = await self._asked(service, "/apis", AGGREGATOR, ACCEPTED)
         if code == 200 and _is_aggregated(kind):
@@ -282,6 +152,9 @@ class RemoteDiscovery:
 
     async def _described(self, service: RemoteApiService) -> str:
         """Where the document of its version in OpenAPI v3 is; empty if it is not known."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_index
+
         try:
             code, _, body = await self._asked(service, OPENAPI, _OPENAPI_READER, "application/json")
             index = await self._read(read_index, body) if code == 200 else {}
@@ -291,11 +164,9 @@ class RemoteDiscovery:
 
     async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
         """Raises DiscoveryFailed."""
-        if len(body) <= LARGE_BYTES:
-            return read(body)
         try:
-            return await self._aside(read, body)
-        except (StatusError, TooMuchWork) as error:
+            return read(body) if len(body) <= LARGE_BYTES else await self._aside(read, body)
+        except (ValueError, StatusError, TooMuchWork) as error:
             raise DiscoveryFailed(str(error)) from None
 
     async def _asked(
