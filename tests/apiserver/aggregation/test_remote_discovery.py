@@ -65,7 +65,7 @@ def test_a_list_of_resources() -> None:
     ],
 )
 def test_what_is_no_document(body: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\S"):
         read_aggregated(body)
 
 
