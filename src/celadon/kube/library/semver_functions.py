@@ -213,3 +213,12 @@ LIBRARY: Final = Library(
         *_METHODS,
     ),
 )
+
+
+def _older(function: Function) -> Function:
+    strict = (one for one in function.overloads if types.BOOL not in one.params)
+    return function._replace(overloads=tuple(strict), cost=None)
+
+
+OLDER_LIBRARY: Final = LIBRARY._replace(functions=tuple(map(_older, LIBRARY.functions)))
+"""Version 0: nothing is put right, and a call costs one."""
