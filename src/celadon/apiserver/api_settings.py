@@ -16,6 +16,7 @@ from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
+from celadon.kube.releases import Answering, enter_release
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
@@ -44,8 +45,7 @@ class AccessSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
-    elsewhere must do what they do. `effective` says more about releases: `version` is what it
-    emulates."""
+    elsewhere must do what they do. `effective` says more about releases: what it emulates."""
 
     version: str = "1.36"
     all_versions: bool = False
@@ -89,6 +89,15 @@ class Settings:
         """The oldest release to get along with; empty for the one before."""
         return "" if self.effective is None else self.effective.min_compatibility
 
+    @property
+    def emulated(self) -> str:
+        """The release that is emulated; the same as a rule."""
+        return self.version if self.effective is None else self.effective.emulation
+
+    def enter(self) -> Answering:
+        """From now on it is the current release, until it is left again."""
+        return enter_release(self.version, self.compatible, self.emulated)
+
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""
         config = self.runtime_config
@@ -98,7 +107,7 @@ class Settings:
 
     def has_gate(self, name: str) -> bool:
         """Whether a feature gate is on; one that the release does not know is off."""
-        gate = gates_of(self.version).get(name)
+        gate = gates_of(self.emulated).get(name)
         return gate is not None and self.gates.get(name, gate.on)
 
     def as_flags(self, issuer: str) -> dict[str, str]:

@@ -162,7 +162,11 @@ def test_versions_of_devices_were_strict() -> None:
             "Syntax error: token recognition error at: '`'",
             "Syntax error: mismatched input '`a`' expecting",
         ),
-        ("A{", "expecting {'}', ',', '?', IDENTIFIER}", "expecting {'}', ',', '?', IDENTIFIER, ESC"),
+        (
+            "A{",
+            "expecting {'}', ',', '?', IDENTIFIER}",
+            "expecting {'}', ',', '?', IDENTIFIER, ESC",
+        ),
     ],
 )
 def test_backticks(expression: str, before: str, now: str) -> None:

@@ -38,7 +38,7 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import current_release, is_since, per_release
+from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
@@ -326,7 +326,7 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on in the current release; `AllBeta` turns on those betas that are off by
     default."""
-    release, known = current_release(), gates_of(current_release())
+    release, known = emulated_release(), gates_of(emulated_release())
     names = {*ON_BY_DEFAULT, *schema_packs.load("defaults")["gates"]}
     gates = {name: is_gate_on(name, release) for name in names}
     if overrides.get("AllBeta"):
