@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import (
-    DROP_IMAGE_VOLUMES,
     FIELD_FUNCTIONS,
+    PARTLY_DROPPED,
     FieldFunction,
     Rule,
 )
@@ -83,7 +83,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "SupplementalGroupsPolicy": ("spec.securityContext.supplementalGroupsPolicy",),
     "ContainerRestartRules": (
         *("spec.containers[*].restartPolicy", "spec.ephemeralContainers[*].restartPolicy"),
-        *_of_containers("restartPolicyRules"),
+        *("spec.initContainers", *_of_containers("restartPolicyRules")),
     ),
     "EnvFiles": _of_containers("env[*].valueFrom.fileKeyRef"),
     "HostnameOverride": ("spec.hostnameOverride",),
@@ -260,8 +260,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 _DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
 """Gates of fields that are older than the gate, and which validation refused before."""
 
-_DROPPED_BY: Final = {"ImageVolume": {"fn": DROP_IMAGE_VOLUMES}}
-"""Gates with more to drop than their fields."""
+_GONE: Final = {"delete": True}
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
@@ -270,7 +269,7 @@ ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in
 def gated_rules(kind: str) -> tuple[Rule, ...]:
     """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
     return tuple(
-        {"path": path, **_DROPPED_BY.get(gate, {"delete": True}), "gate": f"!{gate}"}
+        {"path": path, **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE), "gate": f"!{gate}"}
         for gate, paths in _FIELDS.get(kind, {}).items()
         if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths
