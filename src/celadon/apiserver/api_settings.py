@@ -16,7 +16,8 @@ from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
-from celadon.kube.releases import Answering, enter_release
+from celadon.kube.quantity import remember_sent
+from celadon.kube.releases import Answering, enter_release, is_since
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
@@ -96,7 +97,10 @@ class Settings:
 
     def enter(self) -> Answering:
         """From now on it is the current release, until it is left again."""
-        return enter_release(self.version, self.compatible, self.emulated)
+        before = enter_release(self.version, self.compatible, self.emulated)
+        if not is_since("1.34"):
+            remember_sent()
+        return before
 
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""
