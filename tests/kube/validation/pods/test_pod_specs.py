@@ -670,6 +670,7 @@ def test_resources_of_pods_by_release() -> None:
     pages = {"limits": {"hugepages-2Mi": "2Mi", "cpu": "1"}}
     (refused,) = resource_complaints("1.32", pages, containers=[])
     assert refused == (
-        'r.limits[hugepages-2Mi]: Unsupported value: hugepages-2Mi: supported values: "cpu", "memory"'
+        "r.limits[hugepages-2Mi]: Unsupported value: hugepages-2Mi: supported values: "
+        '"cpu", "memory"'
     )
     assert not resource_complaints("1.33", pages, containers=[])
