@@ -92,5 +92,5 @@ class Publications:
 
         if self._openapi is None:
             definitions = {metadata.name(one): one for one in served.definitions}
-            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+            self._openapi = OpenApi(self._apis, definitions, self._version.of_documents)
         return openapi_answer(request, self._openapi, self._portrait.now())
