@@ -18,7 +18,6 @@ from typing import Final
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import GATE
-from celadon.kube import GroupResource
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
 from celadon.kube.releases import (
@@ -29,6 +28,7 @@ from celadon.kube.releases import (
     previous_minor,
 )
 from celadon.kube.resources import (
+    GATED,
     Catalog,
     Resource,
     gates_of,
@@ -44,12 +44,6 @@ SORTS: Final = {
     "api/alpha": late_pattern(r"v\d+alpha\d+"),
 }
 ALL: Final = "api/all"
-GATED: Final = {
-    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
-    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
-    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
-}
-"""The feature gates, off by default, without which resources are not there in any version."""
 
 
 @dataclass(frozen=True, slots=True)

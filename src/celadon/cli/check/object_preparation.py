@@ -62,6 +62,7 @@ from celadon.kube.resources import (
     Subresource,
     guessed_resource,
     known_resources,
+    servable_resources,
 )
 from celadon.kube.schemas import DecodeError, EmptyValue, StrayField
 from celadon.records import dataclass
@@ -110,7 +111,7 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
     except ApiVersionError as error:
         return Problem(document.file, document.line(("apiVersion",)), str(error))
     kind = GroupVersionKind(group, version, str(document.value["kind"]))
-    resource = catalog.by_gvk(kind) or known_resources(all_versions=True).by_gvk(kind)
+    resource = catalog.by_gvk(kind) or servable_resources().by_gvk(kind)
     if resource is not None and not subresource:
         stored = "get" in resource.verbs
         return Endpoint(resource, kind, stored=stored)
@@ -331,7 +332,7 @@ class Prepare:
         self._existing: dict[int, Prepared] = {}
         self._definitions: dict[GroupKind, dict[str, Any]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        self._catalog = known_resources(all_versions=True)
+        self._catalog = servable_resources()
         self._context = DefaultingContext(
             now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
         )

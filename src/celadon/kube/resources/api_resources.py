@@ -14,12 +14,14 @@ from typing import Any, Final, Protocol
 from celadon.kube import metadata
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import (
+    GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     parse_api_version,
 )
-from celadon.kube.releases import per_release
+from celadon.kube.releases import emulated_release, per_release
+from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -200,6 +202,29 @@ def known_resources(*, all_versions: bool = False) -> Catalog:
     """The built-in resources: those served by default, or those of every version."""
     every = map(_resource, schema_packs.load("resources")["resources"])
     return Catalog(tuple(one for one in every if all_versions or one.by_default))
+
+
+GATED: Final[Mapping[GroupResource, str]] = {
+    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
+}
+"""The feature gates, off by default, without which resources are not there in any version."""
+
+
+@per_release()
+def servable_resources() -> Catalog:
+    """The built-in resources of every version, without those whose feature gate is off by
+    default."""
+    release = emulated_release()
+    every = known_resources(all_versions=True)
+    return Catalog(
+        tuple(
+            one
+            for one in every
+            if (gate := GATED.get(one.gvr.group_resource)) is None or is_gate_on(gate, release)
+        )
+    )
 
 
 @per_release()
