@@ -80,6 +80,11 @@ _OF_CEL: Final = (sets.LIBRARY,)
 
 _SEMVER_FOR_ALL: Final = (1, 33)
 """Before, only selectors of devices had versions."""
+_VERSIONS_OF_DEVICES: Final = (
+    (_SEMVER_FOR_ALL, semver_functions.OLDER_LIBRARY),
+    ((1, 34), semver_functions.STRICT_LIBRARY),
+)
+"""What servers before a release give them for expressions of older ones."""
 _EQUALITY_CHARGED: Final = (1, 32)
 """Before, comparing values of Kubernetes' own types was taken for as costly as can be."""
 
@@ -199,8 +204,7 @@ def _environment(
     if has_bindings:
         libraries.append(bindings.library(0))
     if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
-        of_all = server >= _SEMVER_FOR_ALL
-        libraries.append(semver_functions.LIBRARY if of_all else semver_functions.OLDER_LIBRARY)
+        libraries += [one for until, one in _VERSIONS_OF_DEVICES if server < until][:1]
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
     standard = _STANDARD if server >= _EQUALITY_CHARGED else _OLDER_STANDARD

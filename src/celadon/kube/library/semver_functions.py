@@ -215,10 +215,15 @@ LIBRARY: Final = Library(
 )
 
 
-def _older(function: Function) -> Function:
+def _strict_only(function: Function) -> Function:
     strict = (one for one in function.overloads if types.BOOL not in one.params)
-    return function._replace(overloads=tuple(strict), cost=None)
+    return function._replace(overloads=tuple(strict))
 
 
-OLDER_LIBRARY: Final = LIBRARY._replace(functions=tuple(map(_older, LIBRARY.functions)))
-"""Version 0: nothing is put right, and a call costs one."""
+STRICT_LIBRARY: Final = LIBRARY._replace(functions=tuple(map(_strict_only, LIBRARY.functions)))
+"""Version 0: nothing is put right."""
+
+OLDER_LIBRARY: Final = STRICT_LIBRARY._replace(
+    functions=tuple(one._replace(cost=None) for one in STRICT_LIBRARY.functions)
+)
+"""The same before 1.33: a call costs one."""
