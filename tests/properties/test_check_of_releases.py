@@ -25,13 +25,12 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.operation.runtime_config import GATED
 from celadon.cli.check.upgrade_report import field_changes
 from celadon.cli.main import main
 from celadon.kube import GroupVersionKind, metadata
 from celadon.kube.protobuf import message_of
 from celadon.kube.releases import answering_as, per_release
-from celadon.kube.resources import known_resources
+from celadon.kube.resources import GATED, known_resources
 from tests.apiserver.asking import ask, make, warnings
 from tests.apiserver.in_process import Running
 from tests.kube.protobuf import objects as random_objects
