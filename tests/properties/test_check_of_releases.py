@@ -30,7 +30,7 @@ from celadon.cli.main import main
 from celadon.kube import GroupVersionKind, metadata
 from celadon.kube.protobuf import message_of
 from celadon.kube.releases import answering_as, per_release
-from celadon.kube.resources import GATED, known_resources
+from celadon.kube.resources import known_resources
 from tests.apiserver.asking import ask, make, warnings
 from tests.apiserver.in_process import Running
 from tests.kube.protobuf import objects as random_objects
@@ -81,7 +81,7 @@ def creatable_kinds() -> tuple[GroupVersionKind, ...]:
     found = {
         one.gvk
         for one in known_resources(all_versions=True)
-        if {"create", "list"} <= {*one.verbs} and one.gvr.group_resource not in GATED
+        if {"create", "list"} <= {*one.verbs} and not one.gate
     }
     return tuple(sorted(gvk for gvk in found if message_of(gvk) is not None))
 

@@ -5,7 +5,6 @@ Two writes, so that who watches sees what a real server shows.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,12 +24,10 @@ from celadon.apiserver.controllers.controller_loops import (
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import JsonObject, metadata
-from celadon.kube.crd import APPROVAL, APPROVAL_PLACE
+from celadon.kube.crd import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Target, create, delete, stored_object
-from celadon.kube.releases import is_since
 from celadon.kube.resources import ESTABLISHED, Resource
-from celadon.kube.x509 import bundle_fault
 
 # --- Definition status -------------------------------------------------------
 #
@@ -54,7 +51,9 @@ def named_status(definition: JsonObject, others: Iterable[JsonObject], now: str)
     accepted, conflict = _accepted_names(definition, others)
     good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     conditions = with_condition(conditions, conflict or good, now)
-    if not is_true(conditions, ESTABLISHED) and not (conflict is None and _has_fault(definition)):
+    if not is_true(conditions, ESTABLISHED) and not (
+        conflict is None and trusts_nobody(definition)
+    ):
         conditions = with_condition(conditions, _unestablished(accepted=conflict is None), now)
     return {
         **status,
@@ -72,17 +71,10 @@ def established_status(definition: JsonObject, now: str) -> JsonObject:
         return status
     message = "the initial names have been accepted"
     served = condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
-    if _has_fault(definition):
+    if trusts_nobody(definition):
         message = "The conversion webhook CABundle is invalid"
         served = condition(ESTABLISHED, "False", "InvalidCABundle", message)
     return {**status, "conditions": with_condition(conditions, served, now)}
-
-
-def _has_fault(definition: JsonObject) -> bool:
-    """Whether its webhook is trusted by what is no certificate; before 1.31 nobody looked."""
-    webhook = (definition["spec"].get("conversion") or {}).get("webhook") or {}
-    bundle = (webhook.get("clientConfig") or {}).get("caBundle")
-    return bool(bundle and is_since("1.31") and bundle_fault(base64.b64decode(bundle)))
 
 
 def _unestablished(*, accepted: bool) -> JsonObject:

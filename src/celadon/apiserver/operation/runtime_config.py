@@ -28,7 +28,6 @@ from celadon.kube.releases import (
     previous_minor,
 )
 from celadon.kube.resources import (
-    GATED,
     Catalog,
     Resource,
     gates_of,
@@ -72,8 +71,7 @@ class RuntimeConfig:
 
 
 def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
-    gate = GATED.get(resource.gvr.group_resource)
-    return gate is None or gates.get(gate, False)
+    return not resource.gate or gates.get(resource.gate, False)
 
 
 def runtime_config(text: str) -> RuntimeConfig:

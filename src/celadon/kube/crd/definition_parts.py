@@ -379,6 +379,13 @@ def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Err
         yield fieldpath.forbidden(at.child("conversionReviewVersions"), _ONLY_WEBHOOK)
 
 
+def trusts_nobody(definition: JsonObject) -> bool:
+    """Whether the webhook of a definition is trusted by what is no certificate; before 1.31 nobody
+    looked."""
+    webhook = (definition["spec"].get("conversion") or {}).get("webhook") or {}
+    return is_since("1.31") and bool(_bundle_fault(webhook.get("clientConfig") or {}))
+
+
 def _bundle_fault(config: JsonObject) -> str:
     bundle = config.get("caBundle")
     return bundle_fault(base64.b64decode(bundle)) if bundle else ""

@@ -3,7 +3,6 @@ indexed by them."""
 
 from celadon.kube.resources.api_resources import (
     ESTABLISHED,
-    GATED,
     ApiGroup,
     Catalog,
     Lookups,
@@ -16,7 +15,6 @@ from celadon.kube.resources.api_resources import (
     guessed_resource,
     is_established,
     known_resources,
-    servable_resources,
 )
 from celadon.kube.resources.deprecated_kinds import deprecation_of
 from celadon.kube.resources.feature_gates import gates_of, is_gate_on, said_gates
@@ -41,7 +39,6 @@ from celadon.kube.resources.printer_columns import (
 __all__ = [
     "DEFAULT_PLUGINS",
     "ESTABLISHED",
-    "GATED",
     "PLUGINS",
     "PLUGIN_ORDER",
     "UNKNOWN_AGE",
@@ -70,5 +67,4 @@ __all__ = [
     "known_resources",
     "said_gates",
     "scale_columns",
-    "servable_resources",
 ]

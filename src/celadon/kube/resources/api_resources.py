@@ -25,6 +25,13 @@ from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
+_GATED: Final[Mapping[GroupResource, str]] = {
+    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
+}
+"""The feature gates, off by default, without which resources are not there in any version."""
+
 CUSTOM_VERBS: Final = (
     "delete",
     "deletecollection",
@@ -83,6 +90,11 @@ class Resource:
     subresources: tuple[Subresource, ...] = ()
     field_labels: tuple[str, ...] = ()
     """The fields that a field selector may name."""
+
+    @property
+    def gate(self) -> str:
+        """The feature gate without which it is not there in any version; empty for most."""
+        return _GATED.get(self.gvr.group_resource, "")
 
     def subresource(self, name: str) -> Subresource | None:
         """By its name (`status`); None when there is none."""
@@ -198,32 +210,14 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
 
 
 @per_release()
-def known_resources(*, all_versions: bool = False) -> Catalog:
-    """The built-in resources: those served by default, or those of every version."""
+def known_resources(*, all_versions: bool = False, behind_gates: bool = True) -> Catalog:
+    """The built-in resources: those served by default, or those of every version; with or without
+    those `behind_gates` that are off by default."""
     every = map(_resource, schema_packs.load("resources")["resources"])
-    return Catalog(tuple(one for one in every if all_versions or one.by_default))
-
-
-GATED: Final[Mapping[GroupResource, str]] = {
-    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
-    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
-    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
-}
-"""The feature gates, off by default, without which resources are not there in any version."""
-
-
-@per_release()
-def servable_resources() -> Catalog:
-    """The built-in resources of every version, without those whose feature gate is off by
-    default."""
+    known = (one for one in every if all_versions or one.by_default)
     release = emulated_release()
-    every = known_resources(all_versions=True)
     return Catalog(
-        tuple(
-            one
-            for one in every
-            if (gate := GATED.get(one.gvr.group_resource)) is None or is_gate_on(gate, release)
-        )
+        tuple(one for one in known if behind_gates or not one.gate or is_gate_on(one.gate, release))
     )
 
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.admission import Engine, Request, Verdict, World, is_exempt
+from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
-from celadon.admission.request import Operation
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
 from celadon.apiserver.caches.policy_view import PolicyView
 from celadon.apiserver.caches.served_resources import ServedResources
