@@ -10,7 +10,7 @@ import pytest
 
 from celadon.kube.releases import (
     DEFAULT,
-    Before,
+    Answering,
     VersionError,
     answering_as,
     current_release,
@@ -44,7 +44,7 @@ def test_tasks_have_that_of_who_began_them() -> None:
 
 
 def test_it_may_be_left_in_another_task() -> None:
-    async def left(before: Before) -> str:
+    async def left(before: Answering) -> str:
         leave_release(before)
         return current_release()
 

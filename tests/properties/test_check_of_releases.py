@@ -25,7 +25,6 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.operation.runtime_config import GATED
 from celadon.cli.check.upgrade_report import field_changes
 from celadon.cli.main import main
 from celadon.kube import GroupVersionKind, metadata
@@ -82,7 +81,7 @@ def creatable_kinds() -> tuple[GroupVersionKind, ...]:
     found = {
         one.gvk
         for one in known_resources(all_versions=True)
-        if {"create", "list"} <= {*one.verbs} and one.gvr.group_resource not in GATED
+        if {"create", "list"} <= {*one.verbs} and not one.gate
     }
     return tuple(sorted(gvk for gvk in found if message_of(gvk) is not None))
 

@@ -17,6 +17,8 @@ from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
+from celadon.kube.quantity import remember_sent
+from celadon.kube.releases import Answering, enter_release, is_since
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
@@ -60,8 +62,7 @@ class SimulationSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
-    elsewhere must do what they do. `effective` says more about releases: `version` is what it
-    emulates."""
+    elsewhere must do what they do. `effective` says more about releases: what it emulates."""
 
     version: str = "1.36"
     all_versions: bool = False
@@ -111,6 +112,18 @@ class Settings:
         """The oldest release to get along with; empty for the one before."""
         return "" if self.effective is None else self.effective.min_compatibility
 
+    @property
+    def emulated(self) -> str:
+        """The release that is emulated; the same as a rule."""
+        return self.version if self.effective is None else self.effective.emulation
+
+    def enter(self) -> Answering:
+        """From now on it is the current release, until it is left again."""
+        before = enter_release(self.version, self.compatible, self.emulated)
+        if not is_since("1.34"):
+            remember_sent()
+        return before
+
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""
         config = self.runtime_config
@@ -120,7 +133,7 @@ class Settings:
 
     def has_gate(self, name: str) -> bool:
         """Whether a feature gate is on; one that the release does not know is off."""
-        gate = gates_of(self.version).get(name)
+        gate = gates_of(self.emulated).get(name)
         return gate is not None and self.gates.get(name, gate.on)
 
     def as_flags(self, issuer: str) -> dict[str, str]:

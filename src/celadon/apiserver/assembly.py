@@ -108,7 +108,6 @@ from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.releases import (
     DEFAULT,
     answering_as,
-    enter_release,
     leave_release,
     per_release,
 )
@@ -437,7 +436,7 @@ class ApiServer:
     ) -> None:
         settings = Settings() if settings is None else settings
         sources = Sources() if sources is None else sources
-        with answering_as(settings.version, settings.compatible):
+        with answering_as(settings.version, settings.compatible, settings.emulated):
             self._assemble(store, access, settings, sources)
 
     def _assemble(
@@ -470,10 +469,10 @@ class ApiServer:
     async def start(self) -> None:
         """Make what a new server has. Requests may come when this is done. Raises ManifestError
         for files of static policies and webhooks that cannot be used."""
-        with answering_as(self.core.settings.version, self.core.settings.compatible):
+        settings, now = self.core.settings, self.core.sources.timestamp()
+        with answering_as(settings.version, settings.compatible, settings.emulated):
             self.core.static.load()
             catalog = self.served.current().catalog
-            settings, now = self.core.settings, self.core.sources.timestamp()
             services = settings.service_addresses
             own = objects_of_server(
                 settings.address, settings.client_ca, now, services, settings.front_proxy.data()
@@ -495,7 +494,7 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        before = enter_release(self.core.settings.version, self.core.settings.compatible)
+        before = self.core.settings.enter()
         try:
             return await self._handled(request)
         finally:
@@ -569,7 +568,7 @@ async def _read_as(
 ) -> AsyncGenerator[bytes, None]:
     try:
         while True:
-            before = enter_release(settings.version, settings.compatible)
+            before = settings.enter()
             try:
                 part = await anext(stream)
             except StopAsyncIteration:

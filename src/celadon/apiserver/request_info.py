@@ -15,7 +15,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.go import parse_int, quote
 from celadon.kube.registry import request_options
-from celadon.kube.releases import current_release
+from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
 from celadon.kube.selectors import (
     FieldSelector,
@@ -289,7 +289,7 @@ def revision_of(text: str) -> int:
 
 def _with_watch_defaults(options: ListOptions) -> ListOptions:
     """A watch that says nothing of initial events, from no version in particular, gets them."""
-    if not gates_of(current_release())[WATCH_LIST].on:
+    if not gates_of(emulated_release())[WATCH_LIST].on:
         return options
     unsaid = options.send_initial_events is None and not options.match
     if unsaid and options.resource_version in ("", "0"):
@@ -332,7 +332,7 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
     if initial and options.match != NOT_OLDER_THAN:
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         errors.append(fieldpath.forbidden(_match_path(), why))
-    if initial and not gates_of(current_release())[WATCH_LIST].on:
+    if initial and not gates_of(emulated_release())[WATCH_LIST].on:
         why = (
             "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         )

@@ -92,6 +92,7 @@ class Environment:
             macros=macros,
             optional_syntax=switches.optional_syntax,
             escape_syntax=switches.escaped_identifiers,
+            backticks_are_junk=switches.backticks_are_junk,
             macro_calls=switches.track_macros,
         )
         self._impls: dict[tuple[str, tuple[str, ...]], Impl] = {}

@@ -16,7 +16,9 @@ class Switches(NamedTuple):
     `older_names` resolves names as cel-go did before 0.27: a dotted name means the global of that
     name though its first part is a loop's variable, a leading dot does not reach past a loop's
     variable, and messages show `list` and `map` as types of lists and maps of anything
-    (`type(list(A))`).
+    (`type(list(A))`). `older_sizes` estimates costs as before 0.23, when nothing was known of the
+    sizes of what an expression makes itself and everything in a loop had the size of its range;
+    `backticks_are_junk` reads texts as before 0.23, when a backtick began no token.
 
     The last three bring cel-go closer to the specification. `bad_presence_test_is_error` (cel-go's
     `EnableErrorOnBadPresenceTest`) fails `has(x.f)` and `x.?f` where x has no fields at all;
@@ -33,6 +35,8 @@ class Switches(NamedTuple):
     presence_test_has_cost: bool = True
     keyword_fields: bool = False
     older_names: bool = False
+    older_sizes: bool = False
+    backticks_are_junk: bool = False
     bad_presence_test_is_error: bool = False
     strict_map_keys: bool = False
     nullable_joins: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import enum
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -559,3 +560,31 @@ def qos_class(spec: Mapping[str, Any]) -> str:
         for name, amount in requests.items()
     )
     return "Guaranteed" if equal else "Burstable"
+
+
+# --- As they were sent -------------------------------------------------------
+#
+# Go keeps a number and its power of ten as they were written, and prints them with `%#v`. Servers
+# before 1.34 show that in errors; nobody else asks.
+
+
+_PLAIN: Final = late_pattern(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[numkMGTPE]?")
+_sent: Final[ContextVar[dict[str, str] | None]] = ContextVar("celadon_sent", default=None)
+
+
+def remember_sent() -> None:
+    """From now on it is known of this task, and of tasks that it begins, how quantities that it
+    reads were written."""
+    _sent.set({})
+
+
+def note_sent(canonical: str, text: str) -> None:
+    """Of a quantity that was not written in canonical form."""
+    known = _sent.get()
+    if known is not None and _PLAIN.fullmatch(text):
+        known[canonical] = text
+
+
+def sent_as(canonical: str) -> str:
+    """How a quantity was written, as far as anybody knows."""
+    return (_sent.get() or {}).get(canonical, canonical)

@@ -6,6 +6,10 @@ function to function. It is ambient, as the context of `decimal` is: a part of t
 its own (`answering_as`), which holds in that thread or task and in tasks that it begins.
 `docs/decisions/0046-releases.md` says why.
 
+A server may emulate an older release. Then it says and refuses what its own does
+(`current_release`, `is_since`), and has the feature gates and the versions of kinds of the other
+(`emulated_release`).
+
 What is worked out from facts of a release is remembered for each (`per_release`).
 """
 
@@ -15,7 +19,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import Final, NamedTuple, ParamSpec, TypeVar, cast
 
 from celadon.kube.errors import MalformedText
 from celadon.patterns import late_pattern
@@ -64,26 +68,48 @@ def nearest_release(major: int, minor: int) -> str:
 def previous_minor(version: str) -> str:
     """The release that new expressions are compiled for: the one before, if nobody said which is
     the oldest that the current release has to get along with."""
-    compatible = _compatible.get()
-    if compatible and version == current_release():
-        return compatible
+    here = _here.get()
+    if here.compatible and version == here.release:
+        return here.compatible
+    if version == here.release:
+        version = here.emulated
     major, minor = parse_version(version)
     return f"{major}.{max(minor - 1, 0)}"
 
 
 # --- The current release -----------------------------------------------------
 
-_here: Final[ContextVar[str]] = ContextVar("celadon_kubernetes_release", default=DEFAULT)
-_compatible: Final[ContextVar[str]] = ContextVar("celadon_compatible_release", default="")
-"""The oldest release that the current one has to get along with; empty for the one before it."""
 
-Before = tuple[str, str]
-"""The release that was entered before, and what it had to get along with."""
+class Answering(NamedTuple):
+    """The `release` whose answers are given, the one that it emulates (itself as a rule), and the
+    oldest that it has to get along with (empty for the one before what it emulates). `key` tells
+    apart all for which something else is worked out."""
+
+    release: str
+    emulated: str
+    compatible: str
+    key: str
+
+
+@functools.cache
+def _answering(release: str, emulated: str, compatible: str) -> Answering:
+    key = " ".join((release, emulated, compatible)) if emulated or compatible else release
+    return Answering(release, emulated or release, compatible, key)
+
+
+_PLAIN: Final = _answering(DEFAULT, "", "")
+_here: Final[ContextVar[Answering]] = ContextVar("celadon_kubernetes_release", default=_PLAIN)
 
 
 def current_release() -> str:
     """The release whose answers are given here, as `1.36`."""
-    return _here.get()
+    return _here.get().release
+
+
+def emulated_release() -> str:
+    """The release whose feature gates and versions of kinds there are: the current one, unless that
+    emulates another."""
+    return _here.get().emulated
 
 
 def is_since(minor: str) -> bool:
@@ -91,27 +117,26 @@ def is_since(minor: str) -> bool:
     return parse_version(current_release()) >= parse_version(minor)
 
 
-def enter_release(version: str, compatible: str = "") -> Before:
+def enter_release(version: str, compatible: str = "", emulated: str = "") -> Answering:
     """From now on it is the release of this thread or task, and of tasks that it begins, until it
     leaves with what this gives: the release from before. `compatible` is the oldest one that it has
-    to get along with (kube-apiserver's `--min-compatibility-version`). Raises VersionError."""
+    to get along with, `emulated` the one that it emulates (kube-apiserver's
+    `--min-compatibility-version` and `--emulated-version`). Raises VersionError."""
     parse_version(version)
-    before = _here.get(), _compatible.get()
-    leave_release((version, compatible))
+    before = _here.get()
+    _here.set(_answering(version, "" if emulated == version else emulated, compatible))
     return before
 
 
-def leave_release(before: Before) -> None:
+def leave_release(before: Answering) -> None:
     """Ends what `enter_release` began; a request may go on in another task by then."""
-    release, compatible = before
-    _here.set(release)
-    _compatible.set(compatible)
+    _here.set(before)
 
 
 @contextlib.contextmanager
-def answering_as(version: str, compatible: str = "") -> Iterator[None]:
+def answering_as(version: str, compatible: str = "", emulated: str = "") -> Iterator[None]:
     """Inside, it is the current release. Raises VersionError."""
-    before = enter_release(version, compatible)
+    before = enter_release(version, compatible, emulated)
     try:
         yield
     finally:
@@ -119,20 +144,18 @@ def answering_as(version: str, compatible: str = "") -> Iterator[None]:
 
 
 def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Remembers what a function gives, for each release: `functools.lru_cache` for functions that
-    look at facts of the current one."""
+    """Remembers what a function gives, for each release, and what it emulates and gets along with:
+    `functools.lru_cache` for functions that look at facts of the current one."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         caches: dict[str, Callable[P, R]] = {}
 
         @functools.wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> R:
-            release = _here.get()
-            cache = caches.get(release)
+            key = _here.get().key
+            cache = caches.get(key)
             if cache is None:
-                cache = caches[release] = cast(
-                    Callable[P, R], functools.lru_cache(maxsize)(function)
-                )
+                cache = caches[key] = cast(Callable[P, R], functools.lru_cache(maxsize)(function))
             return cache(*args, **kwargs)
 
         return remembered

@@ -317,6 +317,11 @@ class PemBlock(NamedTuple):
 
 def pem_blocks(text: bytes) -> Iterator[PemBlock]:
     """All of them, in order."""
+    return (block for block, _ in _blocks(text))
+
+
+def _blocks(text: bytes) -> Iterator[tuple[PemBlock, int]]:
+    """All of them, each with where it ends."""
     for found in _BLOCK.finditer(text):
         body = b"".join(found["body"].split())
         try:
@@ -324,7 +329,29 @@ def pem_blocks(text: bytes) -> Iterator[PemBlock]:
         except binascii.Error:
             continue
         kind = found["kind"].decode("utf-8", "replace")
-        yield PemBlock(kind, content, bool(found["headers"]))
+        yield PemBlock(kind, content, bool(found["headers"])), found.end()
+
+
+CERTIFICATE: Final = "CERTIFICATE"
+_NO_BLOCK: Final = "unable to parse bytes as PEM block"
+
+
+def bundle_fault(text: bytes) -> str:
+    """Why there is nobody to be trusted in a bundle of certificates, in the words of client-go's
+    `transport`; empty if there is."""
+    found = [*_blocks(text)]
+    fault = ""
+    for block, _ in found:
+        if block.kind != CERTIFICATE or block.has_headers:
+            continue
+        if authority_of(block.content) is not Authority.NO_CERTIFICATE:
+            return ""
+        fault = fault or "failed to parse certificate: x509: malformed certificate"
+    if not fault:
+        rest = text[found[-1][1] :] if found else text
+        is_read = rest in (b"", b"\n", b"\r\n") and bool(found)
+        fault = "no valid certificate authority data seen" if is_read else _NO_BLOCK
+    return f"unable to load root certificates: {fault}"
 
 
 # --- Key pairs ---------------------------------------------------------------

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.webhooks.call_results import CallError, Reply, require_success
+from celadon.admission.webhooks.call_results import (
+    CallError,
+    Reply,
+    failed_call,
+    require_success,
+)
+from celadon.kube.releases import answering_as
 from tests.admission.webhooks.hooking import as_json
 
 SERVER = "an error on the server ({}) has prevented the request from succeeding"
@@ -92,3 +98,15 @@ def test_a_status_of_success_does_not() -> None:
 @pytest.mark.parametrize("code", range(200, 207))
 def test_success(code: int) -> None:
     require_success(Reply(code, b"{}"), "application/json", as_json)
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.33", 400), ("1.34", 503), ("1.36", 503)])
+def test_codes_of_what_nobody_answered(release: str, code: int) -> None:
+    with answering_as(release):
+        with pytest.raises(CallError) as failed:
+            require_success(Reply(200, b""), "application/json", as_json)
+        assert failed.value.code == code
+        assert failed_call("a").code == code
+        with pytest.raises(CallError) as refused:
+            require_success(Reply(503, b""), "application/json", as_json)
+        assert refused.value.code == 503

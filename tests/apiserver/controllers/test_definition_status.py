@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.controllers.definitions import established_status, named_status
+from celadon.kube.releases import answering_as
 
 NOW = "2026-01-01T00:00:00Z"
 LATER = "2026-02-01T00:00:00Z"
@@ -47,6 +48,26 @@ def test_names_that_are_free_are_accepted_then_served() -> None:
     assert texts(served) == [ACCEPTED, ("Established", "True", "InitialNamesAccepted", message)]
     times = [one["lastTransitionTime"] for one in served["status"]["conditions"]]
     assert times == [NOW, LATER]
+
+
+@pytest.mark.parametrize("release", ["1.30", "1.31", "1.36"])
+def test_who_trusts_nobody_is_not_served(release: str) -> None:
+    obj = definition()
+    obj["spec"]["conversion"] = {"webhook": {"clientConfig": {"caBundle": "Cg=="}}}
+    message = "The conversion webhook CABundle is invalid"
+    refused = ("Established", "False", "InvalidCABundle", message)
+    with answering_as(release):
+        obj = named(obj)
+        held = {**obj, "status": established_status(obj, NOW)}
+        if release == "1.30":
+            assert texts(held)[1][1:3] == ("True", "InitialNamesAccepted")
+            return
+        assert texts(held) == [ACCEPTED, refused]
+        assert named(held, now=LATER) == held, "or it would never come to rest"
+        del held["spec"]["conversion"]
+        mended = named(held)
+        mended = {**mended, "status": established_status(mended, LATER)}
+    assert texts(mended)[1][1:3] == ("True", "InitialNamesAccepted")
 
 
 def test_what_is_right_already_stays_as_it_is() -> None:

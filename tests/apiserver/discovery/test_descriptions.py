@@ -184,7 +184,7 @@ def test_types_with_texts() -> None:
 
 
 def documents(descriptions: Descriptions | None = None) -> OpenApi:
-    return OpenApi(published(), {}, "v1.36.0", (), descriptions)
+    return OpenApi(published(), {}, "1.36", (), descriptions)
 
 
 def test_hashes_follow_the_texts(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_hashes_follow_the_texts(tmp_path: Path) -> None:
 def test_custom_resources_have_their_own_texts_alone() -> None:
     schema = {"type": "object", "description": "Mine", "properties": {"a": {"type": "string"}}}
     given = definition("example.io", "widgets", "v1", schema={"openAPIV3Schema": schema})
-    openapi = OpenApi(published(given), {"widgets.example.io": given}, "v1.36.0")
+    openapi = OpenApi(published(given), {"widgets.example.io": given}, "1.36")
     made = json.loads(openapi.document("apis/example.io/v1"))["components"]["schemas"]
     assert made["io.example.v1.Widget"]["description"] == "Mine"
     assert "description" not in made["io.example.v1.Widget"]["properties"]["a"]

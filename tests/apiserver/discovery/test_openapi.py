@@ -14,7 +14,7 @@ from tests.apiserver.discovery.catalogues import definition, published
 from tests.paths import shared
 
 WIDGETS = definition("example.io", "widgets", "v1", schema={"openAPIV3Schema": {"type": "object"}})
-PLAIN = OpenApi(published(), {}, "v1.36.0")
+PLAIN = OpenApi(published(), {}, "1.36")
 LEASES = "/openapi/v3/apis/coordination.k8s.io/v1"
 
 
@@ -121,7 +121,7 @@ def test_version_2_is_compressed_for_those_who_can_read_that() -> None:
 
 def test_documents_stay_when_definitions_change() -> None:
     definitions = {"widgets.example.io": WIDGETS}
-    before = OpenApi(published(WIDGETS), definitions, "v1.36.0")
+    before = OpenApi(published(WIDGETS), definitions, "1.36")
     leases, widgets = "apis/coordination.k8s.io/v1", "apis/example.io/v1"
     made = [before.document(path) for path in (leases, widgets)]
     same = before.renewed(published(WIDGETS), dict(definitions))
@@ -142,18 +142,18 @@ def test_other_paths() -> None:
 
 def test_hashes_follow_definitions_and_nothing_else() -> None:
     apis = published(WIDGETS)
-    before = OpenApi(apis, {"widgets.example.io": WIDGETS}, "v1.36.0")
+    before = OpenApi(apis, {"widgets.example.io": WIDGETS}, "1.36")
     spec: dict[str, Any] = json.loads(json.dumps(WIDGETS["spec"]))
     spec["versions"][0]["schema"]["openAPIV3Schema"]["description"] = "another"
     changed = {**WIDGETS, "spec": spec}
-    after = OpenApi(published(changed), {"widgets.example.io": changed}, "v1.36.0")
+    after = OpenApi(published(changed), {"widgets.example.io": changed}, "1.36")
     path = "apis/example.io/v1"
     assert before.hashes[path] != after.hashes[path]
     assert before.hashes["api/v1"] == after.hashes["api/v1"] == PLAIN.hashes["api/v1"]
 
 
 def test_version_2() -> None:
-    openapi = OpenApi(published(WIDGETS), {"widgets.example.io": WIDGETS}, "v1.36.0")
+    openapi = OpenApi(published(WIDGETS), {"widgets.example.io": WIDGETS}, "1.36")
     answer = get("/openapi/v2", openapi)
     document = json.loads(answer.body)
     assert document["swagger"] == "2.0"

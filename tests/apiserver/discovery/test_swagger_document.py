@@ -40,7 +40,7 @@ def test_schemas(given: dict[str, Any], want: dict[str, Any]) -> None:
 
 def test_operations() -> None:
     versions = [one for one in published().versions if one.group_version.group == "apps"]
-    document = swagger((Part(*Document(one, {}, "v1.36.0").version_2()) for one in versions), {})
+    document = swagger((Part(*Document(one, {}, "1.36").version_2()) for one in versions), {})
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
     assert patch["parameters"][0] == {"$ref": "#/parameters/body-78PwaGsr"}
     assert document["parameters"]["body-78PwaGsr"]["schema"]["$ref"].startswith("#/definitions/")
@@ -58,7 +58,7 @@ def test_operations() -> None:
 
 def custom(schema: dict[str, Any]) -> dict[str, Any]:
     given = definition("example.io", "widgets", "v1", schema={"openAPIV3Schema": schema})
-    openapi = OpenApi(published(given), {"widgets.example.io": given}, "v1.36.0")
+    openapi = OpenApi(published(given), {"widgets.example.io": given}, "1.36")
     definitions = json.loads(openapi.swagger)["definitions"]
     found: dict[str, Any] = definitions["io.example.v1.Widget"]
     found.pop("x-kubernetes-group-version-kind")

@@ -67,7 +67,7 @@ def test_all_documents_can_be_made(release: str) -> None:
 
 
 def test_documents_of_groups_that_only_definitions_have() -> None:
-    openapi = OpenApi(published(WIDGETS), {"widgets.example.io": WIDGETS}, "v1.36.0")
+    openapi = OpenApi(published(WIDGETS), {"widgets.example.io": WIDGETS}, "1.36")
     assert "apis/example.io/v1" in openapi.hashes
     assert "apis/example.io" not in openapi.hashes
 
@@ -75,7 +75,7 @@ def test_documents_of_groups_that_only_definitions_have() -> None:
 def custom_document() -> dict[str, Any]:
     group = published(WIDGETS).group("example.io")
     assert group is not None
-    return Document(group.versions[0], {"widgets.example.io": WIDGETS}, "v1.36.0").content()
+    return Document(group.versions[0], {"widgets.example.io": WIDGETS}, "1.36").content()
 
 
 def test_types_of_custom_resources() -> None:
@@ -137,6 +137,6 @@ def test_a_definition_without_a_schema_says_nothing_of_fields() -> None:
     given = definition("example.io", "widgets", "v1")
     group = published(given).group("example.io")
     assert group is not None
-    made = Document(group.versions[0], {"widgets.example.io": given}, "v1.36.0").content()
+    made = Document(group.versions[0], {"widgets.example.io": given}, "1.36").content()
     widget = made["components"]["schemas"]["io.example.v1.Widget"]
     assert widget.keys() == {"type", "x-kubernetes-group-version-kind"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.handlers.endpoints import Endpoint, find_endpoint
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import request_info
@@ -218,6 +220,31 @@ def test_custom_resources_have_no_form_in_protobuf(widgets: Running) -> None:
         assert (answer.code, answer.content_type) == (200, PROTOBUF)
 
 
+GOING = "create not allowed while custom resource definition is terminating"
+
+
+@pytest.mark.parametrize(("release", "applied"), [("1.33", 201), ("1.34", 403), ("1.36", 403)])
+def test_what_is_created_while_its_definition_goes(release: str, applied: int) -> None:
+    running, group = Running(Settings(version=release)), "leaving.example.com"
+    path = f"/apis/{group}/v1/namespaces/default/widgets"
+    try:
+        make(running, DEFINITIONS, definition(group))
+        running.settle()
+        held = widget("held", group)
+        held["metadata"]["finalizers"] = ["example.com/hold"]
+        make(running, path, held)
+        ask(running, "DELETE", f"{DEFINITIONS}/widgets.{group}")
+        late = f'widgets.{group} "late" is forbidden: {GOING}'
+        posted = said(ask(running, "POST", path, widget("late", group)))
+        assert posted == ((405, GOING) if release == "1.33" else (403, late))
+        apply = "application/apply-patch+yaml"
+        body = json.dumps(widget("late", group)).encode()
+        answer = ask(running, "PATCH", f"{path}/late?fieldManager=m", body, content_type=apply)
+        assert answer.code == applied
+    finally:
+        running.close()
+
+
 def test_nothing_is_created_while_its_definition_goes(running: Running) -> None:
     group = "going.example.com"
     path = f"/apis/{group}/v1/namespaces/default/widgets"
@@ -228,11 +255,8 @@ def test_nothing_is_created_while_its_definition_goes(running: Running) -> None:
     make(running, path, held)
     ask(running, "DELETE", f"{DEFINITIONS}/widgets.{group}")
     answer = ask(running, "POST", path, widget("late", group))
-    assert said(answer) == (
-        405,
-        "create not allowed while custom resource definition is terminating",
-    )
-    assert read(answer)["details"] == {"group": group, "kind": "widgets"}
+    assert said(answer) == (403, f'widgets.{group} "late" is forbidden: {GOING}')
+    assert read(answer)["details"] == {"name": "late", "group": group, "kind": "widgets"}
     assert ask(running, "GET", f"{path}/held").code == 200
     ask(running, "PUT", f"{path}/held", {**read(ask(running, "GET", f"{path}/held")), "spec": {}})
     patch = b'[{"op":"remove","path":"/metadata/finalizers"}]'

@@ -105,6 +105,44 @@ def test_a_gate_is_locked_to_what_it_is() -> None:
     assert feature_gates("GitRepoVolumeDriver=true", "1.35") == {"GitRepoVolumeDriver": True}
 
 
+def test_gates_of_what_is_emulated() -> None:
+    early = (
+        "cannot set feature gate HostnameOverride to true, "
+        "feature is PreAlpha at emulated version 1.33"
+    )
+    with pytest.raises(ValueError, match=f"^{early}, min compatibility version 1.32$"):
+        feature_gates("HostnameOverride=true", "1.36", "1.33")
+    with pytest.raises(ValueError, match=f"^{early}$"):
+        feature_gates("HostnameOverride=true", "1.34", "1.33")
+    assert feature_gates("HostnameOverride=true", "1.36", "1.34") == {"HostnameOverride": True}
+    assert feature_gates("HostnameOverride=true", "1.36") == {}
+    with pytest.raises(ValueError, match="unrecognized feature gate: HonorPV"):
+        feature_gates("HonorPVReclaimPolicy=true", "1.36", "1.35")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kube:WatchList=false,kube:StorageVersionAPI=true", ""),
+        ("kube:WatchList=false,StorageVersionAPI=true",
+         "set kube feature gates with default empty prefix or kube: prefix consistently, "
+         "do not mix use"),
+        ("other:WatchList=false", "component not registered: other"),
+    ],
+)  # fmt: skip
+def test_gates_may_have_the_component_before_them(text: str, message: str) -> None:
+    if not message:
+        assert feature_gates(text) == {"StorageVersionAPI": True, "WatchList": False}
+        return
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        feature_gates(text)
+
+
+def test_the_first_release_knows_no_components() -> None:
+    with pytest.raises(ValueError, match="unrecognized feature gate: kube:WatchList"):
+        feature_gates("kube:WatchList=true", "1.30")
+
+
 def test_defaulting_and_validation_take_the_same_gates_to_be_on() -> None:
     pack = schema_packs.load("defaults")
     assert pack["gates"] == {name: KNOWN[name].on for name in pack["gates"]}

@@ -9,6 +9,7 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.operation.runtime_config import effective_version, runtime_config
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import known_resources
 from tests.apiserver.asking import ask, read, said
 from tests.apiserver.in_process import Running
@@ -100,6 +101,18 @@ def test_emulated_releases(
 ) -> None:
     found = effective_version(binary, emulated, compatible)
     assert (found.binary, found.emulation, found.min_compatibility) == versions
+
+
+def test_versions_that_come_later_than_what_is_emulated() -> None:
+    message = (
+        "cannot enable version resource.k8s.io/v1 in runtime-config because all the resources have "
+        "been introduced after the current version 1.33. Consider setting "
+        "--runtime-config-emulation-forward-compatible=true"
+    )
+    with answering_as("1.36", "1.32", "1.33"):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            runtime_config("resource.k8s.io/v1=true")
+        assert runtime_config("resource.k8s.io/v1beta2=true").switches
 
 
 @pytest.mark.parametrize(

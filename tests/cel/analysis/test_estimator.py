@@ -188,3 +188,32 @@ def test_fields_of_dynamic_values_are_estimated_as_free() -> None:
     assert estimate("d.x.y") == (1, 1)
     program = ENVIRONMENT.program(ENVIRONMENT.compile("d.x.y").checked())
     assert program.evaluate_metered({"d": {"x": {"y": 1}}}) == (1, 3)
+
+
+OLDER = Environment(
+    VARIABLES,
+    libraries=LIBRARIES,
+    switches=Switches(optional_syntax=True, older_sizes=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "now"),
+    [
+        ("[1, 2].exists(x, x == 1) == b", (21, 25), (21, 25)),
+        ("['abc'].all(x, x == s)", (14, 1844674407370955280), (14, 17)),
+        ("['abc'][0] + s == s", (14, 3689348814741910541), (15, 3689348814741910541)),
+        ("['abc'].map(x, x + 'd')[0] == 'abcd'", (37, 1844674407370955300), (37, 37)),
+        ("dyn('abc') == dyn(s)", (4, 1844674407370955267), (4, 4)),
+    ],
+)
+def test_older_sizes(text: str, before: tuple[int, int], now: tuple[int, int]) -> None:
+    found = OLDER.estimate(OLDER.compile(text).checked())
+    assert (found.min, found.max) == before
+    assert estimate(text) == now
+
+
+def test_older_loops_are_as_large_as_what_they_run_over() -> None:
+    known = Known(("l",), ("l", "@items"))
+    found = OLDER.estimate(OLDER.compile("l.map(x, x + 'a') == l").checked(), known)
+    assert (found.min, found.max) == (14, 174)

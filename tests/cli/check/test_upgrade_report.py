@@ -219,3 +219,23 @@ spec:
     assert difference["stretches"][0]["message"] == (
         'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
     )
+
+
+def test_policies_of_versions_that_are_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+apiVersion: admissionregistration.k8s.io/v1beta1
+kind: ValidatingAdmissionPolicy
+metadata: {name: old.example.com}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations:
+  - expression: "true"
+---
+"""
+    assert main(asked(tmp_path, text + POD, "1.33,1.34", "-o", "json")) == 1
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert [stretch["state"] for stretch in difference["stretches"]] == ["accepted", "not accepted"]

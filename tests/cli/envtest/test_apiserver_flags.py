@@ -168,7 +168,7 @@ def test_other_translations() -> None:
     assert "--service-cluster-ip-range=10.1.0.0/16" in arguments(
         "--service-cluster-ip-range=fd00::/108,10.1.0.0/16"
     )
-    assert arguments("--emulated-version=kube=1.31")[2:4] == ["--kubernetes-version", "1.31"]
+    assert arguments("--emulated-version=kube=1.35")[4] == "--emulated-version=1.35"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import ssl
 from typing import Any
 
 import pytest
 
-from celadon.kube.crd.definition_parts import APPROVAL, Demands, approval_errors
+from celadon.kube.crd.definition_parts import (
+    APPROVAL,
+    Demands,
+    approval_errors,
+    conversion_errors,
+    demands_of_update,
+)
 from celadon.kube.crd.definition_validation import definition_errors
+from celadon.kube.fieldpath import FieldPath
 from celadon.kube.library.environments import environment
+from celadon.kube.releases import answering_as
+from tests.kube.test_certificate_authorities import AUTHORITY
 
 Json = dict[str, Any]
 SCHEMA: Json = {
@@ -39,6 +50,55 @@ def texts(*versions: Json, **spec: Any) -> list[str]:
         "status": {"storedVersions": ["v1"]},
     }
     return [str(one) for one in definition_errors(definition)]
+
+
+def bundle_errors(release: str, *, established: bool, before: str, now: str) -> list[str]:
+    """What is said of an update of the bundle of a conversion's webhook."""
+
+    def conversion(bundle: bytes) -> Json:
+        config = {"url": "https://a", "caBundle": base64.b64encode(bundle).decode()}
+        webhook = {"clientConfig": config, "conversionReviewVersions": ["v1"]}
+        return {"strategy": "Webhook", "webhook": webhook}
+
+    def spec(text: str) -> Json:
+        return {"conversion": conversion(BUNDLES[text]), "versions": []}
+
+    with answering_as(release):
+        demands = demands_of_update(spec(now), spec(before), established=established)
+        found = conversion_errors(spec(now)["conversion"], FieldPath("conversion"), demands)
+        return [str(one) for one in found]
+
+
+BUNDLES = {
+    "good": ssl.DER_cert_to_PEM_cert(AUTHORITY).encode(),
+    "blank": b"\n",
+    "key": b"-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n",
+    "broken": b"-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n",
+}
+UNUSABLE = (
+    "conversion.webhookClientConfig.caBundle: Invalid value: {}: unable to load root certificates: "
+)
+
+
+@pytest.mark.parametrize(
+    ("now", "shown", "fault"),
+    [
+        ("blank", '"Cg=="', "unable to parse bytes as PEM block"),
+        ("key", "", "no valid certificate authority data seen"),
+        ("broken", "", "failed to parse certificate: x509: malformed certificate"),
+    ],
+)
+def test_bundles_stay_usable(now: str, shown: str, fault: str) -> None:
+    (found,) = bundle_errors("1.36", established=True, before="good", now=now)
+    assert found.endswith(fault)
+    if shown:
+        assert found == UNUSABLE.format(shown) + fault
+        (older,) = bundle_errors("1.33", established=True, before="good", now=now)
+        assert older == UNUSABLE.format("[]byte{0xa}") + fault
+    assert not bundle_errors("1.30", established=True, before="good", now=now)
+    assert not bundle_errors("1.36", established=False, before="good", now=now)
+    assert not bundle_errors("1.36", established=True, before="blank", now=now)
+    assert not bundle_errors("1.36", established=True, before=now, now="good")
 
 
 def test_fine() -> None:

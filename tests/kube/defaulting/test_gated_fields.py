@@ -222,6 +222,16 @@ def test_volumes_that_are_images_go_with_their_mounts() -> None:
     assert seen(made, "*.volumeMounts") is None
 
 
+def test_init_containers_are_sidecars_or_say_nothing() -> None:
+    """Before 1.34 validation refuses what is no sidecar."""
+    init = [{**CONTAINER, "name": one, "restartPolicy": one} for one in ("Always", "Never")]
+    obj = pod({}, initContainers=init)
+    for release, kept in (("1.33", "Never"), ("1.34", None), ("1.35", "Never")):
+        with answering_as(release):
+            made = admitted(obj)["spec"]["initContainers"]
+        assert [one.get("restartPolicy") for one in made] == ["Always", kept]
+
+
 def test_restart_policies_are_older_than_their_gate() -> None:
     obj = pod({"restartPolicy": "Always"})
     for release, kept in (("1.33", "Always"), ("1.34", None), ("1.35", "Always")):

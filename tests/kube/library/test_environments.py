@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel import types
+from celadon.cel import EvaluationError, types
 from celadon.kube.library.environments import BLOCKS, environment
-from celadon.kube.releases import DEFAULT, LATEST, VersionError, parse_version, previous_minor
+from celadon.kube.releases import (
+    DEFAULT,
+    LATEST,
+    VersionError,
+    answering_as,
+    parse_version,
+    previous_minor,
+)
 
 
 def compiles(expression: str, version: str, *, has_patch_types: bool = False) -> bool:
@@ -92,9 +99,98 @@ def test_no_version(text: str) -> None:
         parse_version(text)
 
 
+OF_SERVERS = (
+    # a server, the release that an expression is written for, and whether it compiles
+    ("ip('1.2.3.4').family() == 4", ("1.30", "1.29", True), ("1.31", "1.29", False)),
+    ("cidr('10.0.0.0/8').masked()", ("1.30", "1.29", True), ("1.31", "1.30", True)),
+    ("format.uuid()", ("1.30", "1.30", True), ("1.30", "1.29", False), ("1.31", "1.30", True)),
+    ("format.uuid()", ("1.32", "1.30", False), ("1.32", "1.31", True)),
+    ("[1].first().hasValue()", ("1.32", "1.32", False), ("1.33", "1.32", True)),
+    ("optional.of(1).optFlatMap(x, optional.of(x))", ("1.30", "1.29", True)),
+    ("'%d'.format(['x']) == ''", ("1.30", "1.29", True), ("1.31", "1.30", False)),
+    ("'%s %s'.format(['x', 1]) == ''", ("1.30", "1.29", True), ("1.31", "1.30", True)),
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "server", "version", "expected"),
+    [(expression, *case) for expression, *cases in OF_SERVERS for case in cases],
+)
+def test_servers_differ(expression: str, server: str, version: str, expected: bool) -> None:
+    with answering_as(server):
+        assert compiles(expression, version) == expected
+
+
+def in_server(server: str, expression: str, *, has_versions: bool = False) -> object:
+    with answering_as(server):
+        env = environment(server, has_versions=has_versions)
+    program = env.program(env.compile(expression).checked())
+    try:
+        return program.evaluate({})
+    except EvaluationError as error:
+        return error.message
+
+
+@pytest.mark.parametrize(
+    ("expression", "since", "before", "now"),
+    [
+        ("'abc'.indexOf('c', 7)", "1.32", "index out of range: 7", -1),
+        ("'abc'.lastIndexOf('c', 7)", "1.32", "index out of range: 7", -1),
+        ("cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16')", "1.31", False, True),
+        ("cidr('10.0.0.0/8').containsCIDR(cidr('10.0.0.0/16'))", "1.31", True, True),
+        ("cidr('10.0.0.0/16').containsCIDR(cidr('10.0.0.0/8'))", "1.31", False, False),
+    ],
+)
+def test_functions_changed(expression: str, since: str, before: object, now: object) -> None:
+    assert in_server(previous_minor(since), expression) == before
+    assert in_server(since, expression) == now
+
+
+def test_versions_of_devices_were_strict() -> None:
+    cases = (("1.32", "1.32", 1), ("1.33", "1.32", 1), ("1.33", "1.33", 2), ("1.34", "1.32", 0))
+    for server, version, known in cases:
+        with answering_as(server):
+            env = environment(version, has_versions=True)
+        texts = ("semver('1.0.0').major() == 1", "semver('v1', true).major() == 1")
+        assert sum(env.compile(text).ast is not None for text in texts) == known
+
+
+@pytest.mark.parametrize(
+    ("expression", "before", "now"),
+    [
+        (
+            "`a`",
+            "Syntax error: token recognition error at: '`'",
+            "Syntax error: mismatched input '`a`' expecting",
+        ),
+        (
+            "A{",
+            "expecting {'}', ',', '?', IDENTIFIER}",
+            "expecting {'}', ',', '?', IDENTIFIER, ESC",
+        ),
+    ],
+)
+def test_backticks(expression: str, before: str, now: str) -> None:
+    for server, expected in (("1.32", before), ("1.33", now)):
+        with answering_as(server):
+            assert expected in environment("1.31").compile(expression).issues.display()
+
+
+def test_equality_was_costly() -> None:
+    for server, most in (("1.31", 1844674407370955266), ("1.32", 3)):
+        with answering_as(server):
+            env = environment(server)
+        compiled = env.compile("quantity('1') == quantity('2')").checked()
+        assert env.estimate(compiled).max == most
+
+
 def test_the_table_is_in_order() -> None:
-    introduced = [block.introduced for block in BLOCKS]
-    assert introduced == sorted(introduced)
+    """Of what a server has; others are sorted by the release that they are for in its time."""
+    for server in range(30, 38):
+        blocks = [one for one in BLOCKS if one.is_in((1, server), (1, server))]
+        assert len({id(library) for block in blocks for library in block.libraries}) == sum(
+            len(block.libraries) for block in blocks
+        )
 
 
 def test_previous_minor() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.names import GroupVersionKind, GroupVersionResource
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import (
     SCALE,
     api_groups,
@@ -133,3 +134,21 @@ def test_versions_of_a_definition_share_what_is_equivalent() -> None:
     catalog = known_resources().with_crds([definition])
     others = [where.version for where, _ in catalog.equivalents(found[1].gvr)]
     assert others == [one["name"] for one in versions if one["name"] != "v2"]
+
+
+@pytest.mark.parametrize(
+    ("release", "kind", "served"),
+    [
+        ("1.33", GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundle"), False),
+        ("1.36", GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundle"), False),
+        ("1.36", GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaim"), True),
+        ("1.36", GroupVersionKind("", "v1", "Pod"), True),
+    ],
+)
+def test_kinds_behind_gates_are_not_there(
+    release: str, kind: GroupVersionKind, *, served: bool
+) -> None:
+    with answering_as(release):
+        assert known_resources(all_versions=True).by_gvk(kind) is not None
+        open_kinds = known_resources(all_versions=True, behind_gates=False)
+        assert (open_kinds.by_gvk(kind) is not None) == served

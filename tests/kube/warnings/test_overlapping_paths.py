@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.warnings.pod_warnings import overlapping_paths
 
 
@@ -58,3 +59,13 @@ def items(*paths: str) -> list[dict[str, str]]:
 )
 def test_paths(volume: dict[str, Any], want: list[str]) -> None:
     assert list(overlapping_paths([{"name": "v", **volume}])) == want
+
+
+def test_a_source_without_paths_was_taken_for_the_one_before_it() -> None:
+    sources = [{"serviceAccountToken": {"path": "t"}}, {"configMap": {"name": "m"}}]
+    volumes = [{"name": "v", "projected": {"sources": sources}}]
+    token = '"t" (ServiceAccountToken)'
+    twice = f'volume "v" (Projected): overlapping paths: {token} with {token}'
+    for release, expected in (("1.31", []), ("1.32", [twice]), ("1.33", [twice]), ("1.34", [])):
+        with answering_as(release):
+            assert list(overlapping_paths(volumes)) == expected

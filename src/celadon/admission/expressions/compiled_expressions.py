@@ -15,7 +15,6 @@ import json
 import marshal
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import policy_limits
@@ -29,7 +28,7 @@ from celadon.admission.expressions.declared_types import (
 )
 from celadon.cel import Environment, Issue, Program, ProgramError, types
 from celadon.kube.library import environment, previous_minor
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
@@ -94,7 +93,7 @@ def base_environment(
     return _base_environment(version, has_params, authorizer, has_patch_types, is_since("1.32"))
 
 
-@cache
+@per_release()
 def _base_environment(
     version: str,
     has_params: bool,  # noqa: FBT001

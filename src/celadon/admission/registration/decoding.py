@@ -18,7 +18,13 @@ from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import Document
-from celadon.kube.releases import DEFAULT, answering_as, current_release
+from celadon.kube.releases import (
+    DEFAULT,
+    LATEST_RELEASE,
+    OLDEST_RELEASE,
+    answering_as,
+    current_release,
+)
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
@@ -489,15 +495,21 @@ class RememberedDecoding(Generic[AnyKind]):
             return None, str(error)
 
 
-# --- Kinds of later releases -------------------------------------------------
+# --- Kinds of other releases -------------------------------------------------
 
 
-def missing_kind(gvk: GroupVersionKind, version: str) -> str:
-    """What a client says of a version of a kind that a release does not know yet; empty if it
-    does."""
-    if gvk in _known_kinds(version) or gvk not in _known_kinds(DEFAULT):
+def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False) -> str:
+    """What a client says of a version of a kind that a release does not know yet, or (`also_gone`)
+    not any more; empty if it does."""
+    if gvk in _known_kinds(version):
+        return ""
+    known = (f"{OLDEST_RELEASE[0]}.{minor}" for minor in range(OLDEST_RELEASE[1], _MINORS_END))
+    if not any(gvk in _known_kinds(one) for one in (known if also_gone else (DEFAULT,))):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
+
+
+_MINORS_END: Final = LATEST_RELEASE[1] + 1
 
 
 @functools.cache

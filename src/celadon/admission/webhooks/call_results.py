@@ -13,6 +13,7 @@ from typing import Any, Final
 from celadon.kube import GroupVersionKind, StatusError, status
 from celadon.kube.go import quote
 from celadon.kube.registry import request_bodies
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 AsJson = Callable[[bytes], bytes]
@@ -20,6 +21,7 @@ AsJson = Callable[[bytes], bytes]
 
 STATUS_KIND: Final = GroupVersionKind("", "v1", "Status")
 SERVER_TEXT_BYTES: Final = 2048
+BAD_REQUEST: Final = 400
 UNAVAILABLE: Final = 503
 _CODE_TEXTS: Final[Mapping[int, str]] = {
     400: "the server rejected our request for an unknown reason",
@@ -77,9 +79,15 @@ class CallError(Exception):
         return f"failed calling webhook {quote(hook)}: {self}"
 
 
-def failed_call(why: str, code: int = UNAVAILABLE) -> CallError:
-    """A call that was made and went wrong."""
+def failed_call(why: str, code: int | None = None) -> CallError:
+    """A call that was made and went wrong, by what answered or (without `code`) on the way."""
+    code = code_of_failure(UNAVAILABLE) if code is None else code
     return CallError(f"failed to call webhook: {why}", code)
+
+
+def code_of_failure(code: int) -> int:
+    """What metrics say where no server has said anything; before 1.34 that the request was bad."""
+    return code if is_since("1.34") else BAD_REQUEST
 
 
 def require_success(reply: Reply, media_type: str, as_json: AsJson) -> None:
@@ -99,7 +107,7 @@ def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, i
     if not reply.body:
         shown = "application/json" if reply.content_type is None else reply.content_type
         text = f"0-length response with status code: {reply.code} and content type: {shown}"
-        return text, UNAVAILABLE
+        return text, code_of_failure(UNAVAILABLE)
     return None
 
 

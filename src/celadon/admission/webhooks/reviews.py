@@ -20,6 +20,7 @@ from celadon.admission.webhooks.call_results import (
     NoReply,
     Reply,
     UnreadableBody,
+    code_of_failure,
     failed_call,
     require_success,
 )
@@ -172,7 +173,8 @@ def read_answer(
 ) -> HookAnswer:
     """The answer to a call; CallError where there is none, or one that must not be trusted."""
     if isinstance(reply, NoReply):
-        raise CallError(f"{reply.stage}: {reply.text}", reply.code, canceled=reply.canceled)
+        code = code_of_failure(reply.code)
+        raise CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)
     require_success(reply, media_type(reply), as_json)
     try:
         said, decoded = _decoded(as_json(reply.body), call)

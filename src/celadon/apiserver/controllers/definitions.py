@@ -24,7 +24,7 @@ from celadon.apiserver.controllers.controller_loops import (
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import JsonObject, metadata
-from celadon.kube.crd import APPROVAL, APPROVAL_PLACE
+from celadon.kube.crd import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Target, create, delete, stored_object
 from celadon.kube.resources import ESTABLISHED, Resource
@@ -51,7 +51,9 @@ def named_status(definition: JsonObject, others: Iterable[JsonObject], now: str)
     accepted, conflict = _accepted_names(definition, others)
     good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     conditions = with_condition(conditions, conflict or good, now)
-    if not is_true(conditions, ESTABLISHED):
+    if not is_true(conditions, ESTABLISHED) and not (
+        conflict is None and trusts_nobody(definition)
+    ):
         conditions = with_condition(conditions, _unestablished(accepted=conflict is None), now)
     return {
         **status,
@@ -69,6 +71,9 @@ def established_status(definition: JsonObject, now: str) -> JsonObject:
         return status
     message = "the initial names have been accepted"
     served = condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
+    if trusts_nobody(definition):
+        message = "The conversion webhook CABundle is invalid"
+        served = condition(ESTABLISHED, "False", "InvalidCABundle", message)
     return {**status, "conditions": with_condition(conditions, served, now)}
 
 

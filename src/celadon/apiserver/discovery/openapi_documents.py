@@ -64,10 +64,9 @@ COMMON_TEXTS: Final = "io.k8s.api.core.v1.ConfigMap"
 _MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
 
 
-def info(git_version: str) -> JsonObject:
-    """Returns what documents say of the server. 1.30 named its patch release."""
-    version = current_release() if is_since("1.31") else git_version
-    return {"title": "Kubernetes", "version": version}
+def info(release: str) -> JsonObject:
+    """Returns what documents say of the server (`ServerVersion.of_documents`)."""
+    return {"title": "Kubernetes", "version": release}
 
 
 # --- Documents of group versions ---------------------------------------------
@@ -76,7 +75,7 @@ def info(git_version: str) -> JsonObject:
 @dataclass(frozen=True, slots=True)
 class Document:
     """Holds what a document is made of. `definitions` are the CustomResourceDefinitions by the name
-    of their resource with its group; `release` is the patch release of the server (`v1.36.0`),
+    of their resource with its group; `release` is what they say of the server (`1.36`),
     `descriptions` has the texts of built-in types."""
 
     version: PublishedVersion
@@ -341,7 +340,7 @@ def _schema(name: str) -> JsonObject:
 def root_documents(
     apis: PublishedApis,
     open_id: Iterable[str],
-    git_version: str,
+    release: str,
     descriptions: Descriptions | None = None,
 ) -> JsonObject:
     """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
@@ -360,7 +359,7 @@ def root_documents(
     made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in found.items()}
     if not is_since("1.31"):
         made["logs"] = _LOGS
-    return {path: _root_document(one, git_version, descriptions) for path, one in made.items()}
+    return {path: _root_document(one, release, descriptions) for path, one in made.items()}
 
 
 _OPEN_ID: Final = {
@@ -384,14 +383,12 @@ _LOGS: Final = {
 """Files of the server's machine, which 1.30 still offered."""
 
 
-def _root_document(
-    made: JsonObject, git_version: str, descriptions: Descriptions | None
-) -> JsonObject:
+def _root_document(made: JsonObject, release: str, descriptions: Descriptions | None) -> JsonObject:
     schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
     schemas = reached(made, {}, schema)
     return {
         "openapi": "3.0.0",
-        "info": info(git_version),
+        "info": info(release),
         "paths": made,
         "components": {
             **({"schemas": schemas} if schemas else {}),

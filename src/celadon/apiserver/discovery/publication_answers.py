@@ -105,7 +105,7 @@ class Publications:
             self._openapi = OpenApi(
                 self._apis,
                 definitions,
-                self._version.git_version,
+                self._version.of_documents,
                 self._openid.paths,
                 self._descriptions or installed_descriptions(),
             )

@@ -151,6 +151,7 @@ def _line(check: HealthCheck, excluded: set[str]) -> str:
 # `/version`: which Kubernetes a server speaks for.
 
 
+_EMULATING_SINCE: Final = (1, 31)
 _EFFECTIVE_SINCE: Final = (1, 33)
 """The release since which a server says what it emulates."""
 
@@ -177,6 +178,12 @@ class ServerVersion:
     def git_version(self) -> str:
         """`v1.36.0`, which clients compare with their own version."""
         return f"v{self.release}.{self.patch}"
+
+    @property
+    def of_documents(self) -> str:
+        """What OpenAPI documents say: `1.36`, and before 1.31 the whole version."""
+        is_older = parse_version(self.release) < _EMULATING_SINCE
+        return self.git_version if is_older else self.emulation
 
     def document(self) -> dict[str, str]:
         """Members in the order of Go."""

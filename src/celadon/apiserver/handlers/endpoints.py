@@ -22,6 +22,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.protobuf import has_message
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource
 from celadon.records import dataclass
 
@@ -152,14 +153,17 @@ def _custom(info: RequestInfo, resource: Resource) -> Endpoint:
 
 def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
     """Nothing is created whose definition is on its way out; `definition` is that of a custom
-    resource. Raises StatusError 405."""
-    if definition is None or endpoint.verb != "create":
-        return
-    conditions = (definition.get("status") or {}).get("conditions") or ()
-    if any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions):
+    resource. Since 1.34 this is for admission to say. Raises StatusError 405."""
+    if endpoint.verb == "create" and is_terminating(definition) and not is_since("1.34"):
         refused = status.verb_not_supported(endpoint.resource.gvr.group_resource, endpoint.verb)
         message = f"{endpoint.verb} not allowed while custom resource definition is terminating"
         raise StatusError(replace(refused.status, message=message))
+
+
+def is_terminating(definition: JsonObject | None) -> bool:
+    """Whether a definition is on its way out."""
+    conditions = ((definition or {}).get("status") or {}).get("conditions") or ()
+    return any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions)
 
 
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
-from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES

@@ -18,10 +18,15 @@ from typing import Final
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import GATE
-from celadon.kube import GroupResource
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
-from celadon.kube.releases import Minor, current_release, previous_minor
+from celadon.kube.releases import (
+    Minor,
+    answering_as,
+    current_release,
+    emulated_release,
+    previous_minor,
+)
 from celadon.kube.resources import (
     Catalog,
     Resource,
@@ -38,12 +43,6 @@ SORTS: Final = {
     "api/alpha": late_pattern(r"v\d+alpha\d+"),
 }
 ALL: Final = "api/all"
-GATED: Final = {
-    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
-    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
-    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
-}
-"""The feature gates, off by default, without which resources are not there in any version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,7 @@ class RuntimeConfig:
 
 
 def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
-    gate = GATED.get(resource.gvr.group_resource)
-    return gate is None or gates.get(gate, False)
+    return not resource.gate or gates.get(resource.gate, False)
 
 
 def runtime_config(text: str) -> RuntimeConfig:
@@ -86,9 +84,21 @@ def runtime_config(text: str) -> RuntimeConfig:
         if wanted is None:
             raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
         if key != ALL and key not in SORTS and key not in _known_keys():
+            if wanted and _comes_later(key):
+                raise ValueError(
+                    f"cannot enable version {key} in runtime-config because all the resources have "
+                    f"been introduced after the current version {emulated_release()}. Consider "
+                    "setting --runtime-config-emulation-forward-compatible=true"
+                )
             raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
         switches[key] = wanted
     return RuntimeConfig(switches)
+
+
+def _comes_later(key: str) -> bool:
+    """Whether the release has that version, but not what it emulates."""
+    with answering_as(current_release()):
+        return key in _known_keys() and key.count("/") == 1
 
 
 def _known_keys() -> frozenset[str]:
@@ -100,20 +110,24 @@ def _known_keys() -> frozenset[str]:
     return frozenset(found)
 
 
-def feature_gates(text: str, version: str | None = None) -> Mapping[str, bool]:
-    """The gates that are not as by default in a release, by default the current one. Raises
-    ValueError, in upstream's words; VersionError."""
+def feature_gates(
+    text: str, version: str | None = None, emulated: str | None = None
+) -> Mapping[str, bool]:
+    """The gates that are not as by default in a release, by default the current one, and in what it
+    emulates. Raises ValueError, in upstream's words; VersionError."""
+    emulated = emulated or version or emulated_release()
     version = version or current_release()
     parse_version(version)
-    known = gates_of(version)
-    said = said_gates(text, version)
+    known = gates_of(emulated)
+    said = said_gates(text, version, emulated)
     return {name: value for name, value in sorted(said.items()) if value != known[name].on}
 
 
 # --- Emulated release --------------------------------------------------------
 #
-# `--emulated-version` and `--min-compatibility-version`: a server that answers as an older release,
-# and does without what an even older one beside it would not understand.
+# `--emulated-version` and `--min-compatibility-version`: a server that has the feature gates and
+# versions of kinds of an older release, and does without what an even older one beside it would
+# not understand. What it says and refuses is its own.
 #
 # As k8s.io/component-base `compatibility`, whose texts these are, with the bounds of
 # k8s.io/apiserver `pkg/util/compatibility`.
@@ -129,7 +143,7 @@ _OLDER: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class EffectiveVersion:
-    """Releases of a server: what it is, what it answers as, and the oldest that it has to get along
+    """Releases of a server: what it is, what it emulates, and the oldest that it has to get along
     with."""
 
     binary: str

@@ -55,6 +55,7 @@ VALUES = "@values"
 
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _STEPS: Mapping[Contents | None, str] = {Contents.ITEM: ITEMS, Contents.VALUE: VALUES}
+_RUNS_OVER: Mapping[Kind, str] = {Kind.LIST: ITEMS, Kind.MAP: KEYS}
 _PARTS = {
     (True, True): "@indices",
     (True, False): ITEMS,
@@ -79,8 +80,9 @@ def estimate(
     switches: Switches,
 ) -> Range:
     """The cost range of a whole expression; anything at all if it is nested too deeply."""
+    estimator = _OlderEstimator if switches.older_sizes else _Estimator
     try:
-        return _Estimator(checked, functions, sizes, switches).cost(checked.root)
+        return estimator(checked, functions, sizes, switches).cost(checked.root)
     except RecursionError:
         return UNKNOWN
 
@@ -184,6 +186,9 @@ class _Estimator:
             cost = self.cost(node.args[0])
             self._adopt(node, node.args[0])
             return ONE.plus(cost)
+        return self._overloaded(node)
+
+    def _overloaded(self, node: Call) -> Range:
         costs: list[Range] = []
         sized: list[Sized] = []
         for arg in node.args:
@@ -318,10 +323,13 @@ class _Estimator:
             if known is not None:
                 self.computed[node.id] = known
                 return known
-        if _is_scalar(type_):
+        if self._is_single(type_):
             return ONE
         local = self.locals.get(node.name) if isinstance(node, Ident) else None
         return None if local is None else local.size
+
+    def _is_single(self, type_: Type) -> bool:
+        return _is_scalar(type_)
 
     def _entry(self, node: Expr) -> _Entry | None:
         if node.id in self.entries:
@@ -336,6 +344,55 @@ class _Estimator:
             self.computed[node.id] = size
         if entry is not None:
             self.entries[node.id] = entry
+
+
+class _OlderEstimator(_Estimator):
+    """cel-go's `coster` before 0.23. It knows what a loop's variable runs over, and the size of
+    what calls make, but not what lists and maps hold; and whatever a loop makes is said to be as
+    large as what it runs over. A schema knows better than a type here, too."""
+
+    def _call(self, node: Call) -> Range:
+        return self._overloaded(node)
+
+    def _overloads(
+        self, node: Call, overloads: Sequence[str], costs: list[Range], sized: list[Sized]
+    ) -> tuple[Range, Range | None]:
+        total: Range | None = None
+        size: Range | None = None
+        function = self.functions.get(node.function)
+        for name in overloads:
+            overload = _named(function, name)
+            one = _called(function, overload, costs, sized)
+            total = one.cost if total is None else total.union(one.cost)
+            if one.size is not None:
+                size = one.size if size is None else size.union(one.size)
+            contents = None if overload is None else overload.contents
+            if contents in _STEPS:
+                self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
+        assert total is not None, "there is at least one overload"
+        return total, size
+
+    def _comprehension(self, node: Comprehension) -> Range:
+        total = self.cost(node.iter_range).plus(self.cost(node.accu_init))
+        outer = self.locals
+        step = _RUNS_OVER.get(self._type(node.iter_range).kind)
+        path = () if step is None else (*self._path(node.iter_range), step)
+        self._bind(node.accu_var, _Local(()))
+        self._bind(node.iter_var, _Local(path))
+        per_round = self.cost(node.condition).plus(self.cost(node.step))
+        self.locals = outer
+        self._bind(node.accu_var, _Local(()))
+        total = total.plus(self.cost(node.result))
+        self.locals = outer
+        rounds = self._size(node.iter_range) or UNKNOWN
+        self.computed[node.id] = rounds
+        return total.plus(rounds.times(per_round))
+
+    def _entry(self, node: Expr) -> _Entry | None:
+        return None
+
+    def _is_single(self, type_: Type) -> bool:
+        return type_.kind in _SCALARS
 
 
 def _named(function: Function | None, name: str) -> Overload | None:

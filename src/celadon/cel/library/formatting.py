@@ -515,3 +515,13 @@ def _first_wrong(
 
 LEGACY_VALIDATOR = validator(LEGACY)
 PLAIN_VALIDATOR = validator(PLAIN)
+
+
+def _find_nothing(context: ValidationContext) -> None:
+    pass
+
+
+EXEMPTION = Validator(
+    "cel.validator.string_format", _find_nothing, LEGACY_VALIDATOR.exempt_functions
+)
+"""Lets the arguments of `format` be of different types, and does not look at them."""

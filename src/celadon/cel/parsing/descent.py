@@ -158,12 +158,14 @@ class ParseOptions:
     """Make one and use it often: the table of macros is built once per instance.
 
     `optional_syntax` allows `.?`, `[?`, `{?` and `[?e]`; `escape_syntax` field names in backticks.
-    `macro_calls` keeps in the tree what macros were before their expansion, for the unparser.
+    `backticks_are_junk` says that a backtick begins no token. `macro_calls` keeps in the tree what
+    macros were before their expansion, for the unparser.
     """
 
     macros: tuple[Macro, ...] = STANDARD_MACROS
     optional_syntax: bool = True
     escape_syntax: bool = False
+    backticks_are_junk: bool = False
     macro_calls: bool = True
     limits: ParseLimits = field(default_factory=ParseLimits)
 

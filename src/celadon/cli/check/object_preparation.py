@@ -103,6 +103,11 @@ class Endpoint:
         return self.entry.namespaced
 
 
+def _servable() -> Catalog:
+    """The built-in resources of every version that a server may be told to serve."""
+    return known_resources(all_versions=True, behind_gates=False)
+
+
 def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpoint | Problem:
     """The endpoint for a document; `subresource` is what `--subresource` says."""
     try:
@@ -110,7 +115,7 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
     except ApiVersionError as error:
         return Problem(document.file, document.line(("apiVersion",)), str(error))
     kind = GroupVersionKind(group, version, str(document.value["kind"]))
-    resource = catalog.by_gvk(kind) or known_resources(all_versions=True).by_gvk(kind)
+    resource = catalog.by_gvk(kind) or _servable().by_gvk(kind)
     if resource is not None and not subresource:
         stored = "get" in resource.verbs
         return Endpoint(resource, kind, stored=stored)
@@ -331,7 +336,7 @@ class Prepare:
         self._existing: dict[int, Prepared] = {}
         self._definitions: dict[GroupKind, dict[str, Any]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
-        self._catalog = known_resources(all_versions=True)
+        self._catalog = _servable()
         self._context = DefaultingContext(
             now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
         )

@@ -106,8 +106,8 @@ class PolicySets:
 
 def policy_sets(manifests: Manifests, version: str, *, unserved: bool = False) -> PolicySets:
     """Decodes all of them; trouble of our own goes to the manifests' problems. With `unserved`,
-    those that the release does not know yet are taken, too: a webhook enforces them instead, and
-    `celadon test` has a word of its own for them."""
+    those that the release does not know (any more) are taken, too: a webhook enforces them
+    instead, and `celadon test` has a word of its own for them."""
     problems = manifests.problems
     read = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
     return PolicySets(
@@ -246,7 +246,8 @@ def _registered(
     document: Document, version: str, found: PolicySet, *, unserved: bool
 ) -> RegistrationObject | None:
     kind = str(document.value["kind"])
-    missing = "" if unserved else missing_kind(metadata.gvk(document.value), version)
+    gvk = metadata.gvk(document.value)
+    missing = "" if unserved else missing_kind(gvk, version, also_gone=True)
     if missing:
         found.errors.append(document_error(document, FieldPath("apiVersion"), missing))
         return None

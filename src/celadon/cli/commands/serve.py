@@ -20,8 +20,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
-    from celadon.apiserver import SimulationSettings
-    from celadon.apiserver import ProxySettings
+    from celadon.apiserver import ProxySettings, SimulationSettings
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
@@ -186,7 +185,7 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
 def _add_release(group: argparse._ArgumentGroup) -> None:
     add_version(group)
     for name, what in (
-        ("--emulated-version", "answer as this release, at most three older"),
+        ("--emulated-version", "emulate this release, at most three older"),
         ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
     ):
         group.add_argument(
@@ -402,8 +401,10 @@ def _announce(serving: Serving, settings: ServerSettings) -> None:
     for warning in serving.warnings:
         output.complain(f"warning: {warning}")
     kept = "nothing is kept" if serving.credentials is None else f"keys in {serving.credentials}"
+    emulated = settings.effective.emulation if settings.effective else settings.version
+    release = settings.version + (f" as {emulated}" if emulated != settings.version else "")
     output.write(
-        f"celadon {__version__} serves Kubernetes {settings.version} at {serving.url}\n"
+        f"celadon {__version__} serves Kubernetes {release} at {serving.url}\n"
         f"data: {_place(settings)} ({kept})\n"
         f"try: kubectl --kubeconfig {serving.kubeconfig} get namespaces\n"
     )
@@ -432,7 +433,9 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
-    of_release = functools.partial(feature_gates, version=effective.emulation)
+    of_release = functools.partial(
+        feature_gates, version=effective.binary, emulated=effective.emulation
+    )
     gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
     told = _told(options.admission_control_config_file, gates)
     manifests = _ManifestFiles(options.manifests)
@@ -455,7 +458,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         audit_rotation=Rotation(
             options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
         ),
-        version=effective.emulation,
+        version=effective.binary,
         effective=effective,
         gates=gates,
         runtime_config=served,
@@ -485,7 +488,7 @@ def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
 
 
 def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
-    """What is emulated is the current release from now on. Raises StartError."""
+    """What the server is is the current release from now on. Raises StartError."""
     from celadon.apiserver.http import StartError
     from celadon.apiserver.operation import effective_version
     from celadon.kube.releases import enter_release
@@ -496,7 +499,7 @@ def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
         )
     except ValueError as error:
         raise StartError(str(error)) from None
-    enter_release(effective.emulation, effective.min_compatibility)
+    enter_release(effective.binary, effective.min_compatibility, effective.emulation)
     return effective
 
 

@@ -213,8 +213,8 @@ def serve_arguments(
             raise FlagError(f"`--{name}` cannot be honoured: {why}")
     if last.get("insecure-port", "0") not in ("", "0"):
         raise FlagError("`--insecure-port` cannot be honoured: since 1.24 there is only TLS")
-    arguments = ["--listen", _address(last), "--kubernetes-version", _release(last, release)]
-    arguments += _certificates(last)
+    arguments = ["--listen", _address(last), "--kubernetes-version", release]
+    arguments += [*_emulated(last), *_certificates(last)]
     for name in PASSED:
         values = flags.get(name, ())
         if name in SWITCHES:
@@ -251,13 +251,12 @@ def _address(last: Mapping[str, str]) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _release(last: Mapping[str, str], release: str) -> str:
-    """`--emulated-version` may name another one: `1.33` or `kube=1.33`."""
+def _emulated(last: Mapping[str, str]) -> Iterator[str]:
+    """`--emulated-version` may name another release than the folder's: `1.33` or `kube=1.33`."""
     for one in last.get("emulated-version", "").split(","):
         component, _, version = one.rpartition("=")
         if version and component in ("", "kube"):
-            return version
-    return release
+            yield f"--emulated-version={version}"
 
 
 def _certificates(last: Mapping[str, str]) -> Iterator[str]:

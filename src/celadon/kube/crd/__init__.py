@@ -9,7 +9,7 @@ which puts them together for one kind, or all definitions of a cluster. `definit
 
 from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes
 from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedKinds, custom_kinds
-from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE
+from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome
 from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
@@ -32,5 +32,6 @@ __all__ = [
     "custom_kinds",
     "definition_errors",
     "rule_scopes",
+    "trusts_nobody",
     "typed_value",
 ]

@@ -8,6 +8,7 @@ conversion has another name there.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,11 +24,13 @@ from celadon.kube.crd.structural_schemas import (
 )
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.go import go_url
+from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, previous_minor
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
+from celadon.kube.x509 import bundle_fault
 from celadon.records import dataclass
 
 # --- Definition demands ------------------------------------------------------
@@ -65,6 +68,8 @@ class Demands:
     stored_messages: frozenset[str] = frozenset()
     unchanged_schemas: frozenset[str] = frozenset()
     """Versions whose rules may cost what they like."""
+    usable_bundle: bool = False
+    """Whether what a webhook is trusted by has to be certificates."""
     many_fields: frozenset[str] = frozenset()
     """Versions that may have too many selectable fields; empty is the whole definition."""
 
@@ -81,13 +86,15 @@ class Demands:
         return environment(release if is_stored else previous_minor(release))
 
 
-def demands_of_update(spec: JsonObject, old: JsonObject) -> Demands:
-    """What is demanded of a spec in place of the old one."""
+def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -> Demands:
+    """What is demanded of a spec in place of the old one, whose objects may be `established`."""
     before, now = internal_definition(old), internal_definition(spec)
     schemas = [given for _, given in before.schemas()]
     nodes = [node for given in schemas for node in every_schema(given)]
     rules = [rule for node in nodes for rule in node.get("x-kubernetes-validations") or ()]
-    reviews = ((old.get("conversion") or {}).get("webhook") or {}).get("conversionReviewVersions")
+    webhook = (old.get("conversion") or {}).get("webhook") or {}
+    reviews = webhook.get("conversionReviewVersions")
+    had_usable = not _bundle_fault(webhook.get("clientConfig") or {})
     return Demands(
         schemas=all(before.schema_of(i) is not None for i in range(len(before.versions))),
         valid_types=not any((node.get("type") or "string") not in TYPES for node in nodes),
@@ -99,6 +106,7 @@ def demands_of_update(spec: JsonObject, old: JsonObject) -> Demands:
         stored_rules=frozenset(rule.get("rule") or "" for rule in rules),
         stored_messages=_stored_messages(rules),
         unchanged_schemas=_unchanged_schemas(now, before),
+        usable_bundle=established and had_usable and is_since("1.31"),
         many_fields=_many_fields(now, before) if is_since("1.35") else frozenset(),
     )
 
@@ -340,9 +348,8 @@ def preserving_errors(spec: JsonObject) -> Errors:
         yield fieldpath.invalid(_SPEC.child("preserveUnknownFields"), True, detail)
 
 
-def conversion_errors(given: JsonObject, at: FieldPath, *, known_reviews: bool = True) -> Errors:
-    """What is wrong with how objects get from one version to another. With `known_reviews` a
-    webhook has to understand one of the reviews that this server sends."""
+def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Errors:
+    """What is wrong with how objects get from one version to another."""
     strategy = given.get("strategy") or ""
     webhook = given.get("webhook") or {}
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
@@ -360,13 +367,28 @@ def conversion_errors(given: JsonObject, at: FieldPath, *, known_reviews: bool =
             yield from webhook_url_errors(config["url"], place.child("url"))
         else:
             yield from webhook_service_errors(config["service"], place.child("service"))
+        if demands.usable_bundle and (fault := _bundle_fault(config or {})):
+            shown = GoValue((config or {})["caBundle"], "[]byte")
+            yield fieldpath.invalid(place.child("caBundle"), shown, fault)
         place = at.child("conversionReviewVersions")
-        yield from _review_versions(versions, place, known=known_reviews)
+        yield from _review_versions(versions, place, known=demands.known_reviews)
         return
     if config is not None:
         yield fieldpath.forbidden(at.child("webhookClientConfig"), _ONLY_WEBHOOK)
     if versions:
         yield fieldpath.forbidden(at.child("conversionReviewVersions"), _ONLY_WEBHOOK)
+
+
+def trusts_nobody(definition: JsonObject) -> bool:
+    """Whether the webhook of a definition is trusted by what is no certificate; before 1.31 nobody
+    looked."""
+    webhook = (definition["spec"].get("conversion") or {}).get("webhook") or {}
+    return is_since("1.31") and bool(_bundle_fault(webhook.get("clientConfig") or {}))
+
+
+def _bundle_fault(config: JsonObject) -> str:
+    bundle = config.get("caBundle")
+    return bundle_fault(base64.b64decode(bundle)) if bundle else ""
 
 
 def _review_versions(versions: Sequence[str], at: FieldPath, *, known: bool) -> Errors:

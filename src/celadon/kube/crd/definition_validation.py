@@ -90,11 +90,12 @@ def definition_errors(obj: JsonObject) -> list[FieldError]:
 def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldError]:
     """Why it refuses to update one."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    demands = demands_of_update(spec, before)
+    established = _is_established(old)
+    demands = demands_of_update(spec, before, established=established)
     found = [
         *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
         *_spec(spec, demands),
-        *_unchanged(spec, before, established=_is_established(old)),
+        *_unchanged(spec, before, established=established),
         *definition_status_errors(obj),
         *_stored_versions(obj, spec),
     ]
@@ -181,7 +182,7 @@ def _spec(spec: JsonObject, demands: Demands) -> Errors:
         detail = "must be None if spec.preserveUnknownFields is true"
         yield fieldpath.invalid(place.child("strategy"), conversion.get("strategy") or "", detail)
     if conversion:
-        yield from conversion_errors(conversion, place, known_reviews=demands.known_reviews)
+        yield from conversion_errors(conversion, place, demands)
 
 
 def _group(group: str) -> Errors:

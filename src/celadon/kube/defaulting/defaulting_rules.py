@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.field_functions import (
-    DROP_IMAGE_VOLUMES,
     FIELD_FUNCTIONS,
+    PARTLY_DROPPED,
     FieldFunction,
     Rule,
 )
@@ -38,7 +38,7 @@ from celadon.kube.defaulting.rule_paths import (
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import fresh
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import current_release, is_since, per_release
+from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_model, schema_packs
@@ -83,7 +83,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
     "SupplementalGroupsPolicy": ("spec.securityContext.supplementalGroupsPolicy",),
     "ContainerRestartRules": (
         *("spec.containers[*].restartPolicy", "spec.ephemeralContainers[*].restartPolicy"),
-        *_of_containers("restartPolicyRules"),
+        *("spec.initContainers", *_of_containers("restartPolicyRules")),
     ),
     "EnvFiles": _of_containers("env[*].valueFrom.fileKeyRef"),
     "HostnameOverride": ("spec.hostnameOverride",),
@@ -260,8 +260,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 _DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
 """Gates of fields that are older than the gate, and which validation refused before."""
 
-_DROPPED_BY: Final = {"ImageVolume": {"fn": DROP_IMAGE_VOLUMES}}
-"""Gates with more to drop than their fields."""
+_GONE: Final = {"delete": True}
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
@@ -270,7 +269,7 @@ ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in
 def gated_rules(kind: str) -> tuple[Rule, ...]:
     """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
     return tuple(
-        {"path": path, **_DROPPED_BY.get(gate, {"delete": True}), "gate": f"!{gate}"}
+        {"path": path, **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE), "gate": f"!{gate}"}
         for gate, paths in _FIELDS.get(kind, {}).items()
         if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths
@@ -326,7 +325,7 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on in the current release; `AllBeta` turns on those betas that are off by
     default."""
-    release, known = current_release(), gates_of(current_release())
+    release, known = emulated_release(), gates_of(emulated_release())
     names = {*ON_BY_DEFAULT, *schema_packs.load("defaults")["gates"]}
     gates = {name: is_gate_on(name, release) for name in names}
     if overrides.get("AllBeta"):

@@ -86,12 +86,21 @@ FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
+DROP_INIT_POLICIES: Final = "dropInitPolicies"
 DROPPING: Final[Mapping[str, str]] = {
     DROP_IMAGE_VOLUMES: "[*].image",
+    DROP_INIT_POLICIES: "[*].restartPolicy",
     DROP_STOP_SIGNAL: ".stopSignal",
 }
 """The functions that take a field away without its gate, and what is empty or useless without it,
 with where below their target the field is."""
+
+
+PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
+    "initContainers": {"fn": DROP_INIT_POLICIES},
+    "volumes": {"fn": DROP_IMAGE_VOLUMES},
+}
+"""What drops parts of the lists that a gate has to do with, by their fields."""
 
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
@@ -244,6 +253,14 @@ def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
             _keep(container, "volumeMounts", kept)
 
 
+def drop_init_policies(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """Without rules for restarts, init containers say nothing of them, but for sidecars."""
+    for container in parent.get(key) or ():
+        if container.get("restartPolicy") not in (None, "Always"):
+            run.is_disturbed = True
+            del container["restartPolicy"]
+
+
 def _keep(parent: dict[str, Any], key: str, kept: list[Any]) -> None:
     if kept:
         parent[key] = kept
@@ -255,6 +272,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "appendUnique": append_unique,
     "dropKeys": drop_keys,
     DROP_IMAGE_VOLUMES: drop_image_volumes,
+    DROP_INIT_POLICIES: drop_init_policies,
     DROP_STOP_SIGNAL: drop_stop_signal,
     "emptyObjectIfOnlyKeys": empty_object_if_only_keys,
     "keepKeys": keep_keys,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from celadon.kube.go.go_text import quote
-from celadon.kube.quantity import BINARY_SUFFIXES
+from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
 from celadon.records import dataclass
 
 ANY: Final = "interface {}"
@@ -166,7 +166,7 @@ def _printed_time(value: Any) -> str:
 def _printed_quantity(value: Any) -> str:
     """An amount with the number, the power of ten and the text that it was read from."""
     text = str(value)
-    number, scale, form = _amount(text)
+    number, scale, form = _amount(sent_as(text))
     return (
         f"resource.Quantity{{i:resource.int64Amount{{value:{number}, scale:{scale}}}, "
         f'd:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:{quote(text)}, Format:"{form}"}}'
@@ -179,12 +179,13 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "
 def _amount(text: str) -> tuple[int, int, str]:
     if text[-2:] in BINARY_SUFFIXES:
         return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
-    scale = _DECIMAL.get(text[-1:], 0)
-    digits = text[:-1] if text[-1:] in _DECIMAL else text
+    if text[-1:] in _DECIMAL:
+        digits, scale, form = text[:-1], _DECIMAL[text[-1]], "DecimalSI"
+    else:
+        digits, _, exponent = text.lower().partition("e")
+        scale, form = int(exponent or 0), "DecimalExponent" if exponent else "DecimalSI"
     whole, _, fraction = digits.partition(".")
-    if fraction or not whole.lstrip("+-").isdigit():
-        whole, scale = (whole or "0") + fraction, scale - len(fraction)
-    return int(whole), scale, "DecimalSI"
+    return int(f"{whole}{fraction}"), scale - len(fraction), form
 
 
 def _printed_int_or_string(value: Any) -> str:

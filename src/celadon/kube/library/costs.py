@@ -275,9 +275,10 @@ COSTS: Final[Mapping[str, CostRule]] = {
 """By function name."""
 
 
-def charged(library: Library) -> Library:
-    """The library as Kubernetes charges for it."""
-    return library._replace(functions=tuple(map(_charged, library.functions)))
+def charged(library: Library, besides: frozenset[str] = frozenset()) -> Library:
+    """The library as Kubernetes charges for it, `besides` these functions."""
+    functions = (one if one.name in besides else _charged(one) for one in library.functions)
+    return library._replace(functions=tuple(functions))
 
 
 def uncharged(library: Library) -> Library:

@@ -5,6 +5,11 @@ An expression that is being written may only use what the release before knew, s
 finds nothing it cannot run: for those, upstream uses the environment of the minor version before
 (`previous_minor`), and so do callers here.
 
+What "the release before knew" is not the same for every server: 1.30 took addresses for older than
+1.31 did. And a server's cel-go decides how an expression is read and what it is said to cost,
+whatever release it is written for: 1.30 has 0.17, 1.31 has 0.20, 1.32 has 0.22, 1.33 has 0.23, and
+those since have 0.26.
+
 The table goes back to the beginning; releases from 1.29 to `LATEST` are meant to be asked for.
 """
 
@@ -21,6 +26,7 @@ from celadon.cel.extend import validators as ast_validators
 from celadon.cel.libraries import (
     bindings,
     comprehensions,
+    formatting,
     lists,
     optionals,
     sets,
@@ -39,15 +45,17 @@ from celadon.kube.library import (
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
-from celadon.kube.releases import DEFAULT, Minor, parse_version
+from celadon.kube.releases import DEFAULT, Minor, current_release, parse_version
 from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What came in one release, and for a few, the release in which it was taken back.
+    """What expressions may use that are written for a release (`introduced`) and those after it.
 
-    `switches` are names of `Switches` fields and what they are set to.
+    `removed` is the release for which it may not be used any more. `since` and `until` name the
+    servers that have it at all: the first, and the first that does not. `switches` are names of
+    `Switches` fields and what they are set to.
     """
 
     introduced: Minor
@@ -55,49 +63,77 @@ class Block:
     validators: tuple[Validator, ...] = ()
     switches: Mapping[str, bool] = field(default_factory=dict)
     removed: Minor | None = None
+    since: Minor | None = None
+    until: Minor | None = None
 
-    def is_in(self, release: Minor) -> bool:
-        """Whether that release has it."""
+    def is_in(self, release: Minor, server: Minor) -> bool:
+        """Whether a server has it for what is written for that release."""
+        if (self.since and server < self.since) or (self.until and server >= self.until):
+            return False
         return self.introduced <= release and (self.removed is None or release < self.removed)
 
 
 _STANDARD: Final = charged(standard_library.LIBRARY)
+_OLDER_STANDARD: Final = charged(standard_library.LIBRARY, besides=frozenset({"_==_"}))
 _OF_CEL: Final = (sets.LIBRARY,)
 """Libraries that say what they cost themselves, whoever uses them."""
 
 _SEMVER_FOR_ALL: Final = (1, 33)
 """Before, only selectors of devices had versions."""
+_VERSIONS_OF_DEVICES: Final = (
+    (_SEMVER_FOR_ALL, semver_functions.OLDER_LIBRARY),
+    ((1, 34), semver_functions.STRICT_LIBRARY),
+)
+"""What servers before a release give them for expressions of older ones."""
+_EQUALITY_CHARGED: Final = (1, 32)
+"""Before, comparing values of Kubernetes' own types was taken for as costly as can be."""
+
+_STRINGS: Final = charged(strings.library(2))
+_OLDER_STRINGS: Final = charged(strings.library(2, checked_offsets=True))
+"""As cel-go has them before 0.22: positions past the end are errors."""
+_OLDEST_STRINGS: Final = _OLDER_STRINGS._replace(validators=(formatting.EXEMPTION,))
+"""As cel-go has them before 0.18: nobody looks at what is formatted before it is."""
+
+_EPOCH: Final = (1, 0)
+_FORMATS: Final = (named_formats.LIBRARY,)
 
 BLOCKS: Final = (
     Block(
-        (1, 0),
-        libraries=(urls.LIBRARY, regex_find.LIBRARY, kube_lists.LIBRARY),
+        _EPOCH,
+        libraries=(regex_find.LIBRARY, kube_lists.LIBRARY),
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block((1, 0), switches={"older_names": True}, removed=(1, 37)),
-    Block((1, 0), libraries=(charged(strings.library(0)),), removed=(1, 29)),
+    Block(_EPOCH, libraries=(urls.OLDER_LIBRARY,), until=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(urls.LIBRARY,), since=_EQUALITY_CHARGED),
+    Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
+    Block(_EPOCH, switches={"older_sizes": True, "backticks_are_junk": True}, until=(1, 33)),
+    Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),
     Block((1, 27), libraries=(authz.LIBRARY,)),
     Block(
         (1, 28),
-        libraries=(optionals.library(), quantity_functions.LIBRARY),
+        libraries=(quantity_functions.LIBRARY,),
         switches={"cross_type_numeric_comparisons": True, "optional_syntax": True},
     ),
+    Block((1, 28), libraries=(optionals.library(1),), until=(1, 33)),
+    Block((1, 28), libraries=(optionals.library(2),), since=(1, 33)),
     Block(
         (1, 29),
-        libraries=(charged(strings.library(2)), sets.LIBRARY),
+        libraries=(sets.LIBRARY,),
         validators=(
             ast_validators.DURATION,
             ast_validators.TIMESTAMP,
             ast_validators.MATCHES,
         ),
     ),
-    Block((1, 30), libraries=(networks.IP_LIBRARY, networks.CIDR_LIBRARY)),
-    Block(
-        (1, 31),
-        libraries=(named_formats.LIBRARY, authz.SELECTORS_LIBRARY),
-        switches={"keyword_fields": True},
-    ),
+    Block((1, 29), libraries=(_OLDEST_STRINGS,), until=(1, 31)),
+    Block((1, 29), libraries=(_OLDER_STRINGS,), since=(1, 31), until=(1, 32)),
+    Block((1, 29), libraries=(_STRINGS,), since=(1, 32)),
+    Block((1, 27), libraries=(networks.IP_LIBRARY, networks.OLDER_CIDR_LIBRARY), until=(1, 31)),
+    Block((1, 30), libraries=(networks.IP_LIBRARY, networks.CIDR_LIBRARY), since=(1, 31)),
+    Block((1, 30), libraries=_FORMATS, until=(1, 32)),
+    Block((1, 31), libraries=_FORMATS, since=(1, 32)),
+    Block((1, 31), libraries=(authz.SELECTORS_LIBRARY,), switches={"keyword_fields": True}),
     Block((1, 32), libraries=(comprehensions.LIBRARY,)),
     Block(_SEMVER_FOR_ALL, libraries=(semver_functions.LIBRARY,)),
     Block((1, 34), libraries=(lists.library(3),)),
@@ -120,7 +156,6 @@ def first_releases() -> Mapping[str, str]:
     return {name: release for name, release in found.items() if release and name not in every}
 
 
-@cache
 def environment(
     version: str = DEFAULT,
     *,
@@ -129,7 +164,8 @@ def environment(
     has_versions: bool = False,
     has_strict_costs: bool = True,
 ) -> Environment:
-    """The environment of a release, without variables. `extend` it with them.
+    """What a server of the current release has for expressions that are written for `version`,
+    without variables. `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
     devices have (`cel.bind` and, earlier than others, versions), `has_versions` only the latter.
@@ -138,7 +174,27 @@ def environment(
     Raises VersionError.
     """
     release = parse_version(version)
-    blocks = [block for block in BLOCKS if block.is_in(release)]
+    return _environment(
+        release,
+        max(release, parse_version(current_release())),
+        has_patch_types=has_patch_types,
+        has_bindings=has_bindings,
+        has_versions=has_versions,
+        has_strict_costs=has_strict_costs,
+    )
+
+
+@cache
+def _environment(
+    release: Minor,
+    server: Minor,
+    *,
+    has_patch_types: bool,
+    has_bindings: bool,
+    has_versions: bool,
+    has_strict_costs: bool,
+) -> Environment:
+    blocks = [block for block in BLOCKS if block.is_in(release, server)]
     switches: dict[str, bool] = {}
     for block in blocks:
         switches.update(block.switches)
@@ -148,11 +204,12 @@ def environment(
     if has_bindings:
         libraries.append(bindings.library(0))
     if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
-        libraries.append(semver_functions.LIBRARY)
+        libraries += [one for until, one in _VERSIONS_OF_DEVICES if server < until][:1]
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
+    standard = _STANDARD if server >= _EQUALITY_CHARGED else _OLDER_STANDARD
     return Environment(
-        standard=_STANDARD if has_strict_costs else standard_library.LIBRARY,
+        standard=standard if has_strict_costs else standard_library.LIBRARY,
         libraries=libraries,
         validators=[validator for block in blocks for validator in block.validators],
         switches=Switches(**switches),

@@ -6,7 +6,7 @@ refused here, everything else by `netaddr`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel.extend import (
@@ -15,6 +15,7 @@ from celadon.cel.extend import (
     CostRule,
     EvaluationError,
     Function,
+    Impl,
     Library,
     Opaque,
     Overload,
@@ -281,6 +282,16 @@ def _contains_cidr_text(cidr: CIDR, text: str) -> bool:
     return cidr.prefix.covers(_cidr(text).prefix)
 
 
+def _older_contains_cidr(cidr: CIDR, other: CIDR) -> bool:
+    """As before 1.31: only addresses that have no bits after this prefix are within it."""
+    start = netaddr.Prefix(other.prefix.addr, cidr.prefix.length)
+    return cidr.prefix.masked() == start and cidr.prefix.length <= other.prefix.length
+
+
+def _older_contains_cidr_text(cidr: CIDR, text: str) -> bool:
+    return _older_contains_cidr(cidr, _cidr(text))
+
+
 def _address(cidr: CIDR) -> IP:
     return IP(cidr.prefix.addr)
 
@@ -457,3 +468,25 @@ CIDR_LIBRARY: Final = Library(
     ),
     types=(signatures.CIDR,),
 )
+
+
+_OLDER_CONTAINING: Final[Mapping[str, Impl]] = {
+    "cidr_contains_cidr": _older_contains_cidr,
+    "cidr_contains_cidr_string": _older_contains_cidr_text,
+}
+
+
+def _older(function: Function) -> Function:
+    overloads = (
+        one._replace(impl=_OLDER_CONTAINING[one.id], examples=())
+        if one.id in _OLDER_CONTAINING
+        else one
+        for one in function.overloads
+    )
+    return function._replace(overloads=tuple(overloads))
+
+
+OLDER_CIDR_LIBRARY: Final = CIDR_LIBRARY._replace(
+    functions=tuple(map(_older, CIDR_LIBRARY.functions))
+)
+"""As before 1.31."""

@@ -213,3 +213,17 @@ LIBRARY: Final = Library(
         *_METHODS,
     ),
 )
+
+
+def _strict_only(function: Function) -> Function:
+    strict = (one for one in function.overloads if types.BOOL not in one.params)
+    return function._replace(overloads=tuple(strict))
+
+
+STRICT_LIBRARY: Final = LIBRARY._replace(functions=tuple(map(_strict_only, LIBRARY.functions)))
+"""Version 0: nothing is put right."""
+
+OLDER_LIBRARY: Final = STRICT_LIBRARY._replace(
+    functions=tuple(one._replace(cost=None) for one in STRICT_LIBRARY.functions)
+)
+"""The same before 1.33: a call costs one."""

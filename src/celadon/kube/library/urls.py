@@ -149,3 +149,11 @@ LIBRARY: Final = Library(
         *_ACCESSORS,
     ),
 )
+
+
+OLDER_LIBRARY: Final = LIBRARY._replace(
+    functions=tuple(
+        one._replace(cost=costs.FIRST) if one.name == "url" else one for one in LIBRARY.functions
+    )
+)
+"""As before 1.32: nothing was known of the size of a URL."""

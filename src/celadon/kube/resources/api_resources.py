@@ -14,14 +14,23 @@ from typing import Any, Final, Protocol
 from celadon.kube import metadata
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import (
+    GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     parse_api_version,
 )
-from celadon.kube.releases import per_release
+from celadon.kube.releases import emulated_release, per_release
+from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
+
+_GATED: Final[Mapping[GroupResource, str]] = {
+    GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
+}
+"""The feature gates, off by default, without which resources are not there in any version."""
 
 CUSTOM_VERBS: Final = (
     "delete",
@@ -81,6 +90,11 @@ class Resource:
     subresources: tuple[Subresource, ...] = ()
     field_labels: tuple[str, ...] = ()
     """The fields that a field selector may name."""
+
+    @property
+    def gate(self) -> str:
+        """The feature gate without which it is not there in any version; empty for most."""
+        return _GATED.get(self.gvr.group_resource, "")
 
     def subresource(self, name: str) -> Subresource | None:
         """By its name (`status`); None when there is none."""
@@ -196,10 +210,15 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
 
 
 @per_release()
-def known_resources(*, all_versions: bool = False) -> Catalog:
-    """The built-in resources: those served by default, or those of every version."""
+def known_resources(*, all_versions: bool = False, behind_gates: bool = True) -> Catalog:
+    """The built-in resources: those served by default, or those of every version; with or without
+    those `behind_gates` that are off by default."""
     every = map(_resource, schema_packs.load("resources")["resources"])
-    return Catalog(tuple(one for one in every if all_versions or one.by_default))
+    known = (one for one in every if all_versions or one.by_default)
+    release = emulated_release()
+    return Catalog(
+        tuple(one for one in known if behind_gates or not one.gate or is_gate_on(one.gate, release))
+    )
 
 
 @per_release()

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import parse_bool
-from celadon.kube.releases import OLDEST_RELEASE
+from celadon.kube.releases import OLDEST_RELEASE, previous_minor
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
 
@@ -28,6 +28,11 @@ GONE: Final = "gone"
 
 _GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
 """Gates that stand for all of a stage."""
+
+
+_COMPONENT: Final = "kube"
+_COMPONENTS_SINCE: Final = (1, 31)
+_OLDEST_SHOWN_SINCE: Final = (1, 35)
 
 
 class BadFeatureGates(MalformedText):
@@ -85,11 +90,13 @@ def _stages(name: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def said_gates(text: str, release: str) -> Mapping[str, bool]:
-    """What `--feature-gates` says in a release, by gate; also where that is as by default. Raises
-    BadFeatureGates."""
-    said = dict(_pairs(text))
-    known = gates_of(release)
+def said_gates(text: str, release: str, emulated: str = "") -> Mapping[str, bool]:
+    """What `--feature-gates` says in a release, by gate, while it emulates another one; also where
+    that is as by default. Raises BadFeatureGates."""
+    said = dict(_pairs(text if _minor(release) < _COMPONENTS_SINCE else _of_kube(text)))
+    of_binary = gates_of(release)
+    at_that = gates_of(emulated or release)
+    known = {name: gate for name, gate in at_that.items() if name in of_binary}
     values: dict[str, bool] = {}
     for group, stage in _GROUPS.items():
         if group in said:
@@ -97,6 +104,8 @@ def said_gates(text: str, release: str) -> Mapping[str, bool]:
             values.update(dict.fromkeys(members, said.pop(group)))
     for name, value in said.items():
         gate = known.get(name)
+        if gate is None and name in of_binary:
+            raise BadFeatureGates(_too_early(name, value, release, emulated))
         if gate is None:
             raise BadFeatureGates(f"unrecognized feature gate: {name}")
         if gate.locked and value != gate.on:
@@ -110,6 +119,31 @@ def said_gates(text: str, release: str) -> Mapping[str, bool]:
     if problems:
         raise BadFeatureGates(_joined(problems))
     return values
+
+
+def _too_early(name: str, value: bool, release: str, emulated: str) -> str:  # noqa: FBT001
+    oldest = ""
+    if _minor(release) >= _OLDEST_SHOWN_SINCE:
+        oldest = f", min compatibility version {previous_minor(emulated)}"
+    return (
+        f"cannot set feature gate {name} to {str(value).lower()}, "
+        f"feature is PreAlpha at emulated version {emulated}{oldest}"
+    )
+
+
+def _of_kube(text: str) -> str:
+    """Without the name of the component, which may stand before each gate, or before none."""
+    pairs = [pair for pair in text.split(",") if pair]
+    named = [pair.partition(":")[::2] for pair in pairs if ":" in pair]
+    for component, _ in named:
+        if component.strip() != _COMPONENT:
+            raise BadFeatureGates(f"component not registered: {component.strip()}")
+    if named and len(named) < len(pairs):
+        raise BadFeatureGates(
+            "set kube feature gates with default empty prefix or kube: prefix consistently, "
+            "do not mix use"
+        )
+    return ",".join(pair for _, pair in named) if named else text
 
 
 def _unmet(known: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:

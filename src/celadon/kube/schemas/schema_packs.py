@@ -15,7 +15,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.releases import DEFAULT, DESCRIBED, current_release, per_release
+from celadon.kube.releases import (
+    DEFAULT,
+    DESCRIBED,
+    current_release,
+    emulated_release,
+    per_release,
+)
 from celadon.kube.schemas.schema_model import (
     ABSENT,
     ANY_COMPONENTS,
@@ -41,7 +47,10 @@ from celadon.kube.schemas.schema_model import (
 def load(name: str) -> Any:
     """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
     `rules`, of the current release. Raises FileNotFoundError for others."""
-    return pack_of(name, current_release())
+    release, emulated = current_release(), emulated_release()
+    if emulated != release and name == "resources":
+        return _emulated_resources(release, emulated)
+    return pack_of(name, release)
 
 
 def of_type(name: str, type_: str) -> Any:
@@ -131,6 +140,32 @@ def _types_of_release(newer: Any, patch: Any) -> dict[str, Any]:
         if "fields" in made.get(name, ()):
             made[name] = {**made[name], "fields": dict(sorted(made[name]["fields"].items()))}
     return dict(sorted(made.items()))
+
+
+_STORED_AS: Final = ("storageVersion", "storageVersionHash")
+
+
+@functools.cache
+def _emulated_resources(release: str, emulated: str) -> Any:
+    """What a release serves that emulates an older one: of what it has, what that one had."""
+    newer, older = pack_of("resources", release), pack_of("resources", emulated)
+    known = resources_by_key(older)["resources"]
+    served = resources_by_key(newer)["resources"]
+    kept = [
+        {**entry, **{name: known[key][name] for name in _STORED_AS if name in known[key]}}
+        for key, entry in served.items()
+        if key in known
+    ]
+    versions = {(entry["group"], entry["version"]) for entry in kept}
+    preferred = {group["name"]: group["preferred"] for group in older["groups"]}
+    groups = []
+    for group in newer["groups"]:
+        left = [one for one in group["versions"] if (group["name"], one) in versions]
+        if left:
+            first = group["preferred"] if group["preferred"] in left else ""
+            chosen = first or preferred.get(group["name"], left[0])
+            groups.append({**group, "versions": left, "preferred": chosen})
+    return {"legacy": newer["legacy"], "groups": groups, "resources": kept}
 
 
 def resources_by_key(pack: Any) -> dict[str, Any]:

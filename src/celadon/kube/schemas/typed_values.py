@@ -18,7 +18,7 @@ from celadon.kube.go.go_json import NumberText
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
-from celadon.kube.quantity import QuantityError
+from celadon.kube.quantity import QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
 from celadon.remembering import remembering
 
@@ -169,10 +169,14 @@ def _canonical_quantity(text: str) -> str:
 def quantity(value: object) -> Any:
     """In canonical form; also numbers are read. DecodeError for what is none."""
     text = value if value.__class__ is str else _number_text(value)
+    sent = text.strip(" \t\r\n")
     try:
-        return _canonical_quantity(text.strip(" \t\r\n"))
+        made = _canonical_quantity(sent)
     except QuantityError as error:
         raise DecodeError(str(error)) from None
+    if made != sent:
+        note_sent(made, sent)
+    return made
 
 
 def _number_text(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import current_release, is_since, per_release
+from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.wordings import wording
 
@@ -192,7 +192,7 @@ GATES: Final = (
 @per_release()
 def default_gates() -> frozenset[str]:
     """Those that are on in the current release if nobody says otherwise."""
-    return frozenset(gate for gate in GATES if is_gate_on(gate, current_release()))
+    return frozenset(gate for gate in GATES if is_gate_on(gate, emulated_release()))
 
 
 def gates_on(said: Mapping[str, bool]) -> frozenset[str]:

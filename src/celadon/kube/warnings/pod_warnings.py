@@ -324,10 +324,13 @@ _Places = dict[str, list[_Place]]
 
 
 def _of_projected(projected: JsonObject, name: str) -> Iterator[str]:
+    """Before 1.34 a source that names no paths was taken for the one before it."""
     places: _Places = {}
+    added: list[_Place] = []
     for source in projected.get("sources") or ():
         if any(source.get(kind) is not None for kind in _SOURCES):
-            added = _projected_places(source)
+            found = _projected_places(source)
+            added = found if found or is_since("1.34") else added
             yield from _overlaps(added, name, "Projected", places)
         else:
             yield f"volume {quote(name)} (Projected) has no sources provided"

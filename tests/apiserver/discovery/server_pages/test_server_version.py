@@ -46,3 +46,9 @@ def test_what_is_refused(method: str, path: str, accept: str, code: int) -> None
     with pytest.raises(StatusError) as refused:
         version_answer(request, ServerVersion("1.36"))
     assert refused.value.code == code
+
+
+def test_the_version_of_openapi_documents() -> None:
+    assert ServerVersion("1.30", 14).of_documents == "v1.30.14"
+    assert ServerVersion("1.31", 14).of_documents == "1.31"
+    assert ServerVersion("1.36", emulated="1.34").of_documents == "1.34"

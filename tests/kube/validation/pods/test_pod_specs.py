@@ -9,8 +9,10 @@ import pytest
 from celadon.kube import name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.releases import answering_as
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import SELINUX_MOUNT, holding
+from celadon.kube.validation.pods.resource_lists import pod_requirements
 from celadon.kube.validation.pods.security_contexts import pod_security_context
 from celadon.kube.validation.validated_kinds import validate_create
 from tests.kube.validation.objects import complaints, container, pod, update_complaints
@@ -643,3 +645,32 @@ def test_volumes_are_mounted_with_their_label_where_that_is_allowed() -> None:
     assert holding(pod_security_context(at, spec), frozenset({SELINUX_MOUNT})) == []
     before = {"securityContext": {"seLinuxChangePolicy": "Recursive"}}
     assert [*pod_security_context(at, spec, before)] == []
+
+
+def resource_complaints(release: str, resources: dict[str, Any], **spec: Any) -> list[str]:
+    whole = {"containers": [container(resources={"requests": {"memory": "1"}})], **spec}
+    with answering_as(release):
+        found = pod_requirements(FieldPath("r"), {**whole, "resources": resources}, ())
+        return [str(one) for one in found]
+
+
+def test_resources_of_pods_by_release() -> None:
+    claims = "r.claims: Forbidden: claims {} be set for Resources at pod-level"
+    unnamed = (
+        'r.requests[memory]: Invalid value: "0": must be greater than or equal to aggregate '
+        "container requests of 1"
+    )
+    assert resource_complaints("1.33", {"claims": []}) == [claims.format("cannot"), unnamed]
+    assert resource_complaints("1.34", {"claims": []}) == [claims.format("may not")]
+    on_windows = {"os": {"name": "windows"}, "containers": []}
+    assert not resource_complaints("1.33", {"limits": {"cpu": "1"}}, **on_windows)
+    assert resource_complaints("1.34", {"limits": {"cpu": "1"}}, **on_windows) == [
+        "r: Forbidden: may not be set for a windows pod"
+    ]
+    pages = {"limits": {"hugepages-2Mi": "2Mi", "cpu": "1"}}
+    (refused,) = resource_complaints("1.32", pages, containers=[])
+    assert refused == (
+        "r.limits[hugepages-2Mi]: Unsupported value: hugepages-2Mi: supported values: "
+        '"cpu", "memory"'
+    )
+    assert not resource_complaints("1.33", pages, containers=[])

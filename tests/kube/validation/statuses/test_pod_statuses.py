@@ -19,6 +19,9 @@ def ended(state: Json, name: str = "c") -> list[Json]:
     return [{"name": name, "state": state}]
 
 
+NAMED = [{"name": "c"}, {"name": "d"}]
+
+
 @pytest.mark.parametrize(
     ("spec", "new", "old", "expected"),
     [
@@ -35,13 +38,13 @@ def ended(state: Json, name: str = "c") -> list[Json]:
             ],
         ),
         (
-            {"restartPolicy": "Always"},
+            {"restartPolicy": "Always", "containers": NAMED},
             {"containerStatuses": ended({})},
             {"containerStatuses": ended(DONE)},
             [],
         ),
         (
-            {"restartPolicy": "OnFailure"},
+            {"restartPolicy": "OnFailure", "containers": NAMED},
             {"containerStatuses": ended({}) + ended({}, "d")},
             {"containerStatuses": ended(BROKEN) + ended(DONE, "d")},
             [
@@ -93,7 +96,7 @@ def ended(state: Json, name: str = "c") -> list[Json]:
 )  # fmt: skip
 def test_statuses(spec: Json, new: Json, old: Json, expected: list[str]) -> None:
     found = pod_status({"spec": spec, "status": new}, {"spec": spec, "status": old})
-    assert list(map(str, found)) == expected
+    assert list(map(str, holding(found, None))) == expected
 
 
 Told = list[str]
@@ -282,3 +285,46 @@ def test_users_of_windows() -> None:
     (found,) = pod_status({"spec": {"os": {"name": "windows"}}, "status": new}, {})
     why = "status.initContainerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod"
     assert str(found) == why
+
+
+def rule(operator: str, *values: int, action: str = "Restart") -> Json:
+    return {"action": action, "exitCodes": {"operator": operator, "values": list(values)}}
+
+
+RESTARTS: list[tuple[Json, int, bool]] = [
+    # a container of a pod that is never restarted, its exit code, and whether it starts again
+    ({}, 0, False),
+    ({"restartPolicy": "Always"}, 0, True),
+    ({"restartPolicy": "OnFailure"}, 0, False),
+    ({"restartPolicy": "OnFailure"}, 1, True),
+    ({"restartPolicy": "Never", "restartPolicyRules": [rule("In", 3)]}, 3, True),
+    ({"restartPolicy": "Never", "restartPolicyRules": [rule("In", 3)]}, 4, False),
+    ({"restartPolicy": "Never", "restartPolicyRules": [rule("NotIn", 3)]}, 4, True),
+    ({"restartPolicyRules": [rule("NotIn", 3)]}, 4, False),
+]
+
+
+@pytest.mark.parametrize(("container", "code", "again"), RESTARTS)
+def test_containers_have_rules_for_restarts(container: Json, code: int, *, again: bool) -> None:
+    for part in ("container", "initContainer"):
+        spec = {"restartPolicy": "Never", f"{part}s": [{"name": "c", **container}]}
+        old = {f"{part}Statuses": ended({"terminated": {"exitCode": code}})}
+        new = {f"{part}Statuses": ended({})}
+        for release, judged in (("1.33", False), ("1.35", True), ("1.36", True)):
+            with answering_as(release):
+                found = holding(pod_status({"status": new}, {"status": old, "spec": spec}), None)
+            sidecar = part == "initContainer" and container.get("restartPolicy") == "Always"
+            assert (not found) == ((again and judged) or sidecar), (part, release)
+
+
+def test_a_rule_may_start_all_containers_again() -> None:
+    all_too = rule("In", 1, action="RestartAllContainers")
+    spec = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "c"}, {"name": "d", "restartPolicyRules": [all_too]}],
+    }
+    old = {"status": {"containerStatuses": ended(DONE)}, "spec": spec}
+    for release, again in (("1.35", False), ("1.36", True)):
+        with answering_as(release):
+            errors = [*pod_status({"status": {"containerStatuses": ended({})}}, old)]
+            assert (not holding(errors, None)) == again

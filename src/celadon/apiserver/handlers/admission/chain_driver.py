@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.admission import Engine, Request, Verdict, World, is_exempt
+from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
@@ -21,17 +21,20 @@ from celadon.apiserver.caches.policy_view import PolicyView
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.webhook_phases import Webhooks
 from celadon.apiserver.workers import Pace
-from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
 from celadon.kube.registry import Draft, read_mutated
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
 _NO_CONTEXT: Final = DefaultingContext()
+_GOING: Final = "create not allowed while custom resource definition is terminating"
 
 
 class _LatestRules:
@@ -97,8 +100,18 @@ class RequestAdmitters(Admitters, NoteTaker):
         self.asked: WebhookNotes | None = None
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
-        """The first half of the plugins."""
-        return self.of.plugins.mutate(draft, request, self.of.world)
+        """The first half of the plugins, and before them whether anything of the kind may come."""
+        return self._kept_out(request) or self.of.plugins.mutate(draft, request, self.of.world)
+
+    def _kept_out(self, request: Request) -> StatusError | None:
+        """Nothing is created, by an apply neither, whose definition is on its way out."""
+        resource = self._call.endpoint.resource
+        if request.operation is not Operation.CREATE or not resource.custom:
+            return None
+        definition = self.of.served.current().definition_of(resource)
+        if not is_terminating(definition) or not is_since("1.34"):
+            return None
+        return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
         """None where no policy could have a say."""

@@ -392,13 +392,20 @@ _Routine: TypeAlias = Generator[CallStep, ParseNode, None]
 
 
 class Machine:
-    """Parses one text. `report` gets message and offset of every syntax error."""
+    """Parses one text. `report` gets message and offset of every syntax error; `junk` are
+    characters with which no token begins."""
 
-    def __init__(self, text: str, limits: ParseLimits, report: Callable[[str, int], None]) -> None:
+    def __init__(
+        self,
+        text: str,
+        limits: ParseLimits,
+        report: Callable[[str, int], None],
+        junk: str = "",
+    ) -> None:
         self._limits = limits
         self._report_issue = report
         self._reported = 0
-        self._stream = TokenStream(text, self._report)
+        self._stream = TokenStream(text, self._report, junk)
         self._state = CEL_NETWORK.starts["start"]
         self._open: OpenRule | None = None
         self._depths = dict.fromkeys(CEL_NETWORK.starts, 0)

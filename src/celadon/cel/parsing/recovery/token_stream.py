@@ -24,10 +24,12 @@ class Token(NamedTuple):
 
 
 class TokenStream:
-    """A position in the tokens of a text. `report` gets message and offset of lexer errors."""
+    """A position in the tokens of a text. `report` gets message and offset of lexer errors, also of
+    each character of `junk` where a token would begin."""
 
-    def __init__(self, text: str, report: Callable[[str, int], None]) -> None:
+    def __init__(self, text: str, report: Callable[[str, int], None], junk: str = "") -> None:
         self._text = text
+        self._junk_characters = frozenset(junk)
         self._report = report
         self._tokens: list[Token] = []
         self._scanned = 0
@@ -76,6 +78,8 @@ class TokenStream:
     def _scan(self) -> None:
         while True:
             kind, start, end = next_token(self._text, self._scanned)
+            if self._text[start : start + 1] in self._junk_characters:
+                kind, end = None, start + 1
             self._scanned = end
             if kind is not None:
                 text = self._text[start:end]

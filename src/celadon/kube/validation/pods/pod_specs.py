@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
-from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.fieldpath import FieldPath, NamedText, value_text
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
@@ -388,7 +390,10 @@ def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
 #
 # The difference of two specs of pods or claims, as an API server prints it.
 #
-# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line.
+# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
+# it is what github.com/google/go-cmp reports, with plain spaces (it chooses between those and
+# others, at random, once for each server). That is followed where fields of a pod's spec differ
+# that are texts, numbers or booleans, between others that are simple.
 
 
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -398,7 +403,9 @@ _HEADERS: Final = 2
 
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
-    return _diff(internal_pod_spec(old), internal_pod_spec(new))
+    before, after = internal_pod_spec(old), internal_pod_spec(new)
+    reported = "" if is_since("1.34") else _reported("core.PodSpec", before, after)
+    return reported or _diff(before, after)
 
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
@@ -440,6 +447,65 @@ def _diff(old: object, new: object) -> str:
     if len(before) + len(after) > MOST_COMPARED:
         return "".join(_coarse_diff(before, after))
     return "".join([*difflib.unified_diff(before, after)][_HEADERS:])
+
+
+_POINTERS: Final = frozenset(
+    {
+        *("TerminationGracePeriodSeconds", "ActiveDeadlineSeconds", "AutomountServiceAccountToken"),
+        *("SecurityContext", "SetHostnameAsFQDN", "Affinity", "Priority", "PreemptionPolicy"),
+        *("DNSConfig", "RuntimeClassName", "EnableServiceLinks", "OS", "Resources"),
+    }
+)
+"""Fields of a pod's spec that Go holds by pointers."""
+_NEIGHBOURS: Final = 2
+_LONG_TEXT: Final = 32
+"""Texts of this length are compared part by part, which is not followed."""
+
+
+def _reported(type_: str, old: JsonObject, new: JsonObject) -> str:
+    """What go-cmp reports; empty where nothing differs, or what is not simple."""
+    runs = [(same, [*names]) for same, names in groupby(new, lambda name: old[name] == new[name])]
+    batches: list[list[tuple[str, str, str]]] = [[]]
+    lines: list[str] = []
+    for at, (same, names) in enumerate(runs):
+        if not same:
+            batches[-1] += [
+                (mark, name, _reported_value(name, side[name]))
+                for name in names
+                for mark, side in (("-", old), ("+", new))
+            ]
+            continue
+        low = 0 if at == 0 else min(_NEIGHBOURS, len(names))
+        high = 0 if at == len(runs) - 1 else min(_NEIGHBOURS, len(names) - low)
+        high += len(names) - low - high == 1
+        rest = len(names) - low - high
+        batches[-1] += [(" ", name, _reported_value(name, new[name])) for name in names[:low]]
+        if rest:
+            batches.append([("", "", f"  \t... // {rest} identical fields\n")])
+            batches.append([])
+        shown = names[len(names) - high :]
+        batches[-1] += [(" ", name, _reported_value(name, new[name])) for name in shown]
+    for batch in batches:
+        width = max((len(name) for _, name, _ in batch), default=0)
+        for mark, name, value in batch:
+            if not value:
+                return ""
+            lines.append(f"{mark} \t{name}: {'':{width - len(name)}}{value},\n" if name else value)
+    return f"  {type_}{{\n{''.join(lines)}  }}\n" if len(runs) > 1 else ""
+
+
+def _reported_value(name: str, value: object) -> str:
+    """Empty for what is not simple."""
+    if value is None:
+        return "nil"
+    pointer = "&" if name in _POINTERS else ""
+    if isinstance(value, dict):
+        return "" if any(value.values()) else f"{pointer}{{}}"
+    if isinstance(value, str):
+        quoted = quote(value)
+        is_plain = len(quoted) == len(value) + 2 and len(value) < _LONG_TEXT
+        return f"{pointer}{quoted}" if is_plain else ""
+    return f"{pointer}{value_text(value)}" if isinstance(value, int) else ""
 
 
 def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

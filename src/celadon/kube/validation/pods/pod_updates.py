@@ -17,8 +17,11 @@ from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     METADATA,
     NODES_STAY_NOMINATED,
+    RESTART_ALL,
+    RESTART_RULES,
     SPEC,
     Errors,
+    by_gate,
     dns_label,
     dns_subdomain,
     each,
@@ -479,8 +482,21 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         for one in spec.get("initContainers") or ()
         if one.get("restartPolicy") == "Always"
     }
-    yield from _terminated(status, before, "containerStatuses", policy)
-    yield from _terminated(status, before, "initContainerStatuses", policy, sidecars)
+    ended = [
+        ("containerStatuses", "containers", (), is_since("1.34")),
+        ("initContainerStatuses", "initContainers", sidecars, is_since("1.35")),
+    ]
+    for statuses, containers, restarted, has_rules in ended:
+        plain = _terminated(status, before, statuses, policy, restarted)
+        if not has_rules:
+            yield from plain
+            continue
+        known = spec.get(containers) or ()
+        by_rules = _ended_for_good(status, before, statuses, known, policy)
+        if _has_all_restarted(spec):
+            all_off = _ended_for_good(status, before, statuses, known, policy, all_too=False)
+            by_rules = by_gate(RESTART_ALL, (), all_off)
+        yield from by_gate(RESTART_RULES, by_rules, plain)
     yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
     pod_spec = obj.get("spec") or {}
     yield from _pod_statuses_claims(status, pod_spec)
@@ -546,6 +562,61 @@ def _terminated(
             if one.get("name") == old.get("name") and state.get("terminated") is None:
                 at = _STATUS.child(field).index(index).child("state")
                 yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+
+
+_RESTARTS: Final = {"In": True, "NotIn": False}
+
+
+def _ended_for_good(
+    status: JsonObject,
+    before: JsonObject,
+    field: str,
+    containers: Iterable[JsonObject],
+    policy: str,
+    *,
+    all_too: bool = True,
+) -> Errors:
+    """The same by the rules that containers have for restarts."""
+    known = {one.get("name"): one for one in reversed([*containers])}
+    for index, old in enumerate(before.get(field) or ()):
+        ended, name = (old.get("state") or {}).get("terminated"), old.get("name")
+        now = next((one for one in status.get(field) or () if one.get("name") == name), None)
+        if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
+            continue
+        container = known.get(name)
+        code = ended.get("exitCode") or 0
+        if container is None or not _starts_again(container, policy, code, all_too=all_too):
+            at = _STATUS.child(field).index(index).child("state")
+            yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+
+
+def _starts_again(container: JsonObject, policy: str, code: int, *, all_too: bool) -> bool:
+    """Whether a container that ended so is started again. Without `all_too`, a rule that restarts
+    all containers says nothing."""
+    if container.get("restartPolicy") is not None:
+        action = _restart_action(container, code)
+        if action == "Restart" or (action == _RESTART_ALL_ACTION and all_too):
+            return True
+        policy = container["restartPolicy"]
+    return policy not in ("Never", "OnFailure") or (policy == "OnFailure" and code != 0)
+
+
+_RESTART_ALL_ACTION: Final = "RestartAllContainers"
+
+
+def _restart_action(container: JsonObject, code: int) -> str:
+    for rule in container.get("restartPolicyRules") or ():
+        codes = rule.get("exitCodes")
+        if codes and (code in (codes.get("values") or ())) is _RESTARTS.get(codes.get("operator")):
+            return rule.get("action") or ""
+    return ""
+
+
+def _has_all_restarted(spec: JsonObject) -> bool:
+    """Whether a container of the pod may have all others started again."""
+    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
+    rules = (rule for one in containers for rule in one.get("restartPolicyRules") or ())
+    return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
 
 
 def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:

@@ -10,6 +10,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse_amounts, pod_total
+from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
@@ -20,6 +21,7 @@ from celadon.kube.validation.field_checks import (
     items,
 )
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
+from celadon.kube.wordings import wording
 
 REQUESTS_PREFIX: Final = "requests."
 CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -115,8 +117,10 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
     """Of requests and limits of a whole pod: cpu, memory, huge pages."""
     found = list(resource_name(path, name))
     yield from found
-    if not found and name not in POD_RESOURCES and not is_huge_page(name):
-        yield fieldpath.not_supported(path, GoValue(name, "core.ResourceName"), SUPPORTED_FOR_PODS)
+    if found or name in POD_RESOURCES or (is_huge_page(name) and is_since("1.33")):
+        return
+    supported = SUPPORTED_FOR_PODS if is_since("1.33") else sorted(POD_RESOURCES)
+    yield fieldpath.not_supported(path, GoValue(name, "core.ResourceName"), supported)
 
 
 def is_of_quota(name: str) -> bool:
@@ -196,31 +200,41 @@ def requirements(
     yield from _claims(path, given, claims)
 
 
+_NO_CLAIMS: Final = wording(
+    "claims may not be set for Resources at pod-level",
+    v1_34="claims cannot be set for Resources at pod-level",
+)
+
+
 def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str]) -> Errors:
     """`resources` of a pod's spec; `path` is theirs."""
     given: JsonObject | None = spec.get("resources")
     if given is None:
         return
-    if (spec.get("os") or {}).get("name") == "windows":
+    if (spec.get("os") or {}).get("name") == "windows" and is_since("1.34"):
         yield fieldpath.forbidden(path, "may not be set for a windows pod")
         return
     if given.get("claims") is not None:
-        detail = "claims may not be set for Resources at pod-level"
-        yield fieldpath.forbidden(path.child("claims"), detail)
+        yield fieldpath.forbidden(path.child("claims"), _NO_CLAIMS.text)
     yield from requirements(path, given, claims, pod_resource_name)
     yield from _room_for_containers(path, spec, given)
 
 
 def _room_for_containers(path: FieldPath, spec: JsonObject, given: JsonObject) -> Errors:
-    """A pod asks for as much as its containers together, and none may have more than it."""
+    """A pod asks for as much as its containers together, and none may have more than it. Before
+    1.34 it asked for nothing of what it did not name."""
     requests, limits = given.get("requests") or {}, given.get("limits") or {}
+    if not is_since("1.34"):
+        requests = {**dict.fromkeys(pod_total(spec, "requests"), "0"), **requests}
     more = "must be greater than or equal to aggregate container"
     for name, total in sorted(pod_total(spec, "requests").items()):
         if name in requests and total.compare(parse_amounts(requests[name])) > 0:
             at = path.child("requests").key(name)
             yield fieldpath.invalid(at, requests[name], f"{more} requests of {total}")
     for name, total in sorted(pod_total(spec, "limits").items()):
-        if is_huge_page(name) and name in limits and total.compare(parse_amounts(limits[name])) > 0:
+        if not is_huge_page(name) or name not in limits or not is_since("1.34"):
+            continue
+        if total.compare(parse_amounts(limits[name])) > 0:
             at = path.child("limits").key(name)
             yield fieldpath.invalid(at, limits[name], f"{more} limits of {total}")
     for at, container in items(spec, "containers", path):
