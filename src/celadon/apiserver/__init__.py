@@ -10,7 +10,7 @@ from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said
+from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said, Template
 from celadon.apiserver.http_messages import (
     JSON,
     Handler,
@@ -37,6 +37,7 @@ __all__ = [
     "Said",
     "Settings",
     "SignerOnDemand",
+    "Template",
     "TokenFile",
     "TooMuchWork",
     "Workers",

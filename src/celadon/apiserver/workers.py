@@ -15,13 +15,24 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
-from celadon.apiserver.forks import Elsewhere, Fork, ForkFailed, Life, Parent, Said, can_fork
+from celadon.apiserver.forks import (
+    Elsewhere,
+    Fork,
+    ForkFailed,
+    Held,
+    Life,
+    Parent,
+    Process,
+    Said,
+    Template,
+    TemplateFork,
+    can_fork,
+)
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError, status
 from celadon.kube.well_known_values import JSON_PATCH
@@ -249,6 +260,10 @@ class _Work:
             return self.spent
 
 
+Forking = Callable[[float, Callable[[Said], None], Callable[[], None]], Process]
+"""Makes a process that may use so many seconds; see there. Raises ForkFailed."""
+
+
 class _ForkedWork(_Work):
     """A life to be lived in a process of its own. `hear` answers what it asks."""
 
@@ -258,26 +273,28 @@ class _ForkedWork(_Work):
         self,
         workers: Workers,
         owner: str,
-        life: Life,
+        forking: Forking,
         hear: Callable[[Said], Awaitable[Said]],
         allowed: float,
         size: int,
     ) -> None:
-        super().__init__(workers, owner, life, allowed, size)
+        super().__init__(workers, owner, forking, allowed, size)
         self.hear = hear
-        self.fork: Fork | None = None
+        self.fork: Process | None = None
         self._asking: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """In a fork of this process as it is now."""
+        """In a process that is made now."""
         workers = self.workers
 
         def ended() -> None:
-            self.spent = 0.0 if self.fork is None else self.fork.spent
-            workers.over(self, None, WorkEnded())
+            assert self.fork is not None
+            self.spent = self.fork.spent
+            failed = ForkFailed("there is no process") if self.fork.has_failed else WorkEnded()
+            workers.over(self, None, failed)
 
         try:
-            self.fork = Fork(self.function, self.allowed, workers.held, self._heard, ended)
+            self.fork = self.function(self.allowed, self._heard, ended)
         except ForkFailed as error:
             workers.loop.call_soon(workers.over, self, None, error)
 
@@ -311,6 +328,11 @@ class _ForkedWork(_Work):
         return self.spent if self.fork is None else self.fork.used()
 
 
+async def _unasked(_: Said) -> Said:
+    """What a fork is told that asks for something although it must not."""
+    return Said({})
+
+
 class _Account:
     """What a user has in hand."""
 
@@ -337,7 +359,7 @@ class Workers:
         """Whether there may be forks."""
         self.is_fork = False
         """Whether this is one: then all is done here, and nobody waits for it."""
-        self.held: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
+        self.held: Held = contextlib.nullcontext
         self._forked_at = 0.0
         self._threads = threads
         self._share = share
@@ -369,7 +391,7 @@ class Workers:
         run_here = functools.partial(context.run, function)
         return await self._done(_Work(self, owner, run_here, allowed, size))
 
-    def allow_forks(self, held: Callable[[], AbstractContextManager[object]]) -> None:
+    def allow_forks(self, held: Held) -> None:
         """In a process that is ours, whose loop is in its main thread, if the system can do it.
         While somebody has `held` it, no other thread changes what forks look at."""
         self.forks = can_fork()
@@ -391,7 +413,29 @@ class Workers:
             self.is_fork = True
             return context.run(life, parent)
 
-        return await self._done(_ForkedWork(self, owner, live, hear, allowed, size))
+        def fork(
+            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+        ) -> Process:
+            return Fork(live, seconds, self.held, heard, ended)
+
+        return await self._done(_ForkedWork(self, owner, fork, hear, allowed, size))
+
+    async def run_templated(
+        self,
+        owner: str,
+        template: Callable[[], Template],
+        told: Said,
+        allowed: float = REQUEST_SECONDS,
+    ) -> tuple[Said, float]:
+        """As `run_forked`, in a fork of the template, which is told what it is for, and asks for
+        nothing."""
+
+        def fork(
+            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+        ) -> Process:
+            return TemplateFork(template(), told, seconds, heard, ended)
+
+        return await self._done(_ForkedWork(self, owner, fork, _unasked, allowed, len(told.body)))
 
     async def _done(self, work: _Work) -> tuple[Any, float]:
         """When it is this work's turn, and the turn is over."""
