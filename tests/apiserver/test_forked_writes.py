@@ -202,7 +202,7 @@ class Seen:
 
     answers: list[tuple[int, list[str], Any]] = field(default_factory=list)
     asked: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    counts: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, float] = field(default_factory=dict)
     audited: list[Any] = field(default_factory=list)
 
 

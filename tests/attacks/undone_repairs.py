@@ -114,9 +114,9 @@ UNDONE = (
     ),
     Undone(
         "a body that is read on the event loop",
-        "apiserver/workers.py",
-        "    if size * YAML_WEIGHT > LARGE_BYTES:\n",
-        "    if False:\n",
+        "apiserver/request_work.py",
+        "            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head\n",
+        "            return request.has_long_head\n",
         SLOW,
     ),
     Undone(
@@ -247,7 +247,7 @@ UNDONE = (
     ),
     Undone(
         "a small patch that doubles an object again and again",
-        "apiserver/workers.py",
+        "apiserver/request_work.py",
         '    if request.method == "PATCH" and _may_double(request):\n',
         "    if False:\n",
         f"{SLOW}[copies of a patch]",
@@ -303,7 +303,7 @@ UNDONE = (
     ),
     Undone(
         "a second request while the rules are compiled for the first",
-        "apiserver/workers.py",
+        "apiserver/request_work.py",
         "return self.seconds is None or self.seconds > DEAR_SECONDS",
         "return self.seconds is not None and self.seconds > DEAR_SECONDS",
         "tests/apiserver/workers/test_request_work.py::test_steps_beside_the_first_are_taken_aside",

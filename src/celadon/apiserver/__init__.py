@@ -19,7 +19,8 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
     plain_text,
 )
-from celadon.apiserver.workers import FORKED_BYTES, TooMuchWork, Workers
+from celadon.apiserver.request_work import FORKED_BYTES
+from celadon.apiserver.workers import TooMuchWork, Workers
 
 __all__ = [
     "ADMINISTRATOR",

@@ -21,7 +21,8 @@ from celadon.apiserver.http_messages import (
     sorted_json_bytes,
     stored_bytes,
 )
-from celadon.apiserver.workers import RequestWork, on_loop
+from celadon.apiserver.request_work import RequestWork
+from celadon.apiserver.workers import on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
 from celadon.kube.registry import request_bodies

@@ -55,19 +55,18 @@ from celadon.apiserver.operation.request_limits import (
     within,
 )
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, check_timeout, request_info
-from celadon.apiserver.server_core import ServerCore
-from celadon.apiserver.workers import (
+from celadon.apiserver.request_work import (
     FORKED_HEAD,
     FORKED_SECONDS,
     LARGE_ANSWER,
-    REQUEST_SECONDS,
     Pace,
     RequestWork,
-    TooMuchWork,
     is_large,
     is_large_refusal,
     is_worth_a_fork,
 )
+from celadon.apiserver.server_core import ServerCore
+from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.go import TOO_DEEP
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
