@@ -39,7 +39,8 @@ class Level:
         self.clock = Clock()
         self.level = PriorityLevel("level", self.clock)
         queuing = {"queues": queues, "handSize": 1, "queueLengthLimit": length}
-        self.level.configure(limit, queuing if queues else None)
+        self.level.configure(queuing if queues else None)
+        self.level.admit(limit)
         self.order: list[str] = []
         self.flows: dict[str, Flow] = {}
 
@@ -117,9 +118,10 @@ def test_who_waits_gets_the_seats_that_a_change_gives() -> None:
     level.arrive("a")
     for queue in range(4):
         level.arrive(str(queue), queue)
-    level.level.configure(3, {"queues": 1, "handSize": 1, "queueLengthLimit": 1})
+    level.level.configure({"queues": 1, "handSize": 1, "queueLengthLimit": 1})
+    level.level.admit(3)
     assert len(level.order) == 2
-    level.level.configure(None, None)
+    level.level.admit(None)
     assert len(level.order) == 4
     assert level.level.executing == 5
 

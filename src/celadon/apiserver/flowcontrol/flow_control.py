@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.flowcontrol.lent_seats import (
+    PERIOD,
+    SeatBounds,
+    adjusted,
+    seat_bounds,
+)
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
     TOO_LATE,
@@ -19,7 +24,7 @@ from celadon.apiserver.flowcontrol.priority_levels import (
 )
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_running
-from celadon.apiserver.operation.server_metrics import FlowCounts
+from celadon.apiserver.operation.server_metrics import FlowCounts, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
@@ -37,6 +42,9 @@ MOST_FLOWS: Final = 4096
 
 LONGEST_WAIT: Final = 60.0
 """Seconds that a request waits at most, however long it may take."""
+
+MOST_ADJUSTMENTS: Final = 300
+"""Of seats, that are made up for: what was asked for earlier is forgotten."""
 
 WAITING_PART: Final = 4
 """A request may wait for the fourth part of its time."""
@@ -155,6 +163,10 @@ class FlowControl:
         self._levels: dict[str, PriorityLevel] = {}
         self._level_uids: dict[str, str] = {}
         self._flows: dict[tuple[object, ...], Flow] = {}
+        self._bounds: dict[str, SeatBounds] = {}
+        self._next_adjustment = clock() + PERIOD
+        self._ticking: asyncio.TimerHandle | None = None
+        counts.refresh = self.adjust
         self._update()
 
     def classify(self, user: User, info: RequestInfo) -> Flow | None:
@@ -183,6 +195,8 @@ class FlowControl:
 
     def arrive(self, flow: Flow) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
+        if self._clock() >= self._next_adjustment:
+            self.adjust()
         try:
             turn = flow.level.arrive(flow)
         except Rejection as rejection:
@@ -215,6 +229,8 @@ class FlowControl:
                 future.set_result(None)
 
         turn.wake = wake
+        if self._ticking is None:
+            self._tick()
         timer = loop.call_later(seconds, wake)
         try:
             await future
@@ -228,6 +244,42 @@ class FlowControl:
             self._counts.wait_seconds.observe(waited, (*turn.flow.labels, "true"))
         if not turn.is_executing:
             raise self._rejected(turn.flow, TOO_LATE)
+
+    def _tick(self) -> None:
+        """While somebody waits, seats are lent in time, whoever comes meanwhile."""
+        self.adjust()
+        self._ticking = None
+        if any(level.has_waiting for level in self._levels.values()):
+            seconds = self._next_adjustment - self._clock()
+            self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
+
+    def adjust(self) -> None:
+        """Lend seats as it was due until now. Since nothing has been asked for between what was
+        missed, it can be made up for."""
+        now = self._clock()
+        missed = (now - self._next_adjustment) // PERIOD
+        if missed > MOST_ADJUSTMENTS:
+            self._next_adjustment += (missed - MOST_ADJUSTMENTS) * PERIOD
+        while self._next_adjustment <= now:
+            self._lend(self._next_adjustment)
+            self._next_adjustment += PERIOD
+
+    def _lend(self, now: float) -> None:
+        if not self._bounds:
+            return
+        demands = {name: self._levels[name].demand for name in self._bounds}
+        for one in demands.values():
+            one.end_period(now)
+        counts = self._counts.seats
+        current = {name: counts[name].current for name in self._bounds}
+        found = adjusted(self._bounds, demands, current)
+        self._counts.fraction = found.fraction
+        for name, demand in demands.items():
+            count, bounds = counts[name], self._bounds[name]
+            count.current, count.target = found.seats[name], found.targets[name]
+            count.highest, count.average = demand.highest, demand.average
+            count.deviation, count.smoothed = demand.deviation, demand.smoothed
+            self._levels[name].admit(None if bounds.is_exempt else count.current)
 
     def _rejected(self, flow: Flow, reason: str) -> TooManyRequests:
         self._counts.rejected.add((*flow.labels, reason))
@@ -254,19 +306,23 @@ class FlowControl:
         levels = self._by_name("PriorityLevelConfiguration", priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
-        before, self._levels = self._levels, {}
-        self._counts.limits.clear()
+        before, self._levels, self._bounds = self._levels, {}, {}
+        known, self._counts.seats = self._counts.seats, {}
         for name, obj in levels.items():
             level = before.get(name) or PriorityLevel(name, self._clock)
             self._levels[name] = level
-            limit = queuing = None
-            if self._seats:
-                seats = math.ceil(self._seats * _shares(specs[name]) / shares) if shares else 0
-                self._counts.limits[name] = seats
-                if obj["spec"]["type"] != "Exempt":
-                    limit = seats
-                    queuing = (specs[name].get("limitResponse") or {}).get("queuing")
-            level.configure(limit, queuing)
+            level.configure((specs[name].get("limitResponse") or {}).get("queuing"))
+            if not self._seats:
+                level.admit(None)
+                continue
+            share = _shares(specs[name]) / shares if shares else 0.0
+            exempt = obj["spec"]["type"] == "Exempt"
+            bounds = seat_bounds(specs[name], share, self._seats, is_exempt=exempt)
+            self._bounds[name] = bounds
+            count = known.get(name) or SeatCounts(current=bounds.initial)
+            count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
+            self._counts.seats[name] = count
+        self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())

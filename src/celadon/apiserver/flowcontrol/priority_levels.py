@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
+from celadon.apiserver.flowcontrol.lent_seats import SeatDemand
 from celadon.apiserver.http_messages import Header
 from celadon.apiserver.operation.server_metrics import FlowCount
 from celadon.kube import JsonObject
@@ -78,20 +79,29 @@ class PriorityLevel:
         self.queue_length = 0
         self.executing = 0
         self.drops = Drops()
+        self.demand = SeatDemand(clock())
         self._clock = clock
         self._queues: list[_Queue] = []
         self._with_waiting: dict[_Queue, None] = {}
         self._turn_time = 0.0
 
-    def configure(self, limit: int | None, queuing: JsonObject | None) -> None:
+    def configure(self, queuing: JsonObject | None) -> None:
         """What waits in a queue that is no more stays there until its turn comes."""
-        self.limit = limit
         queuing = queuing or {}
         self.queue_count = queuing.get("queues", 0)
         self.hand_size = queuing.get("handSize", 0)
         self.queue_length = queuing.get("queueLengthLimit", 0)
         self._queues += [_Queue() for _ in range(len(self._queues), self.queue_count)]
+
+    def admit(self, limit: int | None) -> None:
+        """So many from now on."""
+        self.limit = limit
         self._seat_waiting()
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether somebody waits for a seat."""
+        return bool(self._with_waiting)
 
     def hand(self, schema: str, distinguisher: str) -> tuple[int, ...]:
         """The queues of a flow."""
@@ -100,6 +110,7 @@ class PriorityLevel:
     def arrive(self, flow: Flow) -> Turn:
         """A request that executes or waits, until it leaves. Raises Rejection."""
         if self.limit is None:
+            self.demand.add(1, self._clock())
             self.executing += 1
             flow.count.executing += 1
             flow.count.dispatched += 1
@@ -111,12 +122,14 @@ class PriorityLevel:
             if not has_seat:
                 if len(queue.waiting) >= self.queue_length:
                     raise Rejection(QUEUE_FULL)
+                self.demand.add(1, self._clock())
                 queue.waiting[turn] = None
                 self._with_waiting.setdefault(queue)
                 flow.count.waiting += 1
                 return turn
         elif not has_seat:
             raise Rejection(NO_SEAT)
+        self.demand.add(1, self._clock())
         self._execute(turn)
         return turn
 
@@ -124,6 +137,7 @@ class PriorityLevel:
         """The request is done, or does not wait any longer."""
         count, queue = turn.flow.count, turn.queue
         if turn.is_executing:
+            self.demand.add(-1, self._clock())
             self.executing -= 1
             count.executing -= 1
             if queue is not None:
@@ -132,6 +146,7 @@ class PriorityLevel:
             if self._with_waiting:
                 self._seat_waiting()
         elif queue is not None and turn in queue.waiting:
+            self.demand.add(-1, self._clock())
             count.waiting -= 1
             del queue.waiting[turn]
             if not queue.waiting:

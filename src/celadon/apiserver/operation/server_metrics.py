@@ -148,14 +148,46 @@ class FlowCount:
     dispatched: int = 0
 
 
+@dataclass(slots=True)
+class SeatCounts:
+    """The seats of a level: how many it should have, at least, at most and now, and what was asked
+    of it in the last period."""
+
+    nominal: int = 0
+    least: int = 0
+    most: int = 0
+    current: int = 0
+    target: float = 0.0
+    highest: int = 0
+    average: float = 0.0
+    deviation: float = 0.0
+    smoothed: float = 0.0
+
+
+_SEATS: Final = (
+    (table.FLOW_AVERAGE_DEMAND, "average"),
+    (table.FLOW_HIGHEST_DEMAND, "highest"),
+    (table.FLOW_SMOOTHED_DEMAND, "smoothed"),
+    (table.FLOW_DEMAND_DEVIATION, "deviation"),
+    (table.FLOW_LEAST_SEATS, "least"),
+    (table.FLOW_SEATS, "nominal"),
+    (table.FLOW_TARGET_SEATS, "target"),
+    (table.FLOW_MOST_SEATS, "most"),
+    (table.FLOW_CURRENT_SEATS, "current"),
+)
+
+
 class FlowCounts:
-    """Those of one server. `limits` are the seats of each level."""
+    """Those of one server. `seats` are those of each level, `fraction` is what all of them have of
+    what they should have; `refresh` brings both up to now."""
 
     def __init__(self) -> None:
         self.rejected = Counter(table.FLOW_REJECTED)
         self.execution_seconds = Histogram(table.FLOW_EXECUTION_SECONDS, table.FLOW_BOUNDS)
         self.wait_seconds = Histogram(table.FLOW_WAIT_SECONDS, table.FLOW_BOUNDS)
-        self.limits: dict[str, int] = {}
+        self.seats: dict[str, SeatCounts] = {}
+        self.fraction = 0.0
+        self.refresh: Callable[[], None] = lambda: None
         self._counts: dict[Labels, FlowCount] = {}
 
     def of(self, labels: Labels) -> FlowCount:
@@ -177,13 +209,19 @@ class FlowCounts:
                 table.FLOW_DISPATCHED,
                 lambda: {labels: one.dispatched for labels, one in counts.items()},
             ),
-            Gauge(
-                table.FLOW_SEATS, lambda: {(level,): seats for level, seats in self.limits.items()}
-            ),
+            *(self._seat_gauge(*one) for one in _SEATS),
+            Gauge(table.FLOW_FRACTION, lambda: {(): self.fraction} if self.seats else {}),
             self.rejected,
             self.execution_seconds,
             self.wait_seconds,
         )
+
+    def _seat_gauge(self, about: Description, member: str) -> Gauge:
+        def read() -> dict[Labels, float]:
+            self.refresh()
+            return {(level,): getattr(one, member) for level, one in self.seats.items()}
+
+        return Gauge(about, read)
 
 
 VERBS: Final = {
