@@ -278,6 +278,13 @@ class ObjectStore:
         page = self.store.range(collection_prefix(resource, namespace), limit=limit)
         return sum(len(entry.value) for entry in page.entries)
 
+    def extent(self, group: str, name: str, sampled: int) -> tuple[int, int]:
+        """How many objects of a resource there are, and the mean of the bytes of the first."""
+        group, name = STORED_ELSEWHERE.get(GroupResource(group, name), (group, name))
+        page = self.store.range(f"{ROOT}/{group or 'core'}/{name}/", limit=sampled)
+        some = [len(entry.value) for entry in page.entries]
+        return len(some) + page.remaining, sum(some) // len(some) if some else 0
+
     def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
         """How many objects there are of each resource that is stored, by group and name."""
         return {

@@ -156,7 +156,7 @@ class RequestLayers:
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
             if not self._core.workers.is_fork:  # which has its turn among the workers
-                turn = flows.arrive(flow)
+                turn = flows.arrive(flow, flows.estimate(flow, request, info))
         try:
             if flows is not None and turn is not None and not turn.is_executing:
                 usual = self._core.settings.limits.seconds

@@ -306,6 +306,25 @@ def test_how_long_requests_wait_and_execute_is_counted() -> None:
         assert (waited.total, waited.counts[0]) == (0.0, 1)
 
 
+def test_lists_take_seats_by_what_is_stored(
+    small: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = small.server.core.flows
+    assert flows is not None
+    request = HttpRequest("GET", MAPS)
+    info = request_info(request)
+    flow = flows.classify(ALICE, info)
+    assert flow is not None
+    assert flows.estimate(flow, request, info).seats == 1
+    monkeypatch.setattr(ObjectStore, "extent", lambda *_: (1_000, 1_000))
+    assert flows.estimate(flow, request, info).seats == 1, "the level has one"
+    monkeypatch.setitem(flows._most, flow.level.name, 0)
+    assert flows.estimate(flow, request, info).seats == 10
+    answer = ask(small, "GET", "/metrics").body.decode()
+    labels = 'priority_level="global-default",flow_schema="global-default"'
+    assert f"apiserver_flowcontrol_work_estimated_seats_count{{{labels}}}" in answer
+
+
 def test_what_is_lent_follows_what_is_asked_for() -> None:
     """Whoever asks for much gets, ten seconds later, what others lend; and gives it back."""
     now, counts, store = [0.0], FlowCounts(), open_memory()

@@ -22,8 +22,20 @@ from celadon.apiserver.flowcontrol.priority_levels import (
     Rejection,
     Turn,
 )
+from celadon.apiserver.flowcontrol.work_estimates import (
+    ONE_SEAT,
+    Estimate,
+    StoredKind,
+    estimate,
+    most_seats,
+)
+from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
-from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_running
+from celadon.apiserver.operation.request_limits import (
+    TooManyRequests,
+    WatchCounts,
+    is_long_running,
+)
 from celadon.apiserver.operation.server_metrics import FlowCounts, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
@@ -42,6 +54,9 @@ MOST_FLOWS: Final = 4096
 
 LONGEST_WAIT: Final = 60.0
 """Seconds that a request waits at most, however long it may take."""
+
+SAMPLED: Final = 10
+"""Objects of a resource whose sizes are taken for those of all."""
 
 MOST_ADJUSTMENTS: Final = 300
 """Of seats, that are made up for: what was asked for earlier is forgotten."""
@@ -149,11 +164,21 @@ def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
 
 
 class FlowControl:
-    """`seats` is how many requests the server answers at once; 0 is no limit."""
+    """`seats` is how many requests the server answers at once; 0 is no limit. `watches` are those
+    that are open."""
 
     def __init__(
-        self, objects: ObjectStore, seats: int, clock: Callable[[], float], counts: FlowCounts
+        self,
+        objects: ObjectStore,
+        seats: int,
+        clock: Callable[[], float],
+        counts: FlowCounts,
+        watches: WatchCounts | None = None,
     ) -> None:
+        self._objects = objects
+        self._watches = WatchCounts() if watches is None else watches
+        self._most: dict[str, int] = {}
+        """Seats that one request may take, by level."""
         self._seats = seats
         self._clock = clock
         self._counts = counts
@@ -193,12 +218,25 @@ class FlowControl:
             self._flows[key] = flow
         return flow
 
-    def arrive(self, flow: Flow) -> Turn:
+    def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
+        """The seats that a request of the flow takes."""
+        if flow.level.limit is None:
+            return ONE_SEAT
+        most = self._most.get(flow.level.name, 0)
+        found = estimate(request, info, most, self._stored_kind, self._watches)
+        self._counts.widths.observe(found.width, flow.labels)
+        return found
+
+    def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
+        count, size = self._objects.extent(info.group, info.resource, SAMPLED)
+        return StoredKind(count, size) if count else None
+
+    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
         if self._clock() >= self._next_adjustment:
             self.adjust()
         try:
-            turn = flow.level.arrive(flow)
+            turn = flow.level.arrive(flow, estimate)
         except Rejection as rejection:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "false"))
             raise self._rejected(flow, str(rejection)) from None
@@ -211,8 +249,14 @@ class FlowControl:
         return self._clock()
 
     def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
-        """A request that is done, or (`began` is None) will never execute."""
-        turn.flow.level.leave(turn)
+        """A request that is done, or (`began` is None) will never execute. What is told to those
+        who watch keeps seats for some time."""
+        level = turn.flow.level
+        seconds = level.finish(turn)
+        if seconds:
+            asyncio.get_running_loop().call_later(seconds, level.leave, turn)
+        else:
+            level.leave(turn)
         if began is not None:
             kind = "watch" if info.verb == "watch" else "regular"
             seconds = self._clock() - began
@@ -307,11 +351,12 @@ class FlowControl:
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
         before, self._levels, self._bounds = self._levels, {}, {}
-        known, self._counts.seats = self._counts.seats, {}
+        counted, self._counts.seats = self._counts.seats, {}
         for name, obj in levels.items():
             level = before.get(name) or PriorityLevel(name, self._clock)
             self._levels[name] = level
-            level.configure((specs[name].get("limitResponse") or {}).get("queuing"))
+            queuing = (specs[name].get("limitResponse") or {}).get("queuing")
+            level.configure(queuing)
             if not self._seats:
                 level.admit(None)
                 continue
@@ -319,9 +364,10 @@ class FlowControl:
             exempt = obj["spec"]["type"] == "Exempt"
             bounds = seat_bounds(specs[name], share, self._seats, is_exempt=exempt)
             self._bounds[name] = bounds
-            count = known.get(name) or SeatCounts(current=bounds.initial)
+            count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
+            self._most[name] = most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", flow_schemas())

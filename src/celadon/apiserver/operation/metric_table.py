@@ -516,6 +516,27 @@ FLOW_TARGET_SEATS: Final = Description(
     ("priority_level",),
     "ALPHA",
 )
+FLOW_EXECUTING_SEATS: Final = Description(
+    "apiserver_flowcontrol_current_executing_seats",
+    "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, "
+    "any stage otherwise) requests in the API Priority and Fairness subsystem",
+    _FLOW,
+    "BETA",
+)
+FLOW_WAITING_SEATS: Final = Description(
+    "apiserver_flowcontrol_current_inqueue_seats",
+    "Number of seats currently pending in queues of the API Priority and Fairness subsystem",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_WIDTHS: Final = Description(
+    "apiserver_flowcontrol_work_estimated_seats",
+    "Number of estimated seats (maximum of initial and final seats) associated with requests in "
+    "API Priority and Fairness",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_WIDTH_BOUNDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0)
 FLOW_FRACTION: Final = Description(
     "apiserver_flowcontrol_seat_fair_frac",
     "Fair fraction of server's concurrency to allocate to each priority level that can use it",

@@ -146,6 +146,8 @@ class FlowCount:
     waiting: int = 0
     executing: int = 0
     dispatched: int = 0
+    waiting_seats: int = 0
+    seats: int = 0
 
 
 @dataclass(slots=True)
@@ -184,6 +186,7 @@ class FlowCounts:
     def __init__(self) -> None:
         self.rejected = Counter(table.FLOW_REJECTED)
         self.execution_seconds = Histogram(table.FLOW_EXECUTION_SECONDS, table.FLOW_BOUNDS)
+        self.widths = Histogram(table.FLOW_WIDTHS, table.FLOW_WIDTH_BOUNDS)
         self.wait_seconds = Histogram(table.FLOW_WAIT_SECONDS, table.FLOW_BOUNDS)
         self.seats: dict[str, SeatCounts] = {}
         self.fraction = 0.0
@@ -214,6 +217,15 @@ class FlowCounts:
             self.rejected,
             self.execution_seconds,
             self.wait_seconds,
+            Gauge(
+                table.FLOW_EXECUTING_SEATS,
+                lambda: {labels: one.seats for labels, one in counts.items()},
+            ),
+            Gauge(
+                table.FLOW_WAITING_SEATS,
+                lambda: {labels: one.waiting_seats for labels, one in counts.items()},
+            ),
+            self.widths,
         )
 
     def _seat_gauge(self, about: Description, member: str) -> Gauge:
