@@ -77,19 +77,17 @@ class SeatDemand:
 
     def add(self, seats: int, now: float) -> None:
         """So many more, or less, from now on."""
-        self._pass(now)
-        self._now += seats
-        self._most = max(self._most, self._now)
-
-    def _pass(self, now: float) -> None:
-        seconds = now - self._at
+        had, seconds = self._now, now - self._at
         self._at = now
-        self._integral += seconds * self._now
-        self._squares += seconds * self._now * self._now
+        self._integral += seconds * had
+        self._squares += seconds * had * had
+        self._now = had = had + seats
+        if had > self._most:
+            self._most = had
 
     def end_period(self, now: float) -> None:
         """A period is over, and the next one begins."""
-        self._pass(now)
+        self.add(0, now)
         seconds = now - self._started
         self.highest = self._most
         if seconds > 0:
