@@ -26,13 +26,16 @@ from typing import Any, Final
 
 from go_structs import GoFacts, GoSources
 from pack_sources import (
+    DETAILS,
     SOURCES,
     Sources,
     every_source,
     levels_of,
+    published_details,
     structure,
     text_of,
     with_columns,
+    with_details,
     with_words,
 )
 from release_sources import difference, release_changes, release_sources
@@ -130,8 +133,10 @@ class NeighbourRelease:
     ) -> None:
         self._base = base
         self._go, self._base_go = go, base_go
-        documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
-        self._types = pack((json.loads(path.read_text()) for path in documents), {})
+        files = sorted((folder / "openapi" / "v3").glob("*__*.json"))
+        documents = [json.loads(path.read_text()) for path in files]
+        self._types = pack(documents, {})
+        self._details = published_details(documents)
         self._all = json.loads((folder / "discovery-all.json").read_text())["legacy"]
         self._default = json.loads((folder / "discovery-default.json").read_text())["legacy"]
 
@@ -297,7 +302,8 @@ class NeighbourRelease:
         for name, found in types.items():
             package, _, kind = name.rpartition(".")
             entry = {key: value for key, value in found.items() if key != "complete"}
-            files.setdefault(package, {})[kind] = self._type(name, with_words(entry))
+            made = with_details(self._type(name, with_words(entry)), self._details.get(name, {}))
+            files.setdefault(package, {})[kind] = made
         return {
             package: dict(sorted(entries.items())) for package, entries in sorted(files.items())
         }
@@ -569,7 +575,7 @@ def _merged_ptr(known: Json, go: GoFacts, newer: GoFacts | None) -> list[str]:
     ]
 
 
-_TYPE_ORDER: Final = ("fields", "required", "gvk", "map", "always", "ptr", "embeds")
+_TYPE_ORDER: Final = ("fields", "required", "gvk", "map", "always", "ptr", "embeds", *DETAILS)
 
 
 def _type_in_order(made: Json, known: Json | None = None) -> Json:

@@ -19,7 +19,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pack_sources import SOURCES, read, text_of, with_columns, with_words
+from pack_sources import (
+    SOURCES,
+    published_details,
+    read,
+    text_of,
+    with_columns,
+    with_details,
+    with_words,
+)
 
 from celadon.kube.schemas.schema_packs import pack
 
@@ -36,9 +44,12 @@ def main(folder: Path, sources: Path = SOURCES) -> None:
     write(sources / "defaulting.json", {key: defaults[key] for key in _DEFAULTING})
     write_all(sources / "resources", resource_files(resources["resources"]))
     write_all(sources / "defaults", default_files(defaults["kinds"]))
-    documents = sorted((folder / "openapi" / "v3").glob("*__*.json"))
-    types = pack((json.loads(path.read_text()) for path in documents), defaults["types"])
-    files = schema_files(types)
+    paths = sorted((folder / "openapi" / "v3").glob("*__*.json"))
+    documents = [json.loads(path.read_text()) for path in paths]
+    files = schema_files(pack(documents, defaults["types"]))
+    for type_, details in published_details(documents).items():
+        package, _, kind = type_.rpartition(".")
+        files[package][kind] = with_details(files[package][kind], details)
     for name, kinds in read(SOURCES / "schemas"):
         for kind, known in kinds.items():
             if kind in files.get(name, {}):

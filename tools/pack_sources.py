@@ -40,6 +40,9 @@ COLUMNS: Final = frozenset(
 )
 """What types and fields have beside their structure, for other packs than `schemas`."""
 
+DETAILS: Final = ("zeros", "undescribed", "union")
+"""What types have besides for the documents of servers."""
+
 _FIRST: Final = frozenset({"number"})
 """Columns that stand before the type of a field."""
 
@@ -97,6 +100,42 @@ def _is_open(value: Json) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(one, dict) for one in value)
     )
+
+
+def published_details(documents: Iterable[Json]) -> dict[str, dict[str, Json]]:
+    """By type, what OpenAPI documents say that no pack is made of: fields with a zero value as
+    their default (`zeros`; those that Go writes anyway are among them), fields without a text
+    (`undescribed`), and fields that exclude each other (`union`, the one that tells first)."""
+    found: dict[str, dict[str, Json]] = {}
+    for document in documents:
+        for name, schema in document["components"].get("schemas", {}).items():
+            fields = schema.get("properties", {})
+            details = {
+                "zeros": [one for one in fields if _is_zero(fields[one].get("default"))],
+                "undescribed": [one for one in fields if "$ref" in fields[one]],
+                "union": _union(schema.get("x-kubernetes-unions", ())),
+            }
+            found[name] = {key: value for key, value in details.items() if value}
+    return found
+
+
+def _union(unions: Json) -> list[str]:
+    return [
+        name
+        for union in unions
+        for name in (union.get("discriminator", ""), *union["fields-to-discriminateBy"])
+    ]
+
+
+def _is_zero(default: Json) -> bool:
+    return default is not None and default != {} and not default
+
+
+def with_details(entry: dict[str, Json], details: Mapping[str, Json]) -> dict[str, Json]:
+    """A type of the sources with its `published_details`, without what follows from `always`."""
+    zeros = [one for one in details.get("zeros", ()) if one not in entry.get("always", {})]
+    made = {**entry, **details, "zeros": zeros}
+    return {key: value for key, value in made.items() if key not in DETAILS or value}
 
 
 def with_words(entry: Mapping[str, Json]) -> Json:

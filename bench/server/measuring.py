@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Final
 
 from bench.pace import measured_slowness
@@ -20,6 +21,7 @@ from bench.server import processes, workloads
 from bench.server.loads import Taken, body_of, fan_out_seconds, run_load
 from bench.server.processes import ServerProcess
 from bench.server.stored_objects import write_config_maps, write_policies
+from celadon.testing import KubeApi
 
 ROUNDS: Final = 3
 REQUESTS: Final = 2000
@@ -71,10 +73,12 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Seconds from the start of Python to ready: by the clock, and of the processor."""
+    """Seconds from the start of Python to ready: by the clock, and of the processor. Memory in
+    bytes, before there is an object."""
 
     wall: float
     cpu: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,9 @@ class Measured:
     fan_out: float
     started: Start
     started_full: Start
+    stand_in: Start
+    fixture: float
+    """Seconds of the processor until a `KubeApi` is ready, in a process that had one before."""
     policies_memory: int
     slowness: float
     """What `bench.pace` says of the machine, the median of some looks at it."""
@@ -98,18 +105,22 @@ def measure(say: Callable[[str], None]) -> Measured:
         folder = Path(name)
         say("cold starts ...")
         slow = [measured_slowness()]
-        started = best_start(folder)
+        started = best_start(lambda: processes.celadon(folder))
+        stand_in = best_start(lambda: processes.stand_in(folder))
         rates = _in_memory(folder, say)
         slow.append(measured_slowness())
         rates |= _durable(folder, say)
         say("watchers ...")
         fan_out = watched(folder)
         say("starts with a full file ...")
-        full = best_start(folder, "--data", str(folder / FULL))
+        data = ("--data", str(folder / FULL))
+        full = best_start(lambda: processes.celadon(folder, *data))
         slow.append(measured_slowness())
         say("policies ...")
         memory = policies_memory(folder)
-        return Measured(rates, fan_out, started, full, memory, median(slow))
+        return Measured(
+            rates, fan_out, started, full, stand_in, fixture_seconds(), memory, median(slow)
+        )
 
 
 def _in_memory(folder: Path, say: Callable[[str], None]) -> dict[str, Rate]:
@@ -183,14 +194,29 @@ def watched(folder: Path) -> float:
         return median(fan_out_seconds(server, workloads.watch(), WATCHERS, changes))
 
 
-def best_start(folder: Path, *arguments: str) -> Start:
+def fixture_seconds() -> float:
+    """The best of some, after one that loads what a server needs."""
+    seconds = []
+    for _ in range(1 + STARTS):
+        began = process_time()
+        with KubeApi():
+            seconds.append(process_time() - began)
+    return min(seconds[1:])
+
+
+def best_start(started: Callable[[], AbstractContextManager[ServerProcess]]) -> Start:
     """The best of some."""
     starts: list[Start] = []
     began = perf_counter()
     while len(starts) < STARTS and (not starts or perf_counter() - began < START_SECONDS):
-        with processes.celadon(folder, *arguments) as server:
-            starts.append(Start(server.ready_seconds, server.ready_cpu))
-    return Start(min(one.wall for one in starts), min(one.cpu for one in starts))
+        with started() as server:
+            memory = server.resident_bytes()
+            starts.append(Start(server.ready_seconds, server.ready_cpu, memory))
+    return Start(
+        min(one.wall for one in starts),
+        min(one.cpu for one in starts),
+        min(one.memory for one in starts),
+    )
 
 
 def policies_memory(folder: Path, count: int = POLICIES) -> int:

@@ -27,7 +27,9 @@ _METHOD: Final = """\
 - **Watchers**: the time from a create to the last of them having its event.
 - **The machine** took {slowness:.2f} times as long for the functions by hand as the one for which
   the goals are set; "the same here" is the goal scaled by it.
-- **Cold starts** are by the clock, from starting Python to `/readyz`.
+- **Cold starts** are by the clock, from starting Python to `/readyz`. `kube-apiserver` of
+  `celadon envtest` speaks TLS with a certificate that it makes first; its memory is what it has
+  when it is ready.
 """
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import ssl
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Final
+
+from celadon.cli.envtest.asset_folders import make_folder
+from celadon.cli.envtest.asset_versions import AssetVersion
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 TOKEN: Final = "bench-token"
@@ -60,6 +64,21 @@ def celadon(folder: Path, *arguments: str) -> Iterator[ServerProcess]:
 
 
 @contextlib.contextmanager
+def stand_in(folder: Path) -> Iterator[ServerProcess]:
+    """`kube-apiserver` of `celadon envtest`, told what test servers tell it, over TLS."""
+    assets = make_folder(folder, AssetVersion(1, 36, 0))
+    port = _free_port()
+    command = (
+        str(assets / "kube-apiserver"),
+        *("--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={folder / 'certs'}"),
+        *("--authorization-mode=RBAC", "--etcd-servers=http://127.0.0.1:1"),
+        *("--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount"),
+    )
+    with _running(command, port, _is_ready_over_tls) as server:
+        yield server
+
+
+@contextlib.contextmanager
 def bare(answer: Path) -> Iterator[ServerProcess]:
     """The same HTTP server with a handler that gives the bytes in a file to everybody."""
     with _process("bench.server.bare", str(answer)) as server:
@@ -71,10 +90,20 @@ def _process(module: str, *arguments: str) -> Iterator[ServerProcess]:
     port = _free_port()
     listen = ("--listen", f"127.0.0.1:{port}")
     command: Sequence[str] = (sys.executable, "-m", module, *arguments, *listen)
+    with _running(command, port, _is_ready) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def _running(
+    command: Sequence[str], port: int, is_ready: Callable[[int], bool]
+) -> Iterator[ServerProcess]:
     start = perf_counter()
-    process = subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     try:
-        while not _is_ready(port):
+        while not is_ready(port):
             if process.poll() is not None:
                 raise ValueError(f"{' '.join(command)} has ended")
         server = ServerProcess(process.pid, port, perf_counter() - start, 0.0)
@@ -101,8 +130,28 @@ def _is_ready(port: int) -> bool:
     """Whether it says so itself."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
-            plain.sendall(_READY)
-            return plain.recv(64).startswith(b"HTTP/1.1 200")
+            return _says_so(plain)
     except OSError:
         sleep(0.001)
         return False
+
+
+def _is_ready_over_tls(port: int) -> bool:
+    """The same, whatever certificate it shows."""
+    try:
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=5) as plain,
+            _ANY_SERVER.wrap_socket(plain) as secure,
+        ):
+            return _says_so(secure)
+    except OSError:
+        sleep(0.001)
+        return False
+
+
+def _says_so(connection: socket.socket) -> bool:
+    connection.sendall(_READY)
+    return connection.recv(64).startswith(b"HTTP/1.1 200")
+
+
+_ANY_SERVER: Final = ssl._create_unverified_context()

@@ -34,7 +34,17 @@ if TYPE_CHECKING:
     from celadon.testing import KubeApi, Manifest
 
 MARKER: Final = "kube_api"
-MARKED: Final = ("manifests", "version", "all_versions", "tls", "controllers")
+MARKED: Final = (
+    "manifests",
+    "version",
+    "all_versions",
+    "tls",
+    "controllers",
+    "simulate",
+    "nodes",
+    "ready_seconds",
+    "run_seconds",
+)
 SCOPES: Final = ("function", "class", "module", "package", "session")
 SCOPE_HELP: Final = "who shares the server of the fixture `kube_api` (default: function)"
 
@@ -53,7 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known, and refuse a scope that is none."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(manifests=[], version='1.36', all_versions=False, tls=True, controllers=True): "
+        f"{MARKER}(manifests=[], version='1.36', all_versions=False, tls=True, controllers=True, "
+        "simulate=False, nodes=1, ready_seconds=0.0, run_seconds=0.0): "
         "what the server of the fixture `kube_api` has, and how it differs from a usual one; "
         "files are relative to that of the test",
     )

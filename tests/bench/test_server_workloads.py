@@ -65,9 +65,9 @@ def test_the_page_keeps_what_else_is_on_it(tmp_path: Path) -> None:
     taken = Taken(100, 0.5, 0.25, 0.1, b"")
     rate = Rate([taken, taken], [Taken(100, 0.25, 0.1, 0.1, b"")] * 2)
     names = (GET, FREE, SMALL, LARGE, CREATE, LIST)
-    start = Start(0.2, 0.1)
-    measured = Measured(dict.fromkeys(names, rate), 0.05, start, start, 1 << 29, 0.3)
-    assert [bar.holds for bar in bars(measured)] == [False] * 3 + [True] * 5
+    start = Start(0.2, 0.1, 70 << 20)
+    measured = Measured(dict.fromkeys(names, rate), 0.05, start, start, start, 0.01, 1 << 29, 0.3)
+    assert [bar.holds for bar in bars(measured)] == [False] * 3 + [True] * 8
     assert "| get | 200 | 400 | 50% | 2,500 | 1,000 |" in list(rate_table(measured))
     page = tmp_path / "page.md"
     page.write_text("# Before\n")

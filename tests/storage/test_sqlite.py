@@ -42,6 +42,7 @@ from celadon.storage.contract import (
     NewerSchema,
     NotAStore,
 )
+from celadon.storage.local_store import LocalStore
 from celadon.storage.sqlite import (
     COLUMNS,
     MAX_VARIABLES,
@@ -153,6 +154,48 @@ def test_compaction_keeps_the_file_small(path: str) -> None:
                 future.result()
     assert len(rows(path)) <= 1 + 110 + 100  # the last batch may have been of a hundred
     assert os.path.getsize(path) < 8_000_000  # of 30 MB that were written
+
+
+def _filled_and_emptied(path: str, objects: int) -> LocalStore:
+    """A store that held so many objects of 10 KB, and has forgotten them."""
+    store = open_sqlite(path, Retention(events=10, seconds=None))
+    for future in [store.submit(put(f"/{n}", os.urandom(10_000))) for n in range(objects)]:
+        future.result()
+    for future in [store.submit(delete(f"/{n}")) for n in range(objects)]:
+        future.result()
+    return store
+
+
+def test_a_file_gives_back_what_it_does_not_need(path: str) -> None:
+    with _filled_and_emptied(path, 2_000) as store:
+        full = os.path.getsize(path)
+        for _ in range(200):
+            store.submit(put("/a", b"a")).result()
+            store.submit(delete("/a")).result()
+        assert full > 20_000_000
+        assert os.path.getsize(path) < 8_000_000
+        assert os.path.getsize(f"{path}-wal") < 10_000_000  # less than half of what was written
+        store.submit(put("/b", b"b")).result()
+    with open_sqlite(path) as store:
+        assert [entry.value for entry in store.range("").entries] == [b"b"]
+
+
+def test_an_older_file_is_written_anew_if_most_of_it_is_free(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "SHRINKS", "PRAGMA auto_vacuum = NONE")
+    with _filled_and_emptied(path, 1_000) as store:
+        for _ in range(30):
+            store.submit(put("/a", b"a")).result()
+    monkeypatch.undo()
+    full = os.path.getsize(path)
+    assert full > 10_000_000
+    with open_sqlite(path) as store:
+        assert [entry.value for entry in store.range("").entries] == [b"a"]
+    assert os.path.getsize(path) < 1_000_000
+    connection = file_module.connect(path)
+    assert connection.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+    connection.close()
 
 
 def test_only_the_file_itself_stays(path: str, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ and one handler turns the first into the second. Read `http_messages`, then `han
 request means and how its answer is written). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.api_settings import AccessSettings, Settings, SimulationSettings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
@@ -20,6 +20,7 @@ from celadon.apiserver.http_messages import (
     plain_text,
 )
 from celadon.apiserver.request_work import FORKED_BYTES
+from celadon.apiserver.server_core import Sources
 from celadon.apiserver.workers import TooMuchWork, Workers
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "Said",
     "Settings",
     "SignerOnDemand",
+    "SimulationSettings",
+    "Sources",
     "Template",
     "TokenFile",
     "TooMuchWork",

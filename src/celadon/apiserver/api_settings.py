@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
-from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
+from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT, Timers
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
@@ -18,6 +18,9 @@ from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.apiserver.discovery.descriptions import Descriptions
 
 DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 """Of service account tokens, unless the server is told another one."""
@@ -39,6 +42,18 @@ class AccessSettings:
     def issuers(self) -> tuple[str, ...]:
         """Whose tokens are taken, which are also the audiences of this server."""
         return (self.issuer, *self.former_issuers)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """What a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
+    `ready_seconds` after it has a node, and one that is to end does so `run_seconds` after that.
+    Without a `clock`, the controllers wait by the event loop."""
+
+    nodes: int = 1
+    ready_seconds: float = 0.0
+    run_seconds: float = 0.0
+    clock: Timers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,10 @@ class Settings:
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
     """More about what is served than `all_versions`."""
     effective: EffectiveVersion | None = None
+    simulation: SimulationSettings | None = None
+    """What makes workloads run, if anything does."""
+    descriptions: Descriptions | None = None
+    """Texts of built-in types; without, those of an installed client are taken."""
 
     @property
     def compatible(self) -> str:

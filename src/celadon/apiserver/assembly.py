@@ -145,6 +145,7 @@ def publications_of(
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),
+        settings.descriptions,
     )
 
 
@@ -173,7 +174,13 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         namespace = leases_path("kube-system")
         leading = LeaderElection(leases, namespace, CONTROLLERS_LEASE, identity).run
     always, led = server_controllers(surroundings), led_controllers(surroundings)
-    return Controllers(core.objects, always, led, leading)
+    if settings.simulation is None:
+        return Controllers(core.objects, always, led, leading)
+    # late: few servers have workloads that run
+    from celadon.apiserver.simulation.simulated_controllers import simulated_controllers
+
+    simulated = simulated_controllers(surroundings, settings.simulation)
+    return Controllers(core.objects, always, led, leading, simulated, settings.simulation.clock)
 
 
 def admission_of(core: ServerCore, perform: Perform) -> Admission:

@@ -188,15 +188,17 @@ THRESHOLD: Final = 128 * 1024
 """Bytes of a body up to which it is sent as it is."""
 
 _LEVEL: Final = 1
+VARY_ENCODING: Final = ("Vary", "Accept-Encoding")
 
 
 def compressed(answer: HttpAnswer, request: HttpRequest) -> HttpAnswer:
     """The same answer, its body in gzip if that is wanted and worth it."""
     if len(answer.body) <= THRESHOLD or not _accepts_gzip(request):
         return answer
-    headers = (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
-    body = gzip.compress(answer.body, _LEVEL, mtime=0)
-    return replace(answer, body=body, headers=(*answer.headers, *headers))
+    told = (*answer.headers, ("Content-Encoding", "gzip"))
+    if VARY_ENCODING not in told:
+        told += (VARY_ENCODING,)
+    return replace(answer, body=gzip.compress(answer.body, _LEVEL, mtime=0), headers=told)
 
 
 def _accepts_gzip(request: HttpRequest) -> bool:

@@ -51,12 +51,14 @@ class OpenCharges:
                 if namespace in self._waiting:
                     self._waiting.pop(namespace).set()
 
-    async def closed(self, namespace: str) -> None:
-        """When there is none, or after PATIENCE."""
-        if self._open[namespace]:
-            event = self._waiting.setdefault(namespace, asyncio.Event())
-            with suppress(TimeoutError):
-                await asyncio.wait_for(event.wait(), PATIENCE)
+    async def closed(self, namespace: str) -> bool:
+        """When there is none, or after PATIENCE; whether there is none. Who waits comes to its
+        turn a moment after the last one has closed, and there may be another by then."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while self._open[namespace]:
+                    await self._waiting.setdefault(namespace, asyncio.Event()).wait()
+        return not self._open[namespace]
 
 
 QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")

@@ -288,7 +288,8 @@ class RequestLayers:
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
             if info.path.startswith(("/api", OPENAPI)):
-                kind = info.path, request.header("accept")
+                # whoever has the document already is answered without it being made
+                kind = info.path, request.header("accept"), request.header("if-none-match")
                 published = await self._pace.step(work, kind, served, publish, request, served)
             else:
                 published = await work.step(publish, request, served)

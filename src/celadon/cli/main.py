@@ -157,18 +157,20 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The whole program; returns the exit code."""
+def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) -> int:
+    """The whole program; returns the exit code. Without `arguments`, or if it `is_process`, the
+    process has nothing else to do: a command may end it itself."""
+    is_process |= arguments is None
     with own_process():
         # A release that is entered for a command (`celadon.kube.releases`) ends with it.
-        return contextvars.copy_context().run(_guided, arguments)
+        return contextvars.copy_context().run(_guided, arguments, is_process=is_process)
 
 
-def _guided(arguments: Sequence[str] | None) -> int:
+def _guided(arguments: Sequence[str] | None, *, is_process: bool) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    return _guarded(lambda: _run(words))
+    return _guarded(lambda: _run(words, is_process=True) if is_process else _run(words))
 
 
 def _enter_release(options: argparse.Namespace) -> None:
@@ -181,7 +183,7 @@ def _enter_release(options: argparse.Namespace) -> None:
         enter_release(version)
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str], *, is_process: bool = False) -> int:
     if not words:
         output.write(_overview().format_help())
         return Exit.USAGE
@@ -189,6 +191,7 @@ def _run(words: Sequence[str]) -> int:
     try:
         if command is not None:
             options = _options(command, list(words[len(command.name.split()) :]))
+            options.is_process = is_process
             _enter_release(options)
             return load(command).run(options)
         if words[0].startswith("-"):

@@ -136,6 +136,18 @@ TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
 
 SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 """Those that every cluster has."""
+FAILURE_TARGET: Final = "FailureTarget"
+CRITERIA_MET: Final = "SuccessCriteriaMet"
+"""The conditions of a Job that will fail, and of one that will be complete."""
+NODE_LEASES: Final = "kube-node-lease"
+"""The one of the leases by which nodes say that they are there."""
+NOT_READY: Final = "node.kubernetes.io/not-ready"
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+"""Keys of taints of nodes that are not well."""
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+"""The annotation of a pod that says which one goes rather."""
+ENDED_PHASES: Final = frozenset({"Succeeded", "Failed"})
+"""Of pods whose containers run no more."""
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 """The annotation of a DaemonSet that counts its templates."""
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"

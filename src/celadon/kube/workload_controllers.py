@@ -27,7 +27,37 @@ from celadon.kube.well_known_values import (
 )
 from celadon.records import dataclass
 
-__all__ = ["CLAIM", "CreatedObject", "created_kinds", "created_objects"]
+__all__ = [
+    "CLAIM",
+    "COMPLETION_INDEX",
+    "DESIRED_REPLICAS",
+    "FAILURE_COUNT",
+    "JOB_CONTROLLER",
+    "JOB_TRACKING",
+    "MAX_REPLICAS",
+    "NOT_COPIED",
+    "POD_TEMPLATE_GENERATION",
+    "REVISION",
+    "REVISION_HASH",
+    "REVISION_HISTORY",
+    "TEMPLATE_HASH",
+    "CreatedObject",
+    "claim_name",
+    "claims",
+    "created_kinds",
+    "created_objects",
+    "daemon_pod",
+    "first_ordinal",
+    "job_pod",
+    "owner_reference",
+    "plain_pod",
+    "replica_set_of",
+    "revision_name",
+    "scheduled_job",
+    "stateful_pod",
+    "template_hash",
+    "tolerate_node_problems",
+]
 
 
 # --- Claims of templates -----------------------------------------------------
@@ -54,10 +84,11 @@ def claim_name(template: JsonObject, pod: str) -> str:
     return f"{metadata.name(template)}-{pod}"
 
 
-def claims(stateful_set: JsonObject) -> Iterable[dict[str, Any]]:
-    """In the order of their templates; upstream it is none in particular."""
+def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[dict[str, Any]]:
+    """Of the pod with a number, in the order of their templates; upstream it is none in
+    particular."""
     spec = stateful_set.get("spec") or {}
-    pod = f"{metadata.name(stateful_set)}-{first_ordinal(stateful_set)}"
+    pod = f"{metadata.name(stateful_set)}-{ordinal}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
     for template in spec.get("volumeClaimTemplates") or ():
         claim: dict[str, Any] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
@@ -79,9 +110,12 @@ def claims(stateful_set: JsonObject) -> Iterable[dict[str, Any]]:
 # changes, but it is another one than that of a cluster.
 
 
-def template_hash(template: JsonObject) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters."""
+def template_hash(template: JsonObject, collisions: int | None = None) -> str:
+    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
+    often it was somebody else's already."""
     text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    if collisions is not None:
+        text += str(collisions)
     digits = str(crc32(text.encode()))
     return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in digits)
 
@@ -99,9 +133,15 @@ NODE_NAME: Final = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
 
 REVISION_HASH: Final = "controller-revision-hash"
+"""The label of pods with the hash, or the name, of the revision that they are of."""
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+"""The label and annotation of a Job's pod with its number."""
+POD_TEMPLATE_GENERATION: Final = "pod-template-generation"
+"""The label of a DaemonSet's pod that counts templates."""
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
+"""The annotation of a Job's pod that counts how often its index has failed."""
 JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
+"""The finalizer of a Job's pod that is not counted yet."""
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 _LONGEST_NAME: Final = 253
 _LONGEST_BASE: Final = 58
@@ -143,25 +183,31 @@ def plain_pod(owner: JsonObject) -> dict[str, Any]:
     return pod_of(_template(owner), owner)
 
 
-def daemon_pod(owner: JsonObject) -> dict[str, Any]:
-    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only."""
+def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> dict[str, Any]:
+    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only. The hash
+    of its template is the `revision`, unless there is another one already."""
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
     generation = metadata.annotations(owner).get(TEMPLATE_GENERATION)
     if generation:
-        labels["pod-template-generation"] = generation
-    labels[REVISION_HASH] = template_hash(template)
+        labels[POD_TEMPLATE_GENERATION] = generation
+    labels[REVISION_HASH] = revision or template_hash(template)
+    tolerate_node_problems(spec)
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
+    wanted = _member(_member(spec, "affinity"), "nodeAffinity")
+    _member(wanted, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
+    return pod
+
+
+def tolerate_node_problems(spec: dict[str, Any]) -> None:
+    """What all pods of DaemonSets tolerate, added to the spec of one."""
     _tolerate(spec, "not-ready", "NoExecute")
     _tolerate(spec, "unreachable", "NoExecute")
     for pressure in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"):
         _tolerate(spec, pressure, "NoSchedule")
     if spec.get("hostNetwork"):
         _tolerate(spec, "network-unavailable", "NoSchedule")
-    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [NODE_NAME]}]}]
-    wanted = _member(_member(spec, "affinity"), "nodeAffinity")
-    _member(wanted, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
-    return pod
 
 
 def _member(parent: dict[str, Any], field: str) -> dict[str, Any]:
@@ -185,11 +231,21 @@ def _is_like(one: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(one.get(field, "") == wanted.get(field, "") for field in fields)
 
 
-def stateful_pod(owner: JsonObject) -> dict[str, Any]:
-    """The first of a StatefulSet: it has a name, a host name, and claims of its own."""
+def first_stateful_pod(owner: JsonObject) -> dict[str, Any]:
+    """Of a StatefulSet that has no revisions yet."""
+    revision = revision_name(owner, template_hash(_template(owner)))
+    return stateful_pod(owner, first_ordinal(owner), revision)
+
+
+def revision_name(owner: JsonObject, digest: str) -> str:
+    """Of the ControllerRevision with a hash, which pods of a StatefulSet name in a label."""
+    return f"{metadata.name(owner)[:_LONGEST_REVISION]}-{digest}"
+
+
+def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> dict[str, Any]:
+    """The one with a number: it has a name, a host name, and claims of its own."""
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
-    ordinal = first_ordinal(owner)
     pod = pod_of(template, owner)
     own = f"{name}-{ordinal}"
     pod["metadata"]["name"] = own
@@ -197,7 +253,7 @@ def stateful_pod(owner: JsonObject) -> dict[str, Any]:
         {
             "statefulset.kubernetes.io/pod-name": own,
             "apps.kubernetes.io/pod-index": str(ordinal),
-            REVISION_HASH: f"{name[:_LONGEST_REVISION]}-{template_hash(template)}",
+            REVISION_HASH: revision,
         }
     )
     pod["spec"]["hostname"] = own
@@ -217,8 +273,11 @@ def stateful_pod(owner: JsonObject) -> dict[str, Any]:
     return pod
 
 
-def job_pod(owner: JsonObject) -> dict[str, Any]:
-    """The first of a Job: it is counted once it has ended, and may have an index."""
+def job_pod(
+    owner: JsonObject, index: int = 0, failures: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Of a Job: it is counted once it has ended, and may have an index. The annotations that count
+    `failures` of the index are those of a first pod, unless there are others."""
     spec, name = owner.get("spec") or {}, metadata.name(owner)
     pod = pod_of(_template(owner), owner)
     meta = pod["metadata"]
@@ -229,12 +288,13 @@ def job_pod(owner: JsonObject) -> dict[str, Any]:
     for field in ("initContainers", "containers"):
         for container in pod["spec"].get(field) or ():
             _tell_index(container)
-    meta["generateName"] = f"{name[: _LONGEST_BASE - len('-0-')]}-0-"
-    meta.setdefault("annotations", {})[COMPLETION_INDEX] = "0"
-    meta.setdefault("labels", {})[COMPLETION_INDEX] = "0"
-    pod["spec"]["hostname"] = f"{name}-0"
+    end = f"-{index}-"
+    meta["generateName"] = f"{name[: _LONGEST_BASE - len(end)]}{end}"
+    meta.setdefault("annotations", {})[COMPLETION_INDEX] = str(index)
+    meta.setdefault("labels", {})[COMPLETION_INDEX] = str(index)
+    pod["spec"]["hostname"] = f"{name}-{index}"
     if spec.get("backoffLimitPerIndex") is not None:
-        meta["annotations"][FAILURE_COUNT] = "0"
+        meta["annotations"] |= {FAILURE_COUNT: "0"} if failures is None else failures
     return pod
 
 
@@ -267,16 +327,26 @@ SCHEDULED_MINUTES: Final = 29453760
 """The same in minutes, as names of such Jobs have it."""
 
 TEMPLATE_HASH: Final = "pod-template-hash"
+"""The label by which the pods of a Deployment's ReplicaSets differ."""
 JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+"""Who manages a Job unless it names somebody else."""
 _DEPLOYMENT: Final = "deployment.kubernetes.io/"
-_NOT_COPIED: Final = frozenset(
+REVISION: Final = f"{_DEPLOYMENT}revision"
+"""The annotation that says which of a Deployment's ReplicaSets this is."""
+REVISION_HISTORY: Final = f"{_DEPLOYMENT}revision-history"
+"""The annotation with those it has been before, with commas."""
+DESIRED_REPLICAS: Final = f"{_DEPLOYMENT}desired-replicas"
+"""The annotation with the size that the Deployment had when this was scaled."""
+MAX_REPLICAS: Final = f"{_DEPLOYMENT}max-replicas"
+"""The annotation with the pods that the Deployment could have then."""
+NOT_COPIED: Final = frozenset(
     {
         "kubectl.kubernetes.io/last-applied-configuration",
         "deprecated.deployment.rollback.to",
-        *(
-            f"{_DEPLOYMENT}{name}"
-            for name in ("revision", "revision-history", "desired-replicas", "max-replicas")
-        ),
+        REVISION,
+        REVISION_HISTORY,
+        DESIRED_REPLICAS,
+        MAX_REPLICAS,
     }
 )
 """Annotations of a Deployment that its ReplicaSets do not take over."""
@@ -337,27 +407,37 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
         return (made,)
     before = (
         CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
-        for number, one in enumerate(claims(workload))
+        for number, one in enumerate(claims(workload, first_ordinal(workload)))
     )
     return (*before, made)
 
 
 def _replica_set(deployment: JsonObject) -> dict[str, Any]:
+    """The first one."""
     spec = deployment.get("spec") or {}
-    template: dict[str, Any] = fresh(spec.get("template") or {})
-    found = template_hash(template)
-    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
-    selector: dict[str, Any] = fresh(spec.get("selector") or {})
-    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
     replicas = _replicas(spec)
     annotations = {
         key: value
         for key, value in metadata.annotations(deployment).items()
-        if key not in _NOT_COPIED
+        if key not in NOT_COPIED
     }
-    annotations[f"{_DEPLOYMENT}revision"] = "1"
-    annotations[f"{_DEPLOYMENT}desired-replicas"] = str(replicas)
-    annotations[f"{_DEPLOYMENT}max-replicas"] = str(replicas + _surge(spec, replicas))
+    annotations[REVISION] = "1"
+    annotations[DESIRED_REPLICAS] = str(replicas)
+    annotations[MAX_REPLICAS] = str(replicas + _surge(spec, replicas))
+    return replica_set_of(deployment, replicas, annotations)
+
+
+def replica_set_of(
+    deployment: JsonObject, replicas: int, annotations: Mapping[str, str]
+) -> dict[str, Any]:
+    """With the template that the Deployment has now."""
+    spec = deployment.get("spec") or {}
+    template: dict[str, Any] = fresh(spec.get("template") or {})
+    collisions = (deployment.get("status") or {}).get("collisionCount")
+    found = template_hash(template, collisions)
+    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
+    selector: dict[str, Any] = fresh(spec.get("selector") or {})
+    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
     return {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -365,7 +445,7 @@ def _replica_set(deployment: JsonObject) -> dict[str, Any]:
             "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(found)]}-{found}",
             "namespace": metadata.namespace(deployment),
             "labels": dict(template["metadata"]["labels"]),
-            "annotations": annotations,
+            "annotations": dict(annotations),
             "ownerReferences": [owner_reference(deployment)],
         },
         "spec": {
@@ -389,12 +469,18 @@ def _surge(spec: Mapping[str, Any], replicas: int) -> int:
 
 
 def _job(cron_job: JsonObject) -> dict[str, Any]:
+    name = f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}"
+    return scheduled_job(cron_job, name, SCHEDULED)
+
+
+def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> dict[str, Any]:
+    """The Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
     told = metadata.metadata(template)
     annotations = dict(told.get("annotations") or {})
-    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = SCHEDULED
+    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = scheduled
     meta: dict[str, Any] = {
-        "name": f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}",
+        "name": name,
         "namespace": metadata.namespace(cron_job),
         "annotations": annotations,
         "ownerReferences": [owner_reference(cron_job)],
@@ -430,7 +516,7 @@ _CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {
     GroupKind("apps", "DaemonSet"): _Controller("daemon-set-controller", daemon_pod, _one),
     GroupKind("apps", "Deployment"): _Controller("deployment-controller", _replica_set, _one, ()),
     GroupKind("apps", "ReplicaSet"): _Controller("replicaset-controller", plain_pod, _replicas),
-    _STATEFUL_SET: _Controller("statefulset-controller", stateful_pod, _replicas),
+    _STATEFUL_SET: _Controller("statefulset-controller", first_stateful_pod, _replicas),
     GroupKind("batch", "CronJob"): _Controller(
         "cronjob-controller", _job, _one, ("spec", "jobTemplate")
     ),

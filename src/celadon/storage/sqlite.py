@@ -30,6 +30,7 @@ from celadon.storage.keyspace import Keyspace, Retention
 from celadon.storage.local_store import Carrier, Clocks, LocalStore, at_once
 from celadon.storage.sqlite_file import (
     MASK,
+    SHRINKS,
     DurableMark,
     Sum,
     checksum_of_change,
@@ -182,6 +183,16 @@ def open_sqlite(
     )
 
 
+FREE_PAGES: Final = 1024
+"""So many pages (four megabytes) may be free in any file."""
+FREE_SHARE: Final = 4
+"""In a larger one a part in so many."""
+GIVEN_PAGES: Final = 64
+"""Pages that are given back at once: a quarter of a megabyte in the log."""
+INCREMENTAL: Final = 2
+"""What SQLite calls the setting in numbers."""
+
+
 class SqliteJournal:
     """A `local_store.Journal`. A change's position is its revision times MAX_OPERATIONS plus its
     place in its transaction.
@@ -199,6 +210,7 @@ class SqliteJournal:
         self._connection = connect(path)
         self._reserve = DiskReserve(path)
         self._pages = PageBound(self._connection, max_bytes)
+        self._room = FreeRoom(self._connection)
         self._mark: DurableMark | None = None
         self._compacted = 0
         self._trouble = DISK_IS_FULL if self._reserve.is_released else ""
@@ -222,6 +234,7 @@ class SqliteJournal:
         if wrong:
             raise FileDamaged(self._path, f"it is damaged: {wrong}")
         self._mark = DurableMark(self._path)
+        self._room.take_over_older_file()
         return space
 
     def _changes(self, total: Sum) -> Iterator[tuple[int, str, Entry | None]]:
@@ -259,8 +272,10 @@ class SqliteJournal:
             self._mark.say(events[-1].revision)
         if self._reserve.is_released:
             self._take_over_log()
-        else:
-            self._trouble = ""
+            return
+        self._trouble = ""
+        if obsolete or self._room.is_loose:
+            self._room.give_back()
 
     def _noted(self, error: FileError) -> FileError:
         """Return what has failed, seen as what is behind it."""
@@ -340,6 +355,41 @@ class SqliteJournal:
     def abandon(self) -> None:
         """Close a file that is not as it should be, and leave it as it is."""
         close_untouched(self._path, self._connection)
+
+
+class FreeRoom:
+    """Pages of a file that hold nothing any more. Some of them stay for what is written next; all
+    above that are given back to the disk, a few behind each write."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.is_loose = False
+        """Whether there is more to give back."""
+
+    def give_back(self) -> None:
+        """The file is shorter when the log has been taken over into it the next time."""
+        free, pages = self._pragma("freelist_count"), self._pragma("page_count")
+        self.is_loose = free > max(FREE_PAGES, pages // FREE_SHARE) and self._can_shrink()
+        if self.is_loose:
+            with suppress(sqlite3.Error):  # it is tried again behind each write
+                # a script, for `execute` would only take the first page's step
+                self._connection.executescript(f"PRAGMA incremental_vacuum({GIVEN_PAGES})")
+
+    def take_over_older_file(self) -> None:
+        """A file that was made before files could shrink is written anew if most of it is free. It
+        stays as it is if there is no room for that."""
+        free, pages = self._pragma("freelist_count"), self._pragma("page_count")
+        if free > max(FREE_PAGES, pages // 2) and not self._can_shrink():
+            with suppress(sqlite3.Error):
+                self._connection.execute(SHRINKS)
+                self._connection.execute("VACUUM")
+
+    def _can_shrink(self) -> bool:
+        return self._pragma("auto_vacuum") == INCREMENTAL
+
+    def _pragma(self, name: str) -> int:
+        (found,) = self._connection.execute(f"PRAGMA {name}").fetchone()
+        return int(found)
 
 
 class PageBound:

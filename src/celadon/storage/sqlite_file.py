@@ -181,6 +181,9 @@ CACHED_STATEMENTS: Final = 256
 OWNERSHIP: Final = "PRAGMA locking_mode = EXCLUSIVE"
 """First of all: one connection owns the file, and WAL needs no shared memory beside it."""
 
+SHRINKS: Final = "PRAGMA auto_vacuum = INCREMENTAL"
+"""Before anything is in the file: pages that are free can be given back to the disk."""
+
 SETTINGS: Final = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # a commit is on the disk when it returns
@@ -309,7 +312,7 @@ def _prepare(path: str, connection: sqlite3.Connection) -> None:
     connection.execute(OWNERSHIP)
     version = _version(path, connection)
     _must_be_whole(path, connection, version)
-    for setting in SETTINGS:
+    for setting in (SHRINKS, *SETTINGS) if version == 0 else SETTINGS:
         connection.execute(setting)
     connection.execute("BEGIN EXCLUSIVE")  # also takes the lock that is kept from now on
     if version < len(MIGRATIONS):  # else nothing is written, so that a full disk is no hindrance

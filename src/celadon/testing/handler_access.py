@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from celadon.apiserver import (
     ADMINISTRATOR,
@@ -24,6 +24,8 @@ from celadon.apiserver import (
     HttpRequest,
     Settings,
     SignerOnDemand,
+    SimulationSettings,
+    Sources,
     TokenFile,
 )
 from celadon.apiserver.http import (
@@ -39,6 +41,9 @@ from celadon.kube import JsonObject, User, metadata
 from celadon.records import dataclass
 from celadon.storage import Page, open_memory
 from celadon.testing.given_manifests import Manifest, ManifestError, as_manifests, given_objects
+
+if TYPE_CHECKING:
+    from celadon.apiserver.simulation import VirtualClock
 
 # --- Fresh server ------------------------------------------------------------
 #
@@ -64,13 +69,19 @@ class ServerOptions:
     and beta versions of kinds are, too. Without `tls` the server speaks HTTP, to which kubectl
     sends no token. Without `controllers` nothing happens but what requests do: namespaces do not
     end, dependents stay. With them, namespaces end at once. Raises ValueError for a release that
-    is not known.
+    is not known. With `simulate`, workloads run on so many nodes, by a clock that stands still
+    until it is told to advance; a container is ready at once, or after `ready_seconds`, and one
+    that is to end does so at once, or after `run_seconds`.
     """
 
     version: str = "1.36"
     all_versions: bool = False
     tls: bool = True
     controllers: bool = True
+    simulate: bool = False
+    nodes: int = 1
+    ready_seconds: float = 0.0
+    run_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -112,20 +123,29 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-async def fresh_server(options: ServerOptions, users: Mapping[str, User], port: int) -> ApiServer:
+async def fresh_server(
+    options: ServerOptions,
+    users: Mapping[str, User],
+    port: int,
+    clock: VirtualClock | None = None,
+) -> ApiServer:
     """A server that has started, in the running loop. `users` by their tokens, for as long as the
-    server runs; `port` is where its clients will find it."""
+    server runs; `port` is where its clients will find it; `clock` makes workloads run."""
     key = (options.version, options.all_versions)
     if key not in _BEGINNINGS:
         first = await _started(options, {}, port, None)
         await first.controllers.settled()
         _BEGINNINGS[key] = first.objects.store.range("")
         await first.stop()
-    return await _started(options, users, port, _BEGINNINGS[key])
+    return await _started(options, users, port, _BEGINNINGS[key], clock)
 
 
 async def _started(
-    options: ServerOptions, users: Mapping[str, User], port: int, beginning: Page | None
+    options: ServerOptions,
+    users: Mapping[str, User],
+    port: int,
+    beginning: Page | None,
+    clock: VirtualClock | None = None,
 ) -> ApiServer:
     loop = asyncio.get_running_loop()
     server = ApiServer(
@@ -138,10 +158,27 @@ async def _started(
             controllers=options.controllers or beginning is None,
             namespace_grace=0,
             collection_lag=0,
+            simulation=_simulation(options, clock),
         ),
+        None if clock is None else Sources(clock.now),
     )
     await server.start()
     return server
+
+
+def _simulation(options: ServerOptions, clock: VirtualClock | None) -> SimulationSettings | None:
+    if clock is None:
+        return None
+    return SimulationSettings(options.nodes, options.ready_seconds, options.run_seconds, clock)
+
+
+def _clock(options: ServerOptions) -> VirtualClock | None:
+    if not options.simulate:
+        return None
+    # late: few servers have workloads that run
+    from celadon.apiserver.simulation import VirtualClock
+
+    return VirtualClock()
 
 
 FAILED: Final = 400
@@ -177,10 +214,11 @@ class HandlerAccess:
         self.users = {self.admin_token: ADMINISTRATOR}
         self._options = ServerOptions() if options is None else options
         self._port = port
+        self._clock = _clock(self._options)
         self._server: ApiServer | None = None
 
     async def __aenter__(self) -> Self:
-        self._server = await fresh_server(self._options, self.users, self._port)
+        self._server = await fresh_server(self._options, self.users, self._port, self._clock)
         return self
 
     async def __aexit__(
@@ -251,7 +289,23 @@ class HandlerAccess:
 
     async def settle(self) -> None:
         """Wait until the controllers have nothing to do."""
-        await self.server.controllers.settled()
+        await self.server.controllers.quiet()
+
+    async def advance(self, seconds: float) -> None:
+        """Move the clock of the simulation, stop by stop: all that is due happens, with all that
+        follows from it, before anything later does. Raises RuntimeError without a simulation."""
+        clock = self._clock
+        if clock is None:
+            raise RuntimeError("there is no clock to move: use `simulate`")
+        end = clock.seconds + seconds
+        await self.settle()
+        due = clock.next_due()
+        while due is not None and due < end:
+            clock.move_to(due)
+            await self.settle()
+            due = clock.next_due()
+        clock.move_to(end)
+        await self.settle()
 
 
 def _content(answer: HttpAnswer) -> Any:  # noqa: ANN401 - any JSON

@@ -14,6 +14,7 @@ import socket
 import ssl
 from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -189,6 +190,12 @@ class KubeApi:
     def settle(self) -> None:
         """Wait until the server's controllers have nothing to do."""
         self._call(self._handler.settle())
+
+    def advance(self, *, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
+        """Move the clock of a simulation; all that is due by then happens, with what follows from
+        it. Raises RuntimeError without a simulation."""
+        moved = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        self._call(self._handler.advance(moved.total_seconds()))
 
     def start(self) -> Self:
         """Be ready. Raises RequestRefused, ManifestError for manifests."""

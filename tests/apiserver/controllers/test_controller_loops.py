@@ -177,3 +177,28 @@ def test_others_have_their_turn_during_long_work(monkeypatch: pytest.MonkeyPatch
 
     asyncio.run(scenario())
     assert seen == ["soon", "other", "late"]
+
+
+def test_what_follows_at_once_is_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later, or as soon as nothing else is to be done."""
+    monkeypatch.setattr(controller_loops, "GATHERED_SECONDS", 3600.0)
+    watcher = Watcher()
+
+    async def scenario() -> None:
+        shelf = Shelf()
+        controllers = Controllers(shelf.objects, [], simulated=[watcher])
+        controllers.start()
+        try:
+            await shelf.create("first")
+            await controllers.quiet()
+            await shelf.create("second")
+            for number in range(5):
+                await shelf.update("first", number=str(number))
+                await controllers.settled()
+            assert watcher.done == ["first", "second"]
+            await controllers.quiet()
+        finally:
+            await controllers.stop()
+
+    asyncio.run(scenario())
+    assert watcher.done == ["first", "second", "first"]

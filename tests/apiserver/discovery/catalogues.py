@@ -25,6 +25,19 @@ def definition(group: str, plural: str, *versions: str, **more: Any) -> dict[str
     }
 
 
+def without_texts(value: Any, *, names: bool = False) -> Any:
+    """The value without its descriptions; `names` says that it is a map by names of fields."""
+    if isinstance(value, dict):
+        return {
+            key: without_texts(one, names=key == "properties")
+            for key, one in value.items()
+            if names or key != "description"
+        }
+    if isinstance(value, list):
+        return [without_texts(one) for one in value]
+    return value
+
+
 def published(*definitions: dict[str, Any], all_versions: bool = False) -> PublishedApis:
     """What a server with these definitions offers."""
     return PublishedApis(known_resources(all_versions=all_versions).with_crds(definitions))

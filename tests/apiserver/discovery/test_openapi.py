@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.swagger import OpenApi, openapi_answer
+from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from tests.apiserver.discovery.catalogues import definition, published
 from tests.paths import shared
 
 WIDGETS = definition("example.io", "widgets", "v1", schema={"openAPIV3Schema": {"type": "object"}})
 PLAIN = OpenApi(published(), {}, "v1.36.0")
-PROTOBUF = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 LEASES = "/openapi/v3/apis/coordination.k8s.io/v1"
 
 
@@ -63,7 +63,7 @@ def test_a_document_under_its_hash_is_kept_for_a_year() -> None:
     assert headers["Cache-Control"] == "public, immutable"
     assert headers["Expires"] == "Fri, 01 Jan 1971 00:00:00 UTC"
     assert headers["Vary"] == "Accept"
-    assert json.loads(answer.body)["info"]["version"] == "v1.36.0"
+    assert json.loads(answer.body)["info"]["version"] == "1.36"
     assert get(LEASES, if_none_match=headers["ETag"]).code == 304
 
 
@@ -83,9 +83,20 @@ def test_unknown_documents(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [LEASES, "/openapi/v2"])
-def test_only_json(path: str) -> None:
-    assert get(path, accept=PROTOBUF).code == 406
-    assert get(path, accept=f"{PROTOBUF}, application/json").code == 200
+def test_what_is_in_no_form_that_is_accepted(path: str) -> None:
+    assert get(path, accept="text/html").code == 406
+    assert get(path, accept="text/html, application/json").code == 200
+
+
+@pytest.mark.parametrize("version", ["v3@v1.0", "v3.v1.0"])
+def test_version_3_in_protobuf(version: str) -> None:
+    accept = f"application/com.github.proto-openapi.spec.{version}+protobuf"
+    answer = get(LEASES, accept=accept)
+    assert answer.content_type == "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+    assert answer.body.startswith(b"\x0a\x053.0.0\x12")
+    tag = dict(answer.headers)["ETag"]
+    assert tag != dict(get(LEASES).headers)["ETag"]
+    assert get(LEASES, accept=accept, if_none_match=tag).code == 304
 
 
 @pytest.mark.parametrize("version", ["v2@v1.0", "v2.v1.0"])
@@ -95,6 +106,34 @@ def test_version_2_in_protobuf(version: str) -> None:
     )
     assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
     assert answer.body.startswith(b"\x0a\x032.0\x12")
+
+
+def test_version_2_is_compressed_for_those_who_can_read_that() -> None:
+    plain = get("/openapi/v2")
+    packed = get("/openapi/v2", accept_encoding="gzip")
+    assert ("Content-Encoding", "gzip") in packed.headers
+    assert gzip.decompress(packed.body) == plain.body
+    for answer in (plain, packed):
+        varied = [value for name, value in answer.headers if name == "Vary"]
+        assert varied == ["Accept-Encoding", "Accept"]
+    assert "Content-Encoding" not in dict(get(LEASES, accept_encoding="gzip").headers)
+
+
+def test_documents_stay_when_definitions_change() -> None:
+    definitions = {"widgets.example.io": WIDGETS}
+    before = OpenApi(published(WIDGETS), definitions, "v1.36.0")
+    leases, widgets = "apis/coordination.k8s.io/v1", "apis/example.io/v1"
+    made = [before.document(path) for path in (leases, widgets)]
+    same = before.renewed(published(WIDGETS), dict(definitions))
+    assert [same.document(path) for path in (leases, widgets)] == made
+    assert same.document(widgets) is made[1]
+    without = before.renewed(published(), {})
+    assert without.document(leases) is made[0]
+    assert len(without.kept.documents) == 1
+    assert not without.kept.definitions or widgets not in without.hashes
+    again = without.renewed(published(WIDGETS), definitions)
+    assert again.hashes == before.hashes
+    assert again.document(widgets) is not made[1]
 
 
 def test_other_paths() -> None:

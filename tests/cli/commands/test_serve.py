@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,3 +206,40 @@ def test_settings_that_cannot_be_used(tmp_path: Path, option: str, message: str)
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr
+
+
+NOTICED = """
+import atexit, sys
+from celadon.cli.main import main
+atexit.register(print, "taken apart")
+sys.exit(main(["serve", "--listen", "127.0.0.1:0", "--data", sys.argv[1]], is_process=True))
+"""
+
+
+@pytest.mark.thorough
+def test_a_process_ends_when_all_is_closed(tmp_path: Path) -> None:
+    """Nothing is done for objects that nobody wants any more."""
+    data = tmp_path / "data.db"
+    process = subprocess.Popen(
+        [sys.executable, "-c", NOTICED, str(data)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert "serves Kubernetes" in process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "taken apart" in said) == (0, False)
+    assert data.exists()
+    assert not data.with_name("data.db-wal").exists(), "the store has been closed"
+
+
+@pytest.mark.thorough
+def test_descriptions_that_cannot_be_read(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*command(), "--openapi-descriptions", str(tmp_path / "absent.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "error: --openapi-descriptions: cannot read descriptions from" in done.stderr

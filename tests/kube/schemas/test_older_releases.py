@@ -60,7 +60,7 @@ UNPUBLISHED = {
 
 
 def gated_prefixes() -> tuple[str, ...]:
-    return (*(kind for _, kind in GATED), "MigrationCondition")
+    return (*(kind for _, kind in GATED), "MigrationCondition", "GroupResource")
 
 
 def comparable(entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -53,6 +53,8 @@ def test_a_copy_of_a_store_that_is_written_has_what_was_acknowledged(
                 assert report.revision >= acknowledged
                 with open_sqlite(target) as copy:
                     assert copy.revision() == report.revision
+                    while store.revision() < report.revision:  # written, and not applied yet
+                        pass
                     assert (
                         copy.range("").entries == store.range("", revision=copy.revision()).entries
                     )

@@ -23,9 +23,8 @@ from celadon.kube import (
 )
 from celadon.kube.defaulting import MIRROR_POD
 from celadon.kube.go import quote
-from celadon.kube.well_known_values import NODE_GROUP, NODE_PREFIX, NODES, PODS
+from celadon.kube.well_known_values import NODE_GROUP, NODE_LEASES, NODE_PREFIX, NODES, PODS
 
-LEASES_NAMESPACE: Final = "kube-node-lease"
 RESERVED_DOMAIN: Final = "node-restriction.kubernetes.io"
 """Labels of this domain are not for kubelets."""
 KUBERNETES_DOMAINS: Final = ("kubernetes.io", "k8s.io")
@@ -269,8 +268,8 @@ def _tokens(node: str, request: Request, world: World) -> str:
 
 
 def _leases(node: str, request: Request, _: World) -> str:
-    if request.namespace != LEASES_NAMESPACE:
-        return f"can only access leases in the {quote(LEASES_NAMESPACE)} system namespace"
+    if request.namespace != NODE_LEASES:
+        return f"can only access leases in the {quote(NODE_LEASES)} system namespace"
     if request.name == node:
         return ""
     return "can only access node lease with the same name as the requesting node"

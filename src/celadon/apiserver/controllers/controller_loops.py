@@ -44,6 +44,9 @@ LAST_RETRY: Final = 30.0
 TURN_SECONDS: Final = 0.002
 """Of work on the event loop, after which others have their turn."""
 
+GATHERED_SECONDS: Final = 0.02
+"""In which simulated controllers gather changes: a status is not written for each of many pods."""
+
 TIMEOUT: Final = 504
 """The code of a work that took too long: it would take as long again."""
 
@@ -53,7 +56,8 @@ _LOG: Final = logging.getLogger("celadon.controllers")
 
 
 class Stale(Exception):
-    """Somebody else has written the object since it was read: look again."""
+    """Somebody else has written the object since it was read, or what was asked for was refused:
+    look again after a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,18 @@ class Aside(Protocol):
     def __call__(self, function: Callable[..., T], *args: object) -> Awaitable[T]: ...
 
 
+class Timer(Protocol):
+    """Something that will happen, unless it is cancelled."""
+
+    def cancel(self) -> None: ...
+
+
+class Timers(Protocol):
+    """What a loop waits by: an event loop, or a clock that somebody else moves."""
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> Timer: ...
+
+
 class Turns:
     """Between the parts of a long piece of work on the event loop: others have their turn when it
     has gone on for `TURN_SECONDS`."""
@@ -106,15 +122,27 @@ class Turns:
 
 
 class ControllerLoop:
-    """One controller at work."""
+    """One controller at work. What it does later waits by `clock`, or by the event loop. Changes of
+    an item that come within `gathers` seconds after it was looked at are looked at together."""
 
-    def __init__(self, objects: ObjectStore, controller: Controller) -> None:
+    def __init__(
+        self,
+        objects: ObjectStore,
+        controller: Controller,
+        clock: Timers | None = None,
+        gathers: float = 0.0,
+    ) -> None:
         self.controller = controller
         self._objects = objects
+        self._clock = clock
+        self._gathers = gathers
+        self._gathered: dict[str, None] = {}
+        self._looked: dict[str, float] = {}
+        """When an item was looked at last, by the event loop; those of long ago are forgotten."""
         self._watches: dict[str, Watch] = {}
         self._queue: dict[str, None] = {}
         self._failures: dict[str, int] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[str, Timer] = {}
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._turns = Turns()
@@ -182,7 +210,29 @@ class ControllerLoop:
         """What cannot be decoded is nobody's work, and is not taken for gone."""
         change = Change(key, self._object(previous), self._object(entry))
         if change.new is not None or (entry is None and change.old is not None):
-            self._queue.update(dict.fromkeys(self.controller.concerned(change)))
+            items = dict.fromkeys(self.controller.concerned(change))
+            if self._looked:
+                self._gather(items)
+            self._queue.update(items)
+
+    def _gather(self, items: dict[str, None]) -> None:
+        """Take those that were looked at a moment ago; the first of them sets the time."""
+        recent = asyncio.get_running_loop().time() - self._gathers
+        for item in [one for one in items if self._looked.get(one, recent) > recent]:
+            del items[item]
+            if not self._gathered:
+                asyncio.get_running_loop().call_later(self._gathers, self.look)
+            self._gathered[item] = None
+
+    def look(self) -> bool:
+        """At what was gathered, now; whether there is anything."""
+        recent = asyncio.get_running_loop().time() - self._gathers
+        self._looked = {item: when for item, when in self._looked.items() if when > recent}
+        found = bool(self._gathered)
+        self._queue.update(self._gathered)
+        self._gathered.clear()
+        self._wake.set()
+        return found
 
     def _object(self, entry: Entry | None) -> JsonObject | None:
         """None also for what cannot be decoded."""
@@ -216,6 +266,8 @@ class ControllerLoop:
                 again = self._pause(item)
         else:
             self._failures.pop(item, None)
+        if self._gathers:
+            self._looked[item] = asyncio.get_running_loop().time()
         if again is not None:
             self._later(item, again)
 
@@ -227,7 +279,8 @@ class ControllerLoop:
         former = self._timers.pop(item, None)
         if former is not None:
             former.cancel()
-        self._timers[item] = asyncio.get_running_loop().call_later(seconds, self._due, item)
+        clock = asyncio.get_running_loop() if self._clock is None else self._clock
+        self._timers[item] = clock.call_later(seconds, self._due, item)
 
     def _due(self, item: str) -> None:
         del self._timers[item]
@@ -243,7 +296,7 @@ Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 
 class Controllers:
     """All controllers of a server, each in a task of its own. `led` are those that run only where
-    `leading` says, if it is given."""
+    `leading` says, if it is given; `simulated` are more of them, which wait by `clock`."""
 
     def __init__(
         self,
@@ -251,12 +304,17 @@ class Controllers:
         controllers: Sequence[Controller],
         led: Sequence[Controller] = (),
         leading: Leading | None = None,
+        simulated: Sequence[Controller] = (),
+        clock: Timers | None = None,
     ) -> None:
-        everywhere = controllers if leading is not None else (*controllers, *led)
         self._objects = objects
         self._led = led
         self._leading = leading
-        self._loops = [ControllerLoop(objects, one) for one in everywhere]
+        self._simulated = simulated
+        self._clock = clock
+        self._loops = [ControllerLoop(objects, one) for one in controllers]
+        if leading is None:
+            self._loops += self._loops_of_leader()
         self._urgent = [one for one in self._loops if one.controller.urgent]
         self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
@@ -267,11 +325,18 @@ class Controllers:
         if self._leading is not None:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
 
+    def _loops_of_leader(self) -> list[ControllerLoop]:
+        simulated = (
+            ControllerLoop(self._objects, one, self._clock, GATHERED_SECONDS)
+            for one in self._simulated
+        )
+        return [*(ControllerLoop(self._objects, one) for one in self._led), *simulated]
+
     async def _lead(self, leading: Leading) -> None:
         await leading(self._run_led)
 
     async def _run_led(self) -> None:
-        self._led_loops = [ControllerLoop(self._objects, one) for one in self._led]
+        self._led_loops = self._loops_of_leader()
         try:
             await asyncio.gather(*(one.run() for one in self._led_loops))
         finally:
@@ -297,6 +362,17 @@ class Controllers:
         if self._tasks:
             for one in (*self._loops, *self._led_loops):
                 await one.settled()
+
+    async def quiet(self) -> None:
+        """Wait until nothing follows any more from what there is: what one controller has written
+        may be work for another."""
+        while self._tasks:
+            revision = self._objects.store.revision()
+            await self.settled()
+            if revision == self._objects.store.revision():
+                looked = [one.look() for one in (*self._loops, *self._led_loops)]
+                if not any(looked):
+                    return
 
 
 # --- Controller names --------------------------------------------------------
@@ -369,21 +445,25 @@ class RequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """`perform` answers a request as if this user had made it and were allowed to."""
+    """`perform` answers a request as if this user had made it and were allowed to. Who asks is the
+    service account, unless there is another `user`; `agent` is the program that they say they
+    are."""
 
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     account: str
+    agent: str = "celadon"
+    user: User | None = None
 
     async def call(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
         """PATCH is a merge patch."""
         content = MERGE_PATCH if method == "PATCH" else "application/json"
         headers = [
             ("accept", "application/json"),
-            ("user-agent", f"celadon/{self.account}"),
+            ("user-agent", f"{self.agent}/{self.account}"),
             ("content-type", content),
         ]
         data = b"" if body is None else json.dumps(body).encode()
-        user = service_account_user("kube-system", self.account)
+        user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
             found = json.loads(answer.body)

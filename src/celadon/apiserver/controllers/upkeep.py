@@ -30,7 +30,7 @@ from celadon.apiserver.controllers.controller_loops import (
     with_condition,
 )
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
-from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.quota_charging import PATIENCE, OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import json_text, parse_bool
 from celadon.kube.rbac import role_selectors
@@ -281,12 +281,13 @@ class QuotaCounts:
                 return ()
         return tuple(quotas)
 
-    async def reconcile(self, item: str) -> None:
+    async def reconcile(self, item: str) -> float | None:
+        """What was counted beside open charges is counted again."""
         namespace, _, name = item.partition("/")
-        await self._charges.closed(namespace)
+        again = None if await self._charges.closed(namespace) else PATIENCE
         stored = self._objects.get(self._resource, namespace, name)
         if stored is None:
-            return
+            return None
         quota = stored.object
         status = recounted(quota, lambda resource: self._there(resource, namespace), self._now())
         if status != (quota.get("status") or {}):
@@ -296,6 +297,7 @@ class QuotaCounts:
             )
             if made is None:
                 raise Stale
+        return again
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[Mapping[str, Any]] | None:
         catalog = self._served().catalog

@@ -58,6 +58,11 @@ class PublishedVersion:
         """`api/v1`, `apis/apps/v1`."""
         return f"apis/{self.group_version}" if self.group_version.group else "api/v1"
 
+    @property
+    def custom(self) -> bool:
+        """Whether only CustomResourceDefinitions define its kinds."""
+        return all(resource.custom for resource in self.resources)
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedGroup:

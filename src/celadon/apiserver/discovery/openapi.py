@@ -9,8 +9,8 @@ from typing import Any, Final
 from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
-from celadon.kube import GroupVersion, GroupVersionKind
-from celadon.kube.releases import per_release
+from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
 from celadon.records import dataclass
@@ -44,6 +44,14 @@ _SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
 _ANYTHING: Final = frozenset(
     {"JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
 )
+_WITHOUT_ZERO: Final = frozenset(
+    {
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        f"{META_PREFIX}Time",
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray",
+    }
+)
 _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
@@ -59,18 +67,7 @@ def built_in_schema(name: str) -> Mapping[str, Any]:
         return _SPECIAL[name]
     if name.rpartition(".")[2] in _ANYTHING:
         return {}
-    schema = component(name)
-    always = _encodings().get(name, {}).get("always", {})
-    properties = {
-        key: _property(field, always.get(key, ABSENT))
-        for key, field in sorted(schema.properties.items())
-    }
-    return {
-        "type": "object",
-        **({"required": list(schema.required)} if schema.required else {}),
-        **({"properties": properties} if properties else {}),
-        **({"x-kubernetes-map-type": schema.map_type} if schema.map_type else {}),
-    }
+    return type_with_fields(component(name), _encodings().get(name, {}))
 
 
 @per_release()
@@ -78,7 +75,42 @@ def _encodings() -> Mapping[str, Any]:
     return built_in().encodings()
 
 
-def _property(field: Schema, written: object) -> dict[str, Any]:
+def type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+    """Returns the document's form of a type. `encoding` is what its pack entry says beside the
+    structure: fields that are `always` written, those with a default that only documents tell
+    (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
+    always = {**encoding.get("always", {}), **_zeros(schema, encoding)}
+    undescribed = encoding.get("undescribed", ())
+    properties = {
+        key: _property(field, always.get(key, ABSENT), described=key not in undescribed)
+        for key, field in sorted(schema.properties.items())
+    }
+    return {
+        "type": "object",
+        **({"required": list(schema.required)} if schema.required else {}),
+        **({"properties": properties} if properties else {}),
+        **({"x-kubernetes-map-type": schema.map_type} if schema.map_type else {}),
+        **_unions(encoding.get("union")),
+    }
+
+
+def _zeros(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+    return {key: _ZERO[schema.properties[key].type] for key in encoding.get("zeros", ())}
+
+
+def _unions(union: Sequence[str] | None) -> dict[str, Any]:
+    """`union` names the field that tells which of the others is set, empty if none does."""
+    if union is None:
+        return {}
+    discriminator, *fields = union
+    told = {"discriminator": discriminator} if discriminator else {}
+    names = {field: upper_first(field) for field in fields}
+    return {"x-kubernetes-unions": [{**told, "fields-to-discriminateBy": names}]}
+
+
+def _property(field: Schema, written: object, *, described: bool) -> dict[str, Any]:
+    if field.ref and not described:
+        return reference(field.ref)
     node = _node(field)
     default = field.default
     if default is ABSENT:
@@ -110,7 +142,15 @@ def _node(field: Schema) -> dict[str, Any]:
 
 
 def _inner(field: Schema) -> dict[str, Any]:
-    return dict(reference(field.ref)) if field.ref else _node(field)
+    """Items and values. Before 1.36 their zero value was their default, but for types that write
+    themselves."""
+    has_default = not is_since("1.36") and field.format != "byte"
+    if not field.ref:
+        zero = _ZERO.get(field.type, ABSENT) if has_default else ABSENT
+        return {**_node(field), **({} if zero is ABSENT else {"default": zero})}
+    if not has_default or field.ref in _WITHOUT_ZERO:
+        return reference(field.ref)
+    return {"default": {}, "allOf": [reference(field.ref)]}
 
 
 def _extensions(field: Schema) -> dict[str, Any]:
@@ -166,6 +206,19 @@ PARAMETERS: Final = {
     "deletecollection": ("pretty", *_SELECTION, *_DELETION),
 }
 """Query parameters by action."""
+CUSTOM_PARAMETERS: Final = {
+    **PARAMETERS,
+    "get": ("pretty", "resourceVersion"),
+    "deletecollection": PARAMETERS["list"],
+}
+"""The same for custom resources."""
+
+QUERY_SINCE: Final = {
+    "ignoreStoreReadErrorWithClusterBreakingPotential": "1.32",
+    "shardSelector": "1.36",
+    "stream": "1.32",
+}
+"""The releases since which there are query parameters that 1.30 does not have."""
 
 CONNECT_PARAMETERS: Final = {
     "NodeProxyOptions": ("path",),
@@ -179,13 +232,17 @@ LOG_PARAMETERS: Final = (
     *("container", "follow", "insecureSkipTLSVerifyBackend", "limitBytes", "previous"),
     *("sinceSeconds", "stream", "tailLines", "timestamps"),
 )
-CODES: Final = {
+_OK: Final = ("200",)
+CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "post": ("200", "201", "202"),
     "put": ("200", "201"),
     "patch": ("200", "201"),
     "delete": ("200", "202"),
 }
 """Codes of success by action; of all others, 200."""
+ANSWERS: Final = {"200": "OK", "201": "Created", "202": "Accepted"}
+UNAUTHORIZED: Final = {"description": "Unauthorized"}
+"""The answer to whoever does not say who they are."""
 
 _PREFIXES: Final = {
     "list": "list",
@@ -241,8 +298,9 @@ class OperationWriter:
     def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> dict[str, Any]:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
-        path = {name: _path_parameter(name) for name in in_path}
-        queries = [(*PARAMETERS.get(one.action, ()), *one.query) for one in operations]
+        path = {name: path_parameter(name) for name in in_path}
+        known = CUSTOM_PARAMETERS if self.custom else PARAMETERS
+        queries = [_known((*known.get(one.action, ()), *one.query)) for one in operations]
         common = set(queries[0]).intersection(*queries[1:])
         made = {
             one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
@@ -261,7 +319,7 @@ class OperationWriter:
             "operationId": self.operation_id(_PREFIXES[operation.action], operation.subject),
             **({"parameters": [_query_parameter(name) for name in query]} if query else {}),
             **self._body(operation),
-            "responses": {**self._answers(operation), "401": {}},
+            "responses": {**self._answers(operation), "401": UNAUTHORIZED},
             "x-kubernetes-action": operation.action,
             "x-kubernetes-group-version-kind": {
                 "group": kind.group,
@@ -272,11 +330,14 @@ class OperationWriter:
 
     def _body(self, operation: Operation) -> dict[str, Any]:
         if operation.action == "patch":
-            types = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
-            return _body(types, f"{META_PREFIX}Patch", required=True)
-        if operation.action in ("delete", "deletecollection"):
-            return _body(("*/*",), f"{META_PREFIX}DeleteOptions", required=False)
-        return _body(("*/*",), operation.takes, required=True) if operation.takes else {}
+            patches = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
+            return _body(patches, f"{META_PREFIX}Patch", required=True)
+        types = (JSON, YAML) if self.custom else ("*/*",)
+        if operation.action == "delete" or (
+            operation.action == "deletecollection" and not self.custom
+        ):
+            return _body(types, f"{META_PREFIX}DeleteOptions", required=False)
+        return _body(types, operation.takes, required=True) if operation.takes else {}
 
     def _answers(self, operation: Operation) -> dict[str, Any]:
         types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
@@ -288,40 +349,54 @@ class OperationWriter:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
         content = {one: {"schema": schema} for one in sorted(types)}
-        return {code: {"content": content} for code in CODES.get(operation.action, ("200",))}
+        codes: tuple[str, ...] = CODES.get(operation.action, _OK)
+        if self.custom and operation.action == "patch":
+            codes = _OK
+        return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> dict[str, Any]:
         """The path of the group version itself."""
-        types = (JSON, PROTOBUF, YAML)
-        content = {one: {"schema": reference(f"{META_PREFIX}APIResourceList")} for one in types}
-        return {
-            "get": {
-                "tags": [self.tag],
-                "operationId": self.operation_id("get", "APIResources"),
-                "responses": {"200": {"content": content}, "401": {}},
-            }
-        }
+        operation_id = self.operation_id("get", "APIResources")
+        return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
 
     @property
     def tag(self) -> str:
         """`rbacAuthorization_v1`."""
-        return f"{_camel(self._group)}_{self.group_version.version}"
+        return f"{group_tag(self.group_version.group)}_{self.group_version.version}"
 
     def operation_id(self, verb: str, subject: str) -> str:
         """`listAppsV1NamespacedDeployment`."""
-        return verb + _upper(_camel(self._group)) + _upper(self.group_version.version) + subject
+        group, version = group_tag(self.group_version.group), self.group_version.version
+        return verb + upper_first(group) + upper_first(version) + subject
 
-    @property
-    def _group(self) -> str:
-        return (self.group_version.group or "core").removesuffix(".k8s.io")
+
+def group_tag(group: str) -> str:
+    """`rbacAuthorization` of `rbac.authorization.k8s.io`."""
+    return _camel((group or "core").removesuffix(".k8s.io"))
+
+
+def plain_item(
+    tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
+) -> dict[str, Any]:
+    """Returns a path that is only read; `answers` is empty for a text."""
+    schema = reference(answers) if answers else {"type": "string"}
+    content = {one: {"schema": schema} for one in types}
+    ok = {"description": ANSWERS["200"], "content": content}
+    responses = {"200": ok, "401": UNAUTHORIZED}
+    return {"get": {"tags": [tag], "operationId": operation_id, "responses": responses}}
+
+
+def _known(query: Iterable[str]) -> list[str]:
+    return [name for name in query if is_since(QUERY_SINCE.get(name, "1.30"))]
 
 
 def _camel(text: str) -> str:
     first, *rest = re.split(r"[^A-Za-z0-9_]+", text)
-    return first + "".join(map(_upper, rest))
+    return first + "".join(map(upper_first, rest))
 
 
-def _upper(text: str) -> str:
+def upper_first(text: str) -> str:
+    """`Apps` of `apps`."""
     return text[:1].upper() + text[1:]
 
 
@@ -330,7 +405,8 @@ def _body(types: Iterable[str], name: str, *, required: bool) -> dict[str, Any]:
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
+def path_parameter(name: str) -> dict[str, Any]:
+    """Returns a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
@@ -345,13 +421,19 @@ RETURNED_WHEN_DELETED: Final = frozenset(
         *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
         *("serviceaccounts", "services", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io"),
         *("storageclasses.storage.k8s.io", "volumeattachments.storage.k8s.io"),
-        *("volumeattributesclasses.storage.k8s.io", "deviceclasses.resource.k8s.io"),
-        *("devicetaintrules.resource.k8s.io", "resourceclaims.resource.k8s.io"),
-        *("resourceclaimtemplates.resource.k8s.io", "resourceslices.resource.k8s.io"),
-        "resourcepoolstatusrequests.resource.k8s.io",
+        "volumeattributesclasses.storage.k8s.io",
     }
 )
-"""Resources whose DELETE answers with the object, not with a Status."""
+"""Resources whose DELETE answers with the object, not with a Status, beside those of the group
+`resource.k8s.io`, all of which do."""
+
+
+def returned_when_deleted(resource: Resource) -> bool:
+    """Returns whether the DELETE of a resource answers with the object."""
+    group_resource = resource.gvr.group_resource
+    is_listed = str(group_resource) in RETURNED_WHEN_DELETED
+    return is_listed or group_resource.group == "resource.k8s.io"
+
 
 _ACTIONS: Final = {
     "get": "get",
@@ -370,10 +452,9 @@ TypeName = Callable[[GroupVersionKind], str]
 
 def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, dict[str, Any]]:
     """All paths, sorted."""
-    custom = all(resource.custom for resource in version.resources)
-    writer = OperationWriter(version.group_version, custom)
+    writer = OperationWriter(version.group_version, version.custom)
     found: dict[str, dict[str, Any]] = {}
-    if not custom:
+    if not version.custom:
         found[f"/{version.path}/"] = writer.resources_item()
     for resource in version.resources:
         found.update(_ResourcePaths(resource, f"/{version.path}", writer, type_name).items())
@@ -429,7 +510,7 @@ class _ResourcePaths:
     def _named(self, subject: str) -> Iterable[Operation]:
         kind = self.resource.gvk
         name = self.type_name(kind)
-        returned = str(self.resource.gvr.group_resource) in RETURNED_WHEN_DELETED
+        returned = returned_when_deleted(self.resource)
         for verb in ("get", "update", "delete", "patch"):
             if verb not in self.resource.verbs:
                 continue
@@ -462,9 +543,9 @@ class _ResourcePaths:
         if subresource.connect:
             yield from self._connected(subresource, subject, path, in_path)
             return
-        kind = subresource.gvk
         is_log = subresource.name == "log"
-        name = "" if is_log else self.type_name(kind)
+        name = "" if is_log else self.type_name(subresource.gvk)
+        kind = self.resource.gvk if self.resource.custom else subresource.gvk
         operations = [
             Operation(
                 _ACTIONS[verb],

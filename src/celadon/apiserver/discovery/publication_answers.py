@@ -25,7 +25,8 @@ from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import metadata
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.swagger import OpenApi
+    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_answers import OpenApi
 
 HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
@@ -34,7 +35,8 @@ class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
     gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
     `metrics` has the answers of `/metrics` and below it, `pages` names those debugging pages that
-    are there."""
+    are there, `descriptions` has texts of built-in types; without, those of an installed client are
+    taken."""
 
     def __init__(
         self,
@@ -45,6 +47,7 @@ class Publications:
         openid: OpenId,
         portrait: SelfPortrait,
         pages: Collection[str],
+        descriptions: Descriptions | None = None,
     ) -> None:
         self._version = portrait.version
         self._address = address
@@ -54,6 +57,7 @@ class Publications:
         self._openid = openid
         self._portrait = portrait
         self._pages = pages
+        self._descriptions = descriptions
         self._served: Served | None = None
         self._openapi: OpenApi | None = None
 
@@ -62,7 +66,6 @@ class Publications:
         if served is not self._served:
             self._served = served
             self._apis = PublishedApis(served.catalog)
-            self._openapi = None
         first, _, rest = request.path.strip("/").partition("/")
         if not first:
             return root_answer(self._paths())
@@ -88,9 +91,18 @@ class Publications:
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         # late: not every client asks for it
-        from celadon.apiserver.discovery.swagger import OpenApi, openapi_answer
+        from celadon.apiserver.discovery.descriptions import installed_descriptions
+        from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 
+        definitions = {metadata.name(one): one for one in served.definitions}
         if self._openapi is None:
-            definitions = {metadata.name(one): one for one in served.definitions}
-            self._openapi = OpenApi(self._apis, definitions, self._version.git_version)
+            self._openapi = OpenApi(
+                self._apis,
+                definitions,
+                self._version.git_version,
+                self._openid.paths,
+                self._descriptions or installed_descriptions(),
+            )
+        elif self._openapi.apis is not self._apis:
+            self._openapi = self._openapi.renewed(self._apis, definitions)
         return openapi_answer(request, self._openapi, self._portrait.now())

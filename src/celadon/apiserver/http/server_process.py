@@ -59,6 +59,7 @@ from celadon.storage.data_copies import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.apiserver.audit import AuditLog
+    from celadon.apiserver.discovery.descriptions import Descriptions
 
 
 # --- Process setup -----------------------------------------------------------
@@ -262,6 +263,7 @@ class _Prepared:
     admin_token: str
     audit: AuditLog | None
     serving: Serving
+    descriptions: Descriptions | None
 
     @property
     def trusted(self) -> bytes:
@@ -269,16 +271,23 @@ class _Prepared:
         return b"" if self.tls is None else self.tls.trusted
 
 
-def run(settings: ServerSettings, ready: Callable[[Serving], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. Raises
-    StartError."""
+def run(
+    settings: ServerSettings,
+    ready: Callable[[Serving], None],
+    ended: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. When all is
+    closed, `ended` is called, before the objects are taken apart: of a million of them that takes
+    seconds, and a process that ends then has no use for it. Raises StartError."""
+    kept: list[ApiServer] = []
     with contextlib.ExitStack() as stack:
         with _start_errors():
             prepared = _prepared(settings, stack)
         allow_many_connections()
         take_short_turns()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, prepared, ready))
+            runner.run(_serve(settings, prepared, ready, kept))
+    ended()
 
 
 def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepared:
@@ -310,7 +319,20 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         token,
         _audit(settings, stack),
         Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
+        _descriptions(settings.openapi_descriptions),
     )
+
+
+def _descriptions(path: Path | None) -> Descriptions | None:
+    if path is None:
+        return None
+    # late: few servers are told of a file
+    from celadon.apiserver.discovery.descriptions import DescriptionsError, read_descriptions
+
+    try:
+        return read_descriptions(path)
+    except DescriptionsError as error:
+        raise StartError(f"--openapi-descriptions: {error}") from error
 
 
 def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
@@ -429,8 +451,12 @@ def _tokens(path: Path | None) -> TokenFile:
 
 
 async def _serve(
-    settings: ServerSettings, prepared: _Prepared, ready: Callable[[Serving], None]
+    settings: ServerSettings,
+    prepared: _Prepared,
+    ready: Callable[[Serving], None],
+    kept: list[ApiServer],
 ) -> None:
+    """`kept` is given the server, which holds the objects."""
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
     service_ca = settings.service_ca_config_map
@@ -445,6 +471,7 @@ async def _serve(
         gates=settings.gates,
         runtime_config=settings.runtime_config,
         controller_names=settings.controllers,
+        simulation=settings.simulation,
         collection_lag=settings.collection_lag,
         event_seconds=settings.event_seconds,
         service_addresses=settings.service_addresses,
@@ -453,9 +480,11 @@ async def _serve(
         root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,
         effective=settings.effective,
+        descriptions=prepared.descriptions,
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)
+        kept.append(api)
         await _serve_api(settings, prepared, api, ready)
 
 

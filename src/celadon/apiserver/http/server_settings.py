@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
@@ -142,6 +143,9 @@ class ServerSettings:
     controllers: frozenset[str] = ON_BY_DEFAULT
     collection_lag: float = LAG_SECONDS
     event_seconds: int | None = EVENT_SECONDS
+    simulation: SimulationSettings | None = None
+    openapi_descriptions: Path | None = None
+    """An OpenAPI document, or a folder of some, with texts of built-in types."""
 
     @property
     def credentials_folder(self) -> Path | None:

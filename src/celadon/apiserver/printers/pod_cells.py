@@ -22,9 +22,9 @@ from celadon.apiserver.printers.cell_texts import (
 )
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ENDED_PHASES
 from celadon.records import dataclass
 
-TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 _GATED: Final = "SchedulingGated"
 _NODE_LOST: Final = "NodeLost"
 _COMPLETED: Final = {
@@ -156,7 +156,7 @@ def pod_status(pod: JsonObject, row: Row) -> Cell:
     if metadata.deletion_timestamp(pod):
         if text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
-        if text(pod, "status", "phase") not in TERMINAL_PHASES or not is_since("1.31"):
+        if text(pod, "status", "phase") not in ENDED_PHASES or not is_since("1.31"):
             return "Terminating"
     return _summary(row).reason
 

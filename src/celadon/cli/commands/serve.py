@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import gc
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,6 +20,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
+    from celadon.apiserver import SimulationSettings
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
@@ -97,6 +101,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_access(parser.add_argument_group("who may come in, and how"))
     _add_controllers(parser.add_argument_group("controllers"))
+    _add_simulation(parser.add_argument_group("a cluster that comes alive"))
     _add_limits(parser.add_argument_group("limits (0 is none)"))
     _add_audit(parser.add_argument_group("audit log"))
 
@@ -167,6 +172,17 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="mount it beside the tokens of pods (OpenShift: openshift-service-ca.crt)",
     )
+    group.add_argument(
+        "--openapi-descriptions",
+        type=Path,
+        metavar="PATH",
+        help="texts of built-in types: swagger.json, or OpenAPI v3 documents "
+        "(default: those of the Python package `kubernetes`, if it is installed)",
+    )
+    _add_release(group)
+
+
+def _add_release(group: argparse._ArgumentGroup) -> None:
     add_version(group)
     for name, what in (
         ("--emulated-version", "answer as this release, at most three older"),
@@ -244,6 +260,35 @@ def _add_controllers(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_simulation(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--simulate",
+        choices=("workloads",),
+        help="run what a cluster runs, but for programs: its controllers, a scheduler, kubelets",
+    )
+    group.add_argument(
+        "--nodes",
+        type=count,
+        default=1,
+        metavar="N",
+        help="that are there at the start (default: 1)",
+    )
+    group.add_argument(
+        "--pods-ready-after",
+        type=seconds,
+        default=1.0,
+        metavar="DURATION",
+        help="how long a container takes until it is ready (default: 1s)",
+    )
+    group.add_argument(
+        "--pods-run-for",
+        type=seconds,
+        default=1.0,
+        metavar="DURATION",
+        help="how long a container takes that is to end, as those of Jobs (default: 1s)",
+    )
+
+
 def _add_audit(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
     for name, what in (
@@ -300,12 +345,26 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options)
         output.log_to_stderr(options.verbosity, "celadon.apiserver")
-        run_server(settings, lambda serving: _announce(serving, settings))
+        ended = _leave if options.is_process else _stay
+        run_server(settings, lambda serving: _announce(serving, settings), ended)
     except StartError as error:
         return _failed(str(error))
     finally:
         gc.enable()
     return Exit.OK
+
+
+def _leave() -> None:
+    """End the process as it stands: its objects need not be taken apart."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.flush()
+    os._exit(Exit.OK)
+
+
+def _stay() -> None:
+    """The process has more to do."""
 
 
 def _failed(message: str) -> Exit:
@@ -385,7 +444,17 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
         event_seconds=math.ceil(options.event_ttl) or None,
+        simulation=_simulation(options),
+        openapi_descriptions=options.openapi_descriptions,
     )
+
+
+def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
+    from celadon.apiserver import SimulationSettings
+
+    if options.simulate is None:
+        return None
+    return SimulationSettings(options.nodes, options.pods_ready_after, options.pods_run_for)
 
 
 def _effective_version(options: argparse.Namespace) -> EffectiveVersion:

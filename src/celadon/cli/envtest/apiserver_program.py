@@ -52,12 +52,7 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
         output.complain(f"warning: {warning}")
     from celadon.cli.main import main as celadon
 
-    code = celadon(["serve", *arguments])
-    # The store is closed and the connections are ended; taking a million objects apart is no use.
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(FAILED if code else 0)
+    return FAILED if celadon(["serve", *arguments], is_process=True) else 0
 
 
 def _say(text: str) -> int:

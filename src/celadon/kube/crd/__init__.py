@@ -12,12 +12,17 @@ from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedK
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome
+from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
 from celadon.kube.crd.typed_data import typed as typed_value
 
 __all__ = [
     "APPROVAL",
     "APPROVAL_PLACE",
+    "EITHER",
+    "EMBEDDED",
+    "INT_OR_STRING",
     "OLD_SELF",
+    "PRESERVE",
     "SELF",
     "AskedRule",
     "CustomKind",

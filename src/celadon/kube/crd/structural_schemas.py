@@ -85,20 +85,24 @@ IN_ITEMS: Final = "for specified array items"
 IN_FIELDS: Final = "for specified object fields"
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+"""Set where fields are kept that the schema does not know."""
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_NOT_WITH_INT_OR_STRING: Final = f"must be false if {_INT_OR_STRING} is true"
+"""Set where a value is an object with kind and metadata."""
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+"""Set where a value is an integer or a string."""
+_NOT_WITH_INT_OR_STRING: Final = f"must be false if {INT_OR_STRING} is true"
 _ONLY_NAMES: Final = (
     "must not specify anything other than name and generateName, but metadata is implicitly "
     "specified"
 )
-_EITHER: Final = [{"type": "integer"}, {"type": "string"}]
+EITHER: Final = [{"type": "integer"}, {"type": "string"}]
+"""How `anyOf` says the same."""
 _EMPTY_IN_BRANCHES: Final = {
     **dict.fromkeys(
         ("type", "title", "description", "x-kubernetes-list-map-keys", "x-kubernetes-validations"),
         "empty",
     ),
-    **dict.fromkeys(("nullable", PRESERVE, EMBEDDED, _INT_OR_STRING), "false"),
+    **dict.fromkeys(("nullable", PRESERVE, EMBEDDED, INT_OR_STRING), "false"),
 }
 """Members that must have their zero value in a branch, and what that is called."""
 _ABSENT_IN_BRANCHES: Final = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
@@ -178,7 +182,7 @@ def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
         found.append(
             fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
         )
-    elif not (type_ or given.get(_INT_OR_STRING) or given.get(PRESERVE)):
+    elif not (type_ or given.get(INT_OR_STRING) or given.get(PRESERVE)):
         found.append(fieldpath.required(place, f"must not be empty {where}"))
     if where == AT_ROOT and type_ and type_ != "object":
         found.append(fieldpath.invalid(place, type_, "must be object at the root"))
@@ -187,7 +191,7 @@ def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
 
 def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
     found = []
-    if given.get(_INT_OR_STRING):
+    if given.get(INT_OR_STRING):
         found += [
             fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
             for name in (PRESERVE, EMBEDDED)
@@ -237,12 +241,12 @@ def _values(
 ) -> None:
     """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
     that a value is an integer or a string are let pass."""
-    skips_any |= is_either and given.get("anyOf") == _EITHER
+    skips_any |= is_either and given.get("anyOf") == EITHER
     for below, branch in branches(given):
         if skips_any and below.steps[0] == "anyOf":
             continue
         is_first = below.steps == ("allOf", 0)
-        skips = is_either and is_first and branch.get("anyOf") == _EITHER
+        skips = is_either and is_first and branch.get("anyOf") == EITHER
         _branch(branch, at.join(below), found, skips_any=skips)
     pattern = given.get("pattern")
     if not pattern:

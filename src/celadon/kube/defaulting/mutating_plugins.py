@@ -24,9 +24,11 @@ from celadon.kube.well_known_values import (
     INGRESS_CLASS,
     MIRROR_POD,
     NODES,
+    NOT_READY,
     SERVICE_ACCOUNTS,
     STORAGE_CLASS,
     SYSTEM_PRIORITIES,
+    UNREACHABLE,
 )
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
@@ -56,8 +58,6 @@ TOKEN_MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TOKEN_VOLUME_PREFIX: Final = "kube-api-access-"
 TOKEN_SECONDS: Final = 3607
 TOLERATION_SECONDS: Final = 300
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 """Labels of a node that its pods take over."""
 

@@ -8,6 +8,7 @@ of.
 """
 
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
+from celadon.kube.validation.cron_schedule import Field, Schedule, ScheduleError, parse_schedule
 from celadon.kube.validation.field_checks import NEGATIVE
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -21,10 +22,14 @@ from celadon.kube.validation.validated_kinds import validate_create, validate_up
 
 __all__ = [
     "NEGATIVE",
+    "Field",
     "Naming",
+    "Schedule",
+    "ScheduleError",
     "conditions",
     "http_path",
     "labels",
+    "parse_schedule",
     "validate_annotations",
     "validate_create",
     "validate_meta_of_update",

@@ -1,7 +1,7 @@
 """Schedules of CronJobs: five fields, or `@every` and its relatives.
 
-As github.com/robfig/cron `ParseStandard` reads them. Only the complaint matters here:
-the first one, field by field.
+As github.com/robfig/cron `ParseStandard` reads them. Of what is wrong it is the first that is
+complained about, field by field.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-DESCRIPTORS: Final = frozenset(
-    {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
-)
 EVERY: Final = "@every "
 _MONTHS: Final = (
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -56,39 +54,96 @@ FIELDS: Final = (
 """Minute, hour, day of month, month, day of week."""
 
 
-def parse_schedule(text: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The numbers that fit. One that `is_open` says nothing about days when the other does."""
+
+    numbers: frozenset[int]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """In the time zone that the text names, if it does: either `every` so many seconds, or when
+    all `fields` fit."""
+
+    zone: str
+    fields: tuple[Field, ...] = ()
+    every: int = 0
+
+
+_NEVER_LESS: Final = 1
+"""Second between two times."""
+_NANOSECONDS: Final = 10**9
+_DESCRIPTORS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
+
+def parse_schedule(text: str) -> Schedule:
     """Raises ScheduleError."""
     if not text:
         raise ScheduleError("empty spec string")
+    zone = ""
     if _ZONED.match(text):
-        text = text.partition(" ")[2].strip()
+        named, _, text = text.partition(" ")
+        zone, text = named.partition("=")[2], text.strip()
     if text.startswith("@"):
-        _descriptor(text)
-        return
+        found = _descriptor(text)
+        if isinstance(found, int):
+            return Schedule(zone, every=found)
+        text = found
     parts = text.split()
     if len(parts) != len(FIELDS):
         listed = " ".join(parts)
         raise ScheduleError(
             f"expected exactly {len(FIELDS)} fields, found {len(parts)}: [{listed}]"
         )
-    for part, bounds in zip(parts, FIELDS, strict=True):
-        for term in filter(None, part.split(",")):
-            _range(term, bounds)
+    return Schedule(zone, tuple(map(_field, parts, FIELDS)))
 
 
-def _descriptor(text: str) -> None:
-    if text in DESCRIPTORS:
-        return
+def _descriptor(text: str) -> str | int:
+    """What it stands for, or the seconds between two times."""
+    if text in _DESCRIPTORS:
+        return _DESCRIPTORS[text]
     if not text.startswith(EVERY):
         raise ScheduleError(f"unrecognized descriptor: {text}")
     duration = text.removeprefix(EVERY)
-    if _DURATION.fullmatch(duration) is None:
+    seconds = _seconds(duration)
+    if seconds is None:
         raise ScheduleError(
             f"failed to parse duration {text}: time: invalid duration {quote(duration)}"
         )
+    return max(seconds, _NEVER_LESS)
 
 
-def _range(term: str, bounds: Bounds) -> None:
+def _seconds(duration: str) -> int | None:
+    """None for what is no duration, or too long for one."""
+    if _DURATION.fullmatch(duration) is None:
+        return None
+    try:
+        return parse_duration(duration) // _NANOSECONDS
+    except DurationError:
+        return None
+
+
+def _field(text: str, bounds: Bounds) -> Field:
+    numbers: set[int] = set()
+    is_open = False
+    for term in filter(None, text.split(",")):
+        found = _range(term, bounds)
+        numbers.update(found)
+        is_open = is_open or (term[0] in "*?" and found.step == 1)
+    return Field(frozenset(numbers), is_open)
+
+
+def _range(term: str, bounds: Bounds) -> range:
     span, *steps = term.split("/")
     ends = span.split("-")
     if ends[0] in {"*", "?"}:
@@ -106,6 +161,7 @@ def _range(term: str, bounds: Bounds) -> None:
         step = _integer(steps[0])
         end = bounds.high if len(ends) == 1 else end
     _check(term, bounds, start, end, step)
+    return range(start, end + 1, step)
 
 
 def _check(term: str, bounds: Bounds, start: int, end: int, step: int) -> None:

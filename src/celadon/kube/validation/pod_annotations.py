@@ -17,6 +17,7 @@ from celadon.kube.validation.field_checks import METADATA, Errors
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
     CONTAINER_LISTS,
+    DELETION_COST,
     MIRROR_POD,
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
@@ -24,7 +25,6 @@ from celadon.kube.well_known_values import (
 from celadon.patterns import late_pattern
 
 _OF_PROFILES: Final = (SECCOMP_OF_POD, SECCOMP_OF_CONTAINER, APPARMOR_OF_CONTAINER)
-DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 LOCALHOST: Final = "localhost/"
 RUNTIME_DEFAULT: Final = "runtime/default"
 UNCONFINED: Final = "unconfined"

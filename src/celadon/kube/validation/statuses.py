@@ -38,7 +38,7 @@ from celadon.kube.validation.pods.resource_lists import (
 )
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.validation.validation_rows import Update
-from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.kube.well_known_values import CONDITION_STATUSES, CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.wordings import since, wording
 from celadon.records import dataclass
 
@@ -229,8 +229,6 @@ def _host(path: FieldPath, name: str) -> Errors:
 
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
-FAILURE_TARGET: Final = "FailureTarget"
-CRITERIA_MET: Final = "SuccessCriteriaMet"
 SUSPENDED: Final = "Suspended"
 _TOO_EARLY: Final = wording(
     "must be equal to or after `startTime`", v1_34="completionTime cannot be set before startTime"

@@ -1,19 +1,21 @@
-"""The OpenAPI v2 document in protobuf, read by another library."""
+"""OpenAPI documents in protobuf, read by another library."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
-from celadon.apiserver.discovery.swagger import swagger_bytes
+from celadon.apiserver.discovery.openapi_protobuf import document_bytes, swagger_bytes
 
 MESSAGES = {
     "Document": "1 swagger string, 2 info Info, 8 paths Paths, 9 definitions Definitions, "
-    "12 security SecurityRequirement*, 13 security_definitions SecurityDefinitions",
+    "10 parameters ParameterDefinitions, 12 security SecurityRequirement*, "
+    "13 security_definitions SecurityDefinitions",
     "Info": "1 title string, 2 version string",
     "Paths": "2 path NamedPathItem*",
     "NamedPathItem": "1 name string, 2 value PathItem",
@@ -21,7 +23,10 @@ MESSAGES = {
     "Operation": "1 tags string*, 5 operation_id string, 6 produces string*, 7 consumes string*, "
     "8 parameters ParametersItem*, 9 responses Responses, 10 schemes string*, "
     "13 vendor_extension NamedAny*",
-    "ParametersItem": "1 parameter Parameter",
+    "ParametersItem": "1 parameter Parameter, 2 json_reference JsonReference",
+    "JsonReference": "1 _ref string",
+    "ParameterDefinitions": "1 additional_properties NamedParameter*",
+    "NamedParameter": "1 name string, 2 value Parameter",
     "Parameter": "1 body_parameter Body, 2 non_body_parameter NonBody",
     "Body": "2 name string, 3 in string, 4 required bool, 5 schema Schema",
     "NonBody": "3 query Query, 4 path Path",
@@ -61,9 +66,9 @@ SCALARS = {
 }
 
 
-def document_class() -> Any:
+def document_class(messages: Mapping[str, str] = MESSAGES) -> Any:
     file = FileDescriptorProto(name="openapi.proto", package="openapi", syntax="proto3")
-    for name, fields in MESSAGES.items():
+    for name, fields in messages.items():
         message = file.message_type.add(name=name)
         for given in fields.split(", "):
             number, field, kind = given.split()
@@ -166,3 +171,121 @@ def test_operations() -> None:
     assert found.security[0].additional_properties[0].name == "BearerToken"
     known = found.security_definitions.additional_properties[0].value.api_key_security
     assert (known.type, known.name) == ("apiKey", "authorization")
+
+
+def test_shared_parameters() -> None:
+    limit = {"name": "limit", "in": "query", "type": "integer", "uniqueItems": True}
+    mention = {"$ref": "#/parameters/limit-a"}
+    operation = {"tags": ["a"], "parameters": [mention, limit], "responses": {}}
+    found = read({"paths": {"/a": {"get": operation}}, "parameters": {"limit-a": limit}})
+    (shared,) = found.parameters.additional_properties
+    assert (shared.name, shared.value.non_body_parameter.query.name) == ("limit-a", "limit")
+    (path,) = found.paths.path
+    first, second = path.value.get.parameters
+    assert first.json_reference._ref == "#/parameters/limit-a"
+    assert second.parameter.non_body_parameter.query.type == "integer"
+
+
+VERSION_3 = {
+    "Document": "1 openapi string, 2 info Info, 4 paths Paths, 5 components Components",
+    "Info": "1 title string, 6 version string",
+    "Paths": "1 path NamedPathItem*",
+    "NamedPathItem": "1 name string, 2 value PathItem",
+    "PathItem": "4 get Operation, 5 put Operation, 13 parameters ParameterOrReference*",
+    "Operation": "1 tags string*, 5 operation_id string, 6 parameters ParameterOrReference*, "
+    "7 request_body BodyOrReference, 8 responses Responses, 13 specification_extension NamedAny*",
+    "ParameterOrReference": "1 parameter Parameter",
+    "Parameter": "1 name string, 2 in string, 4 required bool, 10 schema SchemaOrReference",
+    "BodyOrReference": "1 request_body Body",
+    "Body": "2 content MediaTypes, 3 required bool",
+    "Responses": "2 response_or_reference NamedResponse*",
+    "NamedResponse": "1 name string, 2 value ResponseOrReference",
+    "ResponseOrReference": "1 response Response",
+    "Response": "1 description string, 3 content MediaTypes",
+    "MediaTypes": "1 additional_properties NamedMediaType*",
+    "NamedMediaType": "1 name string, 2 value MediaType",
+    "MediaType": "1 schema SchemaOrReference",
+    "Components": "1 schemas Properties, 7 security_schemes Schemes",
+    "Schemes": "1 additional_properties NamedScheme*",
+    "NamedScheme": "1 name string, 2 value SchemeOrReference",
+    "SchemeOrReference": "1 security_scheme Scheme",
+    "Scheme": "1 type string, 3 name string, 4 in string",
+    "Properties": "1 additional_properties NamedSchema*",
+    "NamedSchema": "1 name string, 2 value SchemaOrReference",
+    "SchemaOrReference": "1 schema Schema, 2 reference Reference",
+    "Reference": "1 _ref string",
+    "Schema": "1 nullable bool, 11 maximum double, 17 pattern string, 23 required string*, "
+    "24 enum Any*, 25 type string, 26 all_of SchemaOrReference*, 28 any_of SchemaOrReference*, "
+    "29 not Schema, 30 items Items, 31 properties Properties, 32 additional_properties Values, "
+    "33 default Default, 34 description string, 35 format string, "
+    "36 specification_extension NamedAny*",
+    "Items": "1 schema_or_reference SchemaOrReference*",
+    "Values": "1 schema_or_reference SchemaOrReference, 2 boolean bool",
+    "Default": "1 number double, 2 boolean bool, 3 string string",
+    "NamedAny": "1 name string, 2 value Any",
+    "Any": "2 yaml string",
+}
+"""Messages of version 3."""
+
+
+def read_3(document: dict[str, Any]) -> Any:
+    return document_class(VERSION_3).FromString(document_bytes(document))
+
+
+def test_schemas_of_version_3() -> None:
+    schema = {
+        "type": "object",
+        "description": "what é is",
+        "properties": {
+            "a": {"type": "string", "nullable": True, "default": "x", "enum": ["x"]},
+            "b": {"default": {}, "allOf": [{"$ref": "#/components/schemas/C"}]},
+            "c": {"type": "array", "items": {"$ref": "#/components/schemas/C"}},
+            "d": {"type": "object", "additionalProperties": True, "default": 2},
+            "e": {"not": {"pattern": "a"}, "default": False},
+        },
+        "x-kubernetes-map-type": "atomic",
+    }
+    found = read_3({"components": {"schemas": {"a.B": schema}}}).components.schemas
+    (named,) = found.additional_properties
+    schema_found = named.value.schema
+    assert (named.name, schema_found.description) == ("a.B", "what é is")
+    assert schema_found.specification_extension[0].value.yaml == '"atomic"\n'
+    a, b, c, d, e = [one.value.schema for one in schema_found.properties.additional_properties]
+    assert (a.type, a.nullable, a.default.string, a.enum[0].yaml) == ("string", True, "x", '"x"\n')
+    assert b.all_of[0].reference._ref == "#/components/schemas/C"
+    assert b.HasField("default")
+    assert c.items.schema_or_reference[0].reference._ref == "#/components/schemas/C"
+    assert (d.additional_properties.boolean, d.default.number) == (True, 2.0)
+    assert getattr(e, "not").pattern == "a"
+    assert e.HasField("default")
+
+
+def test_paths_of_version_3() -> None:
+    media = {"application/json": {"schema": {"$ref": "#/components/schemas/C"}}}
+    parameter = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    operation = {
+        "tags": ["apps_v1"],
+        "operationId": "replace",
+        "parameters": [parameter],
+        "requestBody": {"content": media, "required": True},
+        "responses": {"200": {"description": "OK", "content": media}},
+        "x-kubernetes-action": "put",
+    }
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "1.36"},
+        "paths": {"/a": {"put": operation, "parameters": [parameter]}},
+        "components": {"securitySchemes": {"B": {"type": "apiKey", "name": "n", "in": "header"}}},
+    }
+    found = read_3(document)
+    assert (found.openapi, found.info.version) == ("3.0.0", "1.36")
+    (path,) = found.paths.path
+    put = path.value.put
+    assert put.parameters[0].parameter.schema.schema.type == "string"
+    assert path.value.parameters[0].parameter.required
+    assert put.request_body.request_body.content.additional_properties[0].name == "application/json"
+    (response,) = put.responses.response_or_reference
+    assert (response.name, response.value.response.description) == ("200", "OK")
+    assert put.specification_extension[0].name == "x-kubernetes-action"
+    (scheme,) = found.components.security_schemes.additional_properties
+    assert scheme.value.security_scheme.name == "n"

@@ -1,0 +1,400 @@
+"""The documents of OpenAPI version 3: one for each group version, and small ones for other paths.
+
+A document has its paths, and every type that they lead to. Those of custom resources are made as
+k8s.io/apiextensions-apiserver `pkg/controller/openapi/builder` makes them, all others as
+k8s.io/apiserver does: what `/api`, `/apis` and each group answer has a document, too, and so have
+`/version` and the OpenID documents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from celadon.apiserver.discovery.custom_types import (
+    KINDS,
+    Types,
+    listed_kinds,
+    version_2_types,
+    version_3_types,
+)
+from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
+from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.openapi import (
+    SECURITY,
+    UNAUTHORIZED,
+    built_in_schema,
+    group_tag,
+    path_parameter,
+    paths,
+    plain_item,
+    type_with_fields,
+    upper_first,
+)
+from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
+from celadon.apiserver.http_messages import JSON
+from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
+from celadon.kube.releases import current_release, is_since, per_release
+from celadon.kube.resources import known_resources
+from celadon.kube.schemas import (
+    META_PREFIX,
+    REFERENCE_PREFIX,
+    Schema,
+    SchemaPack,
+    component,
+    component_name,
+)
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+CUSTOM_INFO: Final = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+"""What documents of custom resources say of themselves."""
+
+IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREFIX}WatchEvent"})
+"""Kinds that belong to every group version."""
+
+_META_TYPES: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
+"""What custom resources and their lists mention; definitions cannot mention anything."""
+
+COMMON_TEXTS: Final = "io.k8s.api.core.v1.ConfigMap"
+"""A type whose texts about `apiVersion`, `kind` and `metadata` are those of every object."""
+
+_MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
+
+
+def info(git_version: str) -> JsonObject:
+    """Returns what documents say of the server. 1.30 named its patch release."""
+    version = current_release() if is_since("1.31") else git_version
+    return {"title": "Kubernetes", "version": version}
+
+
+# --- Documents of group versions ---------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Holds what a document is made of. `definitions` are the CustomResourceDefinitions by the name
+    of their resource with its group; `release` is the patch release of the server (`v1.36.0`),
+    `descriptions` has the texts of built-in types."""
+
+    version: PublishedVersion
+    definitions: Mapping[str, JsonObject]
+    release: str
+    descriptions: Descriptions | None = None
+
+    def content(self) -> dict[str, Any]:
+        """The document of version 3."""
+        made, schemas = self._made(version_3_types, _everywhere(self.version))
+        if self.version.custom:
+            components: JsonObject = {"schemas": schemas}
+        else:
+            components = {"schemas": schemas, "securitySchemes": SECURITY}
+        return {
+            "openapi": "3.0.0",
+            "info": CUSTOM_INFO if self.version.custom else info(self.release),
+            "paths": made,
+            "components": components,
+        }
+
+    def version_2(self) -> tuple[JsonObject, JsonObject]:
+        """What the document of version 2 has of this one: paths, and the types they lead to."""
+        return self._made(version_2_types, known_versions())
+
+    def _made(
+        self, types: Callable[..., Types], everywhere: Sequence[GroupVersion]
+    ) -> tuple[JsonObject, JsonObject]:
+        """`types` gives those of a custom resource and its definition."""
+        own = self._custom_types(types)
+        kinds = {GroupVersionKind(**one[KINDS][0]): name for name, one in own.items()}
+
+        def type_name(kind: GroupVersionKind) -> str:
+            found = kinds.get(kind) or component_name(kind)
+            assert found is not None, kind
+            return found
+
+        made = paths(self.version, type_name)
+        texts = self.descriptions
+        schema = partial(_built_in_type, everywhere=everywhere, descriptions=texts)
+        return made, reached(made, own, schema)
+
+    def _custom_types(self, types: Callable[..., Types]) -> Types:
+        found: Types = {}
+        for resource in self.version.resources:
+            definition = self.definitions.get(str(resource.gvr.group_resource))
+            if definition is not None and resource.custom:
+                made = types(resource, definition)
+                found.update((name, self._with_common_texts(one)) for name, one in made.items())
+        return found
+
+    def _with_common_texts(self, schema: JsonObject) -> JsonObject:
+        """A custom type with the texts of members that all objects have."""
+        texts = None if self.descriptions is None else self.descriptions.of(COMMON_TEXTS)
+        if texts is None or "properties" not in schema:
+            return schema
+        common = {key: schema["properties"][key] for key in ("apiVersion", "kind", "metadata")}
+        shown = with_texts(COMMON_TEXTS, {"properties": common}, self.descriptions)["properties"]
+        return {**schema, "properties": {**schema["properties"], **shown}}
+
+
+def reached(
+    made: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
+) -> dict[str, Any]:
+    """Returns all types that the paths mention, and those that these mention, sorted. `schema`
+    gives those that are not `own`."""
+    found: dict[str, Any] = {}
+    waiting = _mentioned(made)
+    while waiting:
+        name = waiting.pop()
+        if name in own:
+            found[name] = own[name]
+            mentioned = _META_TYPES
+        else:
+            found[name] = schema(name)
+            mentioned = _mentioned_by(name)
+        waiting |= mentioned - found.keys()
+    return dict(sorted(found.items()))
+
+
+@per_release()
+def _mentioned_by(name: str) -> frozenset[str]:
+    return frozenset(_mentioned(_schema(name)))
+
+
+def _mentioned(value: JsonObject) -> set[str]:
+    """Of what holds no texts of users."""
+    return set(_MENTION.findall(json.dumps(value)))
+
+
+# --- The kinds of a type -----------------------------------------------------
+#
+# Some kinds belong to every group version. Since 1.36 a document of version 3 tells of the group
+# version of the kind and of its own. All others tell of every one that a scheme knows, served or
+# not: those of custom resources of the scheme of client-go, which lacks some groups.
+
+
+_NEVER_SERVED: Final = (
+    *("admission.k8s.io/v1", "admission.k8s.io/v1beta1", "apiextensions.k8s.io/v1beta1"),
+    *("apiregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2"),
+    *("authentication.k8s.io/v1alpha1", "authentication.k8s.io/v1beta1"),
+    "authorization.k8s.io/v1beta1",
+    *("batch/v1beta1", "certificates.k8s.io/v1beta1", "coordination.k8s.io/v1beta1"),
+    *("discovery.k8s.io/v1beta1", "events.k8s.io/v1beta1", "extensions/v1beta1"),
+    *("flowcontrol.apiserver.k8s.io/v1beta1", "flowcontrol.apiserver.k8s.io/v1beta2"),
+    *("flowcontrol.apiserver.k8s.io/v1beta3", "imagepolicy.k8s.io/v1alpha1"),
+    *("networking.k8s.io/v1beta1", "node.k8s.io/v1alpha1", "node.k8s.io/v1beta1"),
+    *("policy/v1beta1", "rbac.authorization.k8s.io/v1alpha1"),
+    *("rbac.authorization.k8s.io/v1beta1", "scheduling.k8s.io/v1beta1"),
+    *("storage.k8s.io/v1alpha1", "storage.k8s.io/v1beta1"),
+)
+"""Group versions that schemes of 1.30 and later know, whether or not there are resources of
+them."""
+_KNOWN_BEFORE: Final = {
+    "1.34": ("networking.k8s.io/v1alpha1",),
+    "1.36": ("autoscaling/v2beta1", "autoscaling/v2beta2", "scheduling.k8s.io/v1alpha1"),
+}
+_KNOWN_SINCE: Final = {"1.36": ("scheduling.k8s.io/v1alpha2",)}
+_NOT_OF_CLIENTS: Final = frozenset(
+    {"admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"}
+)
+"""Groups that the scheme of client-go lacks."""
+
+
+def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
+    """Returns the group versions of a kind that every version has, in the document of one."""
+    if version.custom:
+        return [one for one in known_versions() if one.group not in _NOT_OF_CLIENTS]
+    if is_since("1.36"):
+        return sorted({GroupVersion("", "v1"), version.group_version})
+    return known_versions()
+
+
+def _built_in_type(
+    name: str, everywhere: Sequence[GroupVersion], descriptions: Descriptions | None
+) -> JsonObject:
+    """Returns a built-in type with its texts and kinds; `everywhere` are the versions of kinds that
+    belong to every one."""
+    schema = with_texts(name, _schema(name), descriptions)
+    kind = _built_in_kind(name)
+    if kind is None:
+        return schema
+    kinds = listed_kinds(kind)
+    if name in IN_EVERY_VERSION:
+        every = (GroupVersionKind(*version, kind.kind) for version in everywhere)
+        kinds = [listed for one in every for listed in listed_kinds(one)]
+    elif name == f"{META_PREFIX}Status" and current_release() == "1.30":
+        # that release registers the kind once more, in a group that never uses it
+        kinds += listed_kinds(GroupVersionKind("resource.k8s.io", "v1alpha2", kind.kind))
+    return {**schema, KINDS: kinds}
+
+
+@per_release()
+def known_versions() -> list[GroupVersion]:
+    """Returns the group versions that the scheme of the current release knows, sorted."""
+    served = {one.gvr.group_version for one in known_resources(all_versions=True)}
+    others = set(_NEVER_SERVED)
+    for release, versions in _KNOWN_BEFORE.items():
+        others.update(() if is_since(release) else versions)
+    for release, versions in _KNOWN_SINCE.items():
+        others.update(versions if is_since(release) else ())
+    return sorted(served | {parse_api_version(one) for one in others})
+
+
+def _built_in_kind(name: str) -> GroupVersionKind | None:
+    if name in IN_EVERY_VERSION:
+        return GroupVersionKind("", "v1", name.removeprefix(META_PREFIX))
+    try:
+        return _type(name).gvk
+    except KeyError:
+        return None
+
+
+# --- Documents of other paths ------------------------------------------------
+
+
+_VERSION_TYPE: Final = "io.k8s.apimachinery.pkg.version.Info"
+_ADDRESSES: Final = {
+    "items": {"ref": f"{META_PREFIX}ServerAddressByClientCIDR"},
+    "list": "atomic",
+}
+_OF_A_KIND: Final = {"apiVersion": "s", "kind": "s"}
+_BUILD: Final = (
+    *("major", "minor", "gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion"),
+    *("compiler", "platform"),
+)
+_EFFECTIVE: Final = (
+    *("emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"),
+)
+_EFFECTIVE_SINCE: Final = "1.33"
+"""The release since which a server says what it emulates."""
+
+
+def _written(*fields: str) -> JsonObject:
+    """Texts that are always written."""
+    return {
+        "fields": dict.fromkeys(fields, "s"),
+        "required": fields,
+        "always": dict.fromkeys(fields, ""),
+    }
+
+
+_ROOT_TYPES: Final[Mapping[str, Any]] = {
+    f"{META_PREFIX}APIGroup": {
+        "fields": {
+            **_OF_A_KIND,
+            "name": "s",
+            "preferredVersion": {"ref": f"{META_PREFIX}GroupVersionForDiscovery"},
+            "serverAddressByClientCIDRs": _ADDRESSES,
+            "versions": {
+                "items": {"ref": f"{META_PREFIX}GroupVersionForDiscovery"},
+                "list": "atomic",
+            },
+        },
+        "required": ["name", "versions"],
+        "always": {"name": "", "preferredVersion": {}},
+        "gvk": ["", "v1", "APIGroup"],
+    },
+    f"{META_PREFIX}APIGroupList": {
+        "fields": {
+            **_OF_A_KIND,
+            "groups": {"items": {"ref": f"{META_PREFIX}APIGroup"}, "list": "atomic"},
+        },
+        "required": ["groups"],
+        "gvk": ["", "v1", "APIGroupList"],
+    },
+    f"{META_PREFIX}APIVersions": {
+        "fields": {
+            **_OF_A_KIND,
+            "serverAddressByClientCIDRs": _ADDRESSES,
+            "versions": {"items": "s", "list": "atomic"},
+        },
+        "required": ["versions", "serverAddressByClientCIDRs"],
+        "gvk": ["", "v1", "APIVersions"],
+    },
+    f"{META_PREFIX}GroupVersionForDiscovery": _written("groupVersion", "version"),
+    f"{META_PREFIX}ServerAddressByClientCIDR": _written("clientCIDR", "serverAddress"),
+    _VERSION_TYPE: _written(*_BUILD),
+}
+"""Types that only these documents have, in the form of schema packs."""
+
+
+@per_release()
+def _root_types() -> SchemaPack:
+    if not is_since(_EFFECTIVE_SINCE):
+        return SchemaPack(_ROOT_TYPES)
+    entry = _ROOT_TYPES[_VERSION_TYPE]
+    fields = {**entry["fields"], **dict.fromkeys(_EFFECTIVE, "s")}
+    return SchemaPack({**_ROOT_TYPES, _VERSION_TYPE: {**entry, "fields": fields}})
+
+
+def _type(name: str) -> Schema:
+    return _root_types().component(name) if name in _ROOT_TYPES else component(name)
+
+
+def _schema(name: str) -> JsonObject:
+    if name not in _ROOT_TYPES:
+        return dict(built_in_schema(name))
+    return type_with_fields(_type(name), _ROOT_TYPES[name])
+
+
+def root_documents(
+    apis: PublishedApis,
+    open_id: Iterable[str],
+    git_version: str,
+    descriptions: Descriptions | None = None,
+) -> JsonObject:
+    """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
+    the paths of the OpenID documents that there are."""
+    found: dict[str, JsonObject] = {
+        "api": plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
+        "apis": plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
+        "version": plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
+    }
+    for group in apis.groups:
+        if not group.custom:
+            tag = group_tag(group.name)
+            operation = f"get{upper_first(tag)}APIGroup"
+            found[f"apis/{group.name}"] = plain_item(tag, operation, f"{META_PREFIX}APIGroup")
+    found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
+    made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in found.items()}
+    if not is_since("1.31"):
+        made["logs"] = _LOGS
+    return {path: _root_document(one, git_version, descriptions) for path, one in made.items()}
+
+
+_OPEN_ID: Final = {
+    CONFIGURATION: plain_item(
+        "WellKnown", "getServiceAccountIssuerOpenIDConfiguration", "", (JSON,)
+    ),
+    KEYS: plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
+}
+_LOG_PATH: Final = path_parameter("logpath")
+
+
+def _log_item(operation_id: str) -> dict[str, Any]:
+    responses = {"401": UNAUTHORIZED}
+    return {"get": {"tags": ["logs"], "operationId": operation_id, "responses": responses}}
+
+
+_LOGS: Final = {
+    "/logs/": _log_item("logFileListHandler"),
+    "/logs/{logpath}": {**_log_item("logFileHandler"), "parameters": [_LOG_PATH]},
+}
+"""Files of the server's machine, which 1.30 still offered."""
+
+
+def _root_document(
+    made: JsonObject, git_version: str, descriptions: Descriptions | None
+) -> JsonObject:
+    schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
+    schemas = reached(made, {}, schema)
+    return {
+        "openapi": "3.0.0",
+        "info": info(git_version),
+        "paths": made,
+        "components": {
+            **({"schemas": schemas} if schemas else {}),
+            "securitySchemes": SECURITY,
+        },
+    }

@@ -1,0 +1,235 @@
+"""Deployments: their ReplicaSets are made, scaled and cleaned up, step by step.
+
+As k8s.io/kubernetes `pkg/controller/deployment`. What each step is, `rollouts` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
+
+from celadon.apiserver.controllers.controller_loops import Change, Stale
+from celadon.apiserver.simulation.planning import rollouts
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended
+from celadon.apiserver.simulation.planning.replica_pods import counted, replicas
+from celadon.apiserver.simulation.planning.rollouts import Scale
+from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
+from celadon.apiserver.simulation.surroundings import CONFLICT, CREATED, Surroundings
+from celadon.apiserver.simulation.workload_controller import WorkloadController
+from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.well_known_values import PODS
+from celadon.kube.workload_controllers import REVISION, replica_set_of
+
+DEPLOYMENTS: Final = GroupVersionResource("apps", "v1", "deployments")
+
+
+class DeploymentController(WorkloadController):
+    """One step at a time: what is written is a change, which is looked at in turn."""
+
+    account = "deployment-controller"
+    workloads = DEPLOYMENTS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (REPLICA_SETS, PODS)
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._sets = around.view(REPLICA_SETS)
+        self._pods = around.view(PODS)
+        self._claims = Dependents(self._sets, self.requests)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """Pods concern a Deployment when they go: one that recreates its pods waits for it."""
+        if not change.key.startswith(self._pods.prefix):
+            yield from super().concerned(change)
+        elif change.new is None or has_ended(change.new):
+            gone = change.old or change.new or {}
+            owner = controller_of(gone)
+            above = self._sets.get(metadata.namespace(gone), str(owner.get("name") or ""))
+            if owner.get("kind") == "ReplicaSet" and above is not None:
+                yield from self._owners(above, None)
+
+    async def sync(self, workload: JsonObject) -> float | None:
+        """Raises Stale."""
+        sets = await self._claims.claimed(workload)
+        if metadata.deletion_timestamp(workload):
+            await self._tell(workload, sets)
+            return None
+        said = rollouts.paused_condition(workload, self.around.timestamp())
+        if said is not None:
+            await self._say(workload, said)
+            return None
+        new, old = rollouts.new_and_old(workload, sets)
+        if new is not None and await self._is_marked_anew(workload, new, old):
+            return None
+        if (workload.get("spec") or {}).get("paused") or rollouts.is_scaled(workload, sets):
+            await self._resize(workload, new, old)
+            return None
+        if rollouts.is_rolling(workload):
+            return await self._roll(workload, new, old)
+        return await self._recreate(workload, new, old)
+
+    # --- revisions ---
+
+    async def _is_marked_anew(
+        self, deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]
+    ) -> bool:
+        """Whether the new ReplicaSet, or the Deployment, did not yet say which revision it is."""
+        revision = max(map(rollouts.revision_of, old), default=0) + 1
+        annotations = rollouts.new_annotations(deployment, new, revision, exists=True)
+        least = (deployment.get("spec") or {}).get("minReadySeconds") or 0
+        spec = {**new["spec"], "minReadySeconds": least}
+        differs = (new["spec"].get("minReadySeconds") or 0) != least
+        if annotations != metadata.annotations(new) or differs:
+            meta = {**metadata.metadata(new), "annotations": annotations}
+            changed = {**new, "metadata": meta, "spec": spec}
+            await self.requests.require_update(self._sets.resource, changed)
+            return True
+        told = metadata.annotations(new).get(REVISION, "")
+        found = None
+        if rollouts.has_deadline(deployment) and rollouts.progressing(deployment) is None:
+            message = f'Found new replica set "{metadata.name(new)}"'
+            found = self._condition("True", rollouts.FOUND_NEW, message)
+        if metadata.annotations(deployment).get(REVISION) == told and found is None:
+            return False
+        await self._say(deployment, found, told)
+        return True
+
+    def _condition(self, state: str, reason: str, message: str) -> JsonObject:
+        now = self.around.timestamp()
+        return rollouts.deployment_condition(rollouts.PROGRESSING, state, reason, message, now)
+
+    async def _say(
+        self, deployment: JsonObject, condition: JsonObject | None, revision: str = ""
+    ) -> None:
+        await self._write(_with_condition(deployment, condition), revision)
+
+    async def _write(self, deployment: JsonObject, revision: str) -> None:
+        """The status, and the annotation with the revision."""
+        if revision:
+            annotations = {**metadata.annotations(deployment), REVISION: revision}
+            meta = {**metadata.metadata(deployment), "annotations": annotations}
+            deployment = {**deployment, "metadata": meta}
+        await self.requests.require_update(self.view.resource, deployment, "status")
+
+    async def _create(self, deployment: JsonObject, old: Sequence[JsonObject]) -> None:
+        """The ReplicaSet for a template that none has. Raises Stale when it was refused."""
+        revision = max(map(rollouts.revision_of, old), default=0) + 1
+        size = rollouts.new_size(deployment, old, None)
+        annotations = rollouts.new_annotations(deployment, {}, revision, exists=False)
+        wanted = replica_set_of(deployment, size, annotations)
+        name = metadata.name(wanted)
+        reply = await self.requests.create(self._sets.resource, wanted)
+        if reply.code == CREATED:
+            made = None
+            if rollouts.has_deadline(deployment):
+                message = f'Created new replica set "{name}"'
+                made = self._condition("True", rollouts.NEW_CREATED, message)
+            told = _with_condition(deployment, made)
+            status = rollouts.rollout_status(told, reply.body, old, self.around.now())
+            await self._write({**told, "status": status}, str(revision))
+            if size:
+                message = f"Scaled up replica set {name} from 0 to {size}"
+                await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
+        elif reply.code == CONFLICT:  # another template has that hash
+            status = deployment.get("status") or {}
+            status = {**status, "collisionCount": (status.get("collisionCount") or 0) + 1}
+            await self.requests.update_status(self.view.resource, deployment, status)
+        elif not is_namespace_ending(reply):
+            message = f'Failed to create new replica set "{name}": {reply.message}'
+            await self.events.record(deployment, "Warning", rollouts.CREATE_ERROR, message)
+            if rollouts.has_deadline(deployment):
+                await self._say(
+                    deployment, self._condition("False", rollouts.CREATE_ERROR, message)
+                )
+            raise Stale
+
+    # --- steps ---
+
+    async def _roll(
+        self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
+    ) -> float | None:
+        if new is None:
+            await self._create(deployment, old)
+            return None
+        if not await self._scaled(deployment, rollouts.rolling_step(deployment, new, old)):
+            await self._clean_up(deployment, old)
+        return await self._tell_rollout(deployment)
+
+    async def _recreate(
+        self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
+    ) -> float | None:
+        shrunk = [Scale(one, 0) for one in rollouts.active_sets(old)]
+        if await self._scaled(deployment, shrunk) or self._has_old_pods(old):
+            return await self._tell_rollout(deployment)
+        if new is None:
+            await self._create(deployment, old)
+            return None
+        wanted = replicas(deployment)
+        if replicas(new) == wanted or not await self._scaled(deployment, [Scale(new, wanted)]):
+            await self._clean_up(deployment, old)
+        return await self._tell_rollout(deployment)
+
+    def _has_old_pods(self, old: Sequence[JsonObject]) -> bool:
+        if any(counted(one, "replicas") for one in old):
+            return True
+        pods = (pod for one in old for pod in self._pods.managed_by(metadata.uid(one)))
+        return any(not has_ended(pod) for pod in pods)
+
+    async def _resize(
+        self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
+    ) -> None:
+        await self._scaled(deployment, rollouts.scaling_step(deployment, new, old))
+        if (deployment.get("spec") or {}).get("paused"):
+            await self._clean_up(deployment, old, at_once=True)
+        await self._tell(deployment, self._sets.managed_by(metadata.uid(deployment)))
+
+    async def _scaled(self, deployment: JsonObject, steps: Iterable[Scale]) -> bool:
+        """Whether any ReplicaSet has got another size."""
+        told = rollouts.size_annotations(deployment)
+        has_scaled = False
+        for step in steps:
+            found, former = step.replica_set, replicas(step.replica_set)
+            annotations = {**metadata.annotations(found), **told}
+            if former == step.size and annotations == metadata.annotations(found):
+                continue
+            meta = {**metadata.metadata(found), "annotations": annotations}
+            spec = {**found["spec"], "replicas": step.size}
+            changed = {**found, "metadata": meta, "spec": spec}
+            await self.requests.require_update(self._sets.resource, changed)
+            if former != step.size:
+                has_scaled = True
+                way, name = "up" if former < step.size else "down", metadata.name(found)
+                message = f"Scaled {way} replica set {name} from {former} to {step.size}"
+                await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
+        return has_scaled
+
+    async def _clean_up(
+        self, deployment: JsonObject, old: Sequence[JsonObject], *, at_once: bool = False
+    ) -> None:
+        """When a rollout is complete, or at once."""
+        if at_once or rollouts.is_complete(deployment, deployment.get("status") or {}):
+            for one in rollouts.cleanable(deployment, old):
+                await self.requests.delete(self._sets.resource, one)
+
+    # --- status ---
+
+    async def _tell(self, deployment: JsonObject, sets: Sequence[JsonObject]) -> None:
+        new, old = rollouts.new_and_old(deployment, sets)
+        status = rollouts.deployment_status(deployment, new, old, self.around.now())
+        await self.requests.update_status(self.view.resource, deployment, status)
+
+    async def _tell_rollout(self, deployment: JsonObject) -> float | None:
+        sets = self._sets.managed_by(metadata.uid(deployment))
+        new, old = rollouts.new_and_old(deployment, sets)
+        now = self.around.now()
+        status = rollouts.rollout_status(deployment, new, old, now)
+        await self.requests.update_status(self.view.resource, deployment, status)
+        return rollouts.seconds_to_deadline(deployment, status, now)
+
+
+def _with_condition(deployment: JsonObject, condition: JsonObject | None) -> JsonObject:
+    if condition is None:
+        return deployment
+    status = deployment.get("status") or {}
+    conditions = rollouts.put_condition(status.get("conditions") or (), condition)
+    return {**deployment, "status": {**status, "conditions": conditions}}

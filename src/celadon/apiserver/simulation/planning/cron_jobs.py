@@ -1,0 +1,313 @@
+"""CronJobs: a Job at each time of a schedule.
+
+As k8s.io/kubernetes `pkg/controller/cronjob`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.jobs import (
+    COMPLETE,
+    FAILED,
+    finished_condition,
+    is_finished,
+)
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    WARNING,
+    Plan,
+    Step,
+    Told,
+    Verb,
+    told,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    is_going,
+    read_time,
+    spec_of,
+    status_of,
+    time_text,
+)
+from celadon.apiserver.simulation.planning.schedule_times import UnknownZone, next_time, time_zone
+from celadon.kube import JsonObject, metadata
+from celadon.kube.go import quote
+from celadon.kube.validation import Schedule, ScheduleError, parse_schedule
+from celadon.kube.workload_controllers import scheduled_job
+from celadon.records import dataclass
+
+PADDING: Final = 0.1
+"""Seconds after a time at which a CronJob is looked at, for clocks that differ."""
+MANY: Final = 100
+"""Missed times, of which more are told."""
+
+
+def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> Plan:
+    """The next steps of a CronJob, whose Jobs these are."""
+    return _Sync(cron_job, jobs, now).plan()
+
+
+def job_name(cron_job: JsonObject, scheduled: datetime) -> str:
+    """With the minutes since 1970."""
+    return f"{metadata.name(cron_job)}-{int(scheduled.timestamp()) // 60}"
+
+
+class _InvalidSchedule(Exception):
+    """One that is never due."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Missed:
+    """The times that have passed: the latest, and about how many. They are counted since
+    `earliest`."""
+
+    earliest: datetime
+    latest: datetime | None
+    count: int = 0
+
+
+class _Sync:
+    """One look at one CronJob."""
+
+    def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
+        self.cron_job = given
+        self.spec = spec_of(given)
+        self.jobs = jobs
+        self.now = now
+        self.steps: list[Step] = []
+        self.again: float | None = None
+        self.status: dict[str, Any] = dict(status_of(given))
+        self.active: list[Any] = list(self.status.get("active") or ())
+        self.started: Step | None = None
+
+    # --- the order of things ---
+
+    def plan(self) -> Plan:
+        self._clean_up()
+        self._look_at_jobs()
+        if not is_going(self.cron_job):
+            self._schedule()
+        if self.started is not None:
+            self.steps.append(self.started)
+        elif self._made_status() != status_of(self.cron_job):
+            self.steps.append(self._status_step())
+        return Plan(tuple(self.steps), self.again)
+
+    def _tell(self, reason: str, text: str, *, warning: bool = False) -> None:
+        self.steps.append(told(text, self.cron_job, reason, WARNING if warning else NORMAL))
+
+    def _made_status(self) -> dict[str, Any]:
+        made = {**self.status, "active": self.active}
+        return {key: value for key, value in made.items() if value}
+
+    def _status_step(self) -> Step:
+        return Step(Verb.STATUS, {**self.cron_job, "status": self._made_status()})
+
+    # --- Jobs that are there ---
+
+    def _clean_up(self) -> None:
+        """Of Jobs that have ended some are kept."""
+        for field, kind in _LIMITS.items():
+            limit = self.spec.get(field)
+            if limit is None:
+                continue
+            ended = [one for one in self.jobs if _end(one) == kind]
+            ordered = sorted(ended, key=_start)
+            self._delete(ordered[: max(len(ordered) - limit, 0)])
+
+    def _delete(self, jobs: Iterable[JsonObject]) -> None:
+        for job in jobs:
+            done = Told(NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
+            failed = Told(WARNING, "FailedDelete", "Deleted job: ")
+            self.steps.append(Step(Verb.DELETE, job, done, failed))
+            self._forget(metadata.uid(job))
+
+    def _forget(self, uid: str) -> None:
+        self.active = [one for one in self.active if one.get("uid") != uid]
+
+    def _look_at_jobs(self) -> None:
+        for job in self.jobs:
+            name, uid = metadata.name(job), metadata.uid(job)
+            is_known = any(one.get("uid") == uid for one in self.active)
+            condition = finished_condition(job)
+            if condition is None:
+                if not is_known:
+                    text = f"Saw a job that the controller did not create or forgot: {name}"
+                    self._tell("UnexpectedJob", text, warning=True)
+                continue
+            if is_known:
+                self._forget(uid)
+                text = f"Saw completed job: {name}, condition: {condition['type']}"
+                self._tell("SawCompletedJob", text)
+            ended = status_of(job).get("completionTime")
+            if condition["type"] == COMPLETE and ended:
+                former = self.status.get("lastSuccessfulTime") or ""
+                self.status["lastSuccessfulTime"] = max(ended, former)
+        present = {metadata.uid(one) for one in self.jobs}
+        for one in [one for one in self.active if one.get("uid") not in present]:
+            self._tell("MissingJob", f"Active job went missing: {one.get('name')}")
+            self._forget(one.get("uid"))
+
+    # --- the next Job ---
+
+    def _schedule(self) -> None:
+        named = self.spec.get("timeZone") or ""
+        try:
+            time_zone(named)
+        except UnknownZone as error:
+            text = f"invalid timeZone: {quote(named)}: {error}"
+            self._tell("UnknownTimeZone", text, warning=True)
+            return
+        if self.spec.get("suspend"):
+            return
+        text = self.spec.get("schedule") or ""
+        try:
+            schedule = parse_schedule(self._zoned(text, named))
+        except ScheduleError as error:
+            said = f"unparseable schedule: {quote(text)} : {error}"
+            self._tell("UnparseableSchedule", said, warning=True)
+            return
+        try:
+            missed = self._missed(schedule, with_deadline=True)
+        except (_InvalidSchedule, UnknownZone) as error:
+            self._tell("InvalidSchedule", f"invalid schedule: {text} : {error}", warning=True)
+            return
+        if missed.latest is not None and missed.count > MANY:
+            said = (
+                "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or "
+                "check clock skew"
+            )
+            self._tell("TooManyMissedTimes", said, warning=True)
+        if missed.latest is not None:
+            self._start_at(missed.latest)
+        self.again = self._seconds_to_next(schedule)
+
+    def _zoned(self, text: str, named: str) -> str:
+        if "TZ" in text:
+            said = (
+                f"CRON_TZ or TZ used in schedule {quote(text)} is not officially supported, see "
+                "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more "
+                "details"
+            )
+            self._tell("UnsupportedSchedule", said, warning=True)
+            return text
+        return f"TZ={named} {text}" if named else text
+
+    def _missed(self, schedule: Schedule, *, with_deadline: bool) -> _Missed:
+        """Raises _InvalidSchedule, UnknownZone."""
+        began = self.status.get("lastScheduleTime") or metadata.creation_timestamp(self.cron_job)
+        earliest = read_time(began)
+        deadline = self.spec.get("startingDeadlineSeconds")
+        if with_deadline and deadline is not None:
+            earliest = max(earliest, self.now - timedelta(seconds=deadline))
+        first = next_time(schedule, earliest)
+        second = None if first is None else next_time(schedule, first)
+        if first is None or second is None:
+            raise _InvalidSchedule("time difference between two schedules is less than 1 second")
+        if self.now < first:
+            return _Missed(earliest, None)
+        if self.now < second:
+            return _Missed(earliest, first)
+        between = round((second - first).total_seconds())
+        count = int((self.now - first).total_seconds()) // between + 1
+        latest = None
+        following = next_time(schedule, first + timedelta(seconds=(count - 2) * between))
+        while following is not None and following <= self.now:
+            latest, following = following, next_time(schedule, following)
+        return _Missed(earliest, latest, count)
+
+    def _seconds_to_next(self, schedule: Schedule) -> float | None:
+        try:
+            missed = self._missed(schedule, with_deadline=False)
+        except _InvalidSchedule:
+            base = self.now
+        else:
+            base = missed.latest or (self.now if missed.count else missed.earliest)
+        following = next_time(schedule, base)
+        if following is None:
+            return None
+        return max((following - self.now).total_seconds(), 0.0) + PADDING
+
+    def _start_at(self, scheduled: datetime) -> None:
+        deadline = self.spec.get("startingDeadlineSeconds")
+        if deadline is not None and scheduled + timedelta(seconds=deadline) < self.now:
+            text = f"Missed scheduled time to start a job: {_rfc1123(scheduled)}"
+            self._tell("MissSchedule", text, warning=True)
+            return
+        name = job_name(self.cron_job, scheduled)
+        is_started = any(one.get("name") == name for one in self.active)
+        if is_started or self.status.get("lastScheduleTime") == time_text(scheduled):
+            return
+        policy = self.spec.get("concurrencyPolicy")
+        if policy == "Forbid" and self.active:
+            text = (
+                "Not starting job because prior execution is running and concurrency policy is "
+                "Forbid"
+            )
+            self._tell("JobAlreadyActive", text)
+            return
+        if policy == "Replace":
+            running = {one.get("uid") for one in self.active}
+            self._delete(one for one in self.jobs if metadata.uid(one) in running)
+        self._start(name, scheduled)
+
+    def _start(self, name: str, scheduled: datetime) -> None:
+        self.status["lastScheduleTime"] = time_text(scheduled)
+        present = next((one for one in self.jobs if metadata.name(one) == name), None)
+        if present is not None:  # it was made, but not noted
+            self._note(present)
+            return
+        zone = time_zone(self.spec.get("timeZone") or "")
+        local = scheduled.astimezone(zone).isoformat(timespec="seconds")
+        job = scheduled_job(self.cron_job, name, local.replace("+00:00", "Z"))
+        self.started = Step(
+            Verb.CREATE,
+            job,
+            Told(NORMAL, "SuccessfulCreate", f"Created job {name}"),
+            Told(WARNING, "FailedCreate", "Error creating job: "),
+            follow=self._noted,
+        )
+
+    def _noted(self, job: JsonObject) -> Step:
+        self._note(job)
+        return self._status_step()
+
+    def _note(self, job: JsonObject) -> None:
+        reference = {
+            "kind": "Job",
+            "namespace": metadata.namespace(job),
+            "name": metadata.name(job),
+            "uid": metadata.uid(job),
+            "apiVersion": "batch/v1",
+            "resourceVersion": metadata.resource_version(job),
+        }
+        if not is_finished(job):
+            self.active.append(reference)
+
+
+_LIMITS: Final = {"successfulJobsHistoryLimit": COMPLETE, "failedJobsHistoryLimit": FAILED}
+"""Which Jobs a field limits."""
+
+
+def _end(job: JsonObject) -> str:
+    """The type of its last condition; empty if it has not ended."""
+    return str((finished_condition(job) or {}).get("type", ""))
+
+
+def _start(job: JsonObject) -> tuple[bool, str, str]:
+    began = status_of(job).get("startTime") or ""
+    return not began, began, metadata.name(job)
+
+
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = (
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+)  # fmt: skip
+
+
+def _rfc1123(at: datetime) -> str:
+    """In English, wherever this runs."""
+    month = _MONTHS[at.month - 1]
+    return f"{_DAYS[at.weekday()]}, {at.day:02} {month} {at.year} {at:%H:%M:%S} UTC"

@@ -1,0 +1,360 @@
+"""DaemonSets: a pod on each node that takes it.
+
+As k8s.io/kubernetes `pkg/controller/daemon`. Nodes are looked at in the order of their names. The
+hash of a template is that of `workload_controllers`, not upstream's. A pod that has failed is
+deleted at once: there is no pause that grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    NOTHING_TO_DO,
+    WARNING,
+    Plan,
+    Step,
+    Verb,
+    pod_created,
+    pod_deleted,
+    sooner,
+    told,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    controlled,
+    has_ended,
+    is_available,
+    is_going,
+    is_ready,
+    node_of,
+    phase,
+    scaled,
+    seconds_to_availability,
+    spec_of,
+    status_of,
+)
+from celadon.apiserver.simulation.planning.revisions import new_revision, number_of, template_patch
+from celadon.apiserver.simulation.planning.scheduling import is_wanted_node, tolerates
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
+from celadon.kube.workload_controllers import (
+    POD_TEMPLATE_GENERATION,
+    REVISION_HASH,
+    daemon_pod,
+    template_hash,
+    tolerate_node_problems,
+)
+from celadon.records import dataclass
+
+BURST: Final = 250
+"""Pods that are made, or deleted, at once (`BurstReplicas`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonWorld:
+    """All nodes, and what there is in the namespace."""
+
+    nodes: Sequence[JsonObject]
+    pods: Sequence[JsonObject]
+    revisions: Sequence[JsonObject]
+
+
+def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -> Plan:
+    """The next steps of a DaemonSet."""
+    if is_going(daemon_set):
+        return NOTHING_TO_DO
+    if not any((spec_of(daemon_set).get("selector") or {}).values()):
+        text = "This daemon set is selecting all pods. A non-empty selector is required."
+        return Plan((told(text, daemon_set, "SelectingAll", WARNING),))
+    return _Sync(daemon_set, world, now).plan()
+
+
+def target_node(pod: JsonObject) -> str:
+    """The node that a pod is on, or is made for; empty if nothing says so."""
+    if node_of(pod):
+        return node_of(pod)
+    affinity = (spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
+    for term in (affinity.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ():
+        for one in term.get("matchFields") or ():
+            if one.get("key") == "metadata.name" and one.get("operator") == "In":
+                values: Sequence[str] = one.get("values") or ()
+                return values[0] if len(values) == 1 else ""
+    return ""
+
+
+class _Sync:
+    """One look at one DaemonSet."""
+
+    def __init__(self, given: JsonObject, world: DaemonWorld, now: datetime) -> None:
+        self.set = given
+        self.spec = spec_of(given)
+        self.world = world
+        self.now = now
+        self.min_ready: int = self.spec.get("minReadySeconds") or 0
+        self.generation = metadata.annotations(given).get(TEMPLATE_GENERATION)
+        self.pods = controlled(world.pods, given)
+        self.by_node = self._pods_by_node()
+        self.fit = {metadata.name(one): self._fit(one) for one in world.nodes}
+        self.wanted = [name for name, (run, _) in self.fit.items() if run]
+        self.steps: list[Step] = []
+
+    def _pods_by_node(self) -> dict[str, list[JsonObject]]:
+        found: dict[str, list[JsonObject]] = {}
+        for pod in sorted(self.pods, key=_age):
+            if not (has_ended(pod) and is_going(pod)) and target_node(pod):
+                found.setdefault(target_node(pod), []).append(pod)
+        return found
+
+    def _fit(self, node: JsonObject) -> tuple[bool, bool]:
+        """Whether a pod is to be made there, and whether one that is there stays."""
+        spec = dict((self.spec.get("template") or {}).get("spec") or {})
+        tolerate_node_problems(spec)
+        named = spec.get("nodeName") or metadata.name(node)
+        if named != metadata.name(node) or not is_wanted_node({"spec": spec}, node):
+            return False, False
+        tolerations = spec.get("tolerations") or ()
+        effects = {
+            one.get("effect")
+            for one in spec_of(node).get("taints") or ()
+            if not tolerates(tolerations, one)
+        }
+        return not effects & {"NoExecute", "NoSchedule"}, "NoExecute" not in effects
+
+    # --- the order of things ---
+
+    def plan(self) -> Plan:
+        self.hash, old = self._history()
+        strategy = self.spec.get("updateStrategy") or {}
+        limits = strategy.get("rollingUpdate") or {}
+        rolls = strategy.get("type") == "RollingUpdate"
+        total = len(self.wanted)
+        self.max_surge = scaled(limits.get("maxSurge"), total, round_up=True) if rolls else 0
+        self.surges = rolls and scaled(limits.get("maxSurge"), 1, round_up=True) > 0
+        most = scaled(limits.get("maxUnavailable"), total, round_up=True) if rolls else 0
+        if total and not most and not self.max_surge:
+            most = 1
+        self._manage()
+        if rolls and not self.steps_for_pods():
+            if self.max_surge:
+                self._surge()
+            else:
+                self._replace(most)
+        self._forget(old)
+        self._tell_status()
+        waits = (seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
+        return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
+
+    def steps_for_pods(self) -> bool:
+        """Whether pods come or go already: then the update waits until they have."""
+        return any(one.object.get("kind") == "Pod" for one in self.steps)
+
+    # --- history ---
+
+    def _history(self) -> tuple[str, list[JsonObject]]:
+        """The hash of the template that is to be, and the revisions of others."""
+        patch = template_patch(self.set)
+        owned = controlled(self.world.revisions, self.set)
+        current = [one for one in owned if one.get("data") == patch]
+        old = [one for one in owned if one.get("data") != patch]
+        following = max(map(number_of, old), default=0) + 1
+        if not current:
+            return self._snapshot(following), old
+        kept = max(current, key=number_of)
+        digest = metadata.labels(kept).get(REVISION_HASH) or metadata.name(kept)
+        if number_of(kept) < following:
+            self.steps.append(Step(Verb.UPDATE, {**kept, "revision": following}))
+        return digest, old
+
+    def _snapshot(self, number: int) -> str:
+        """Names that are taken count as collisions, which become part of the hash."""
+        taken = {metadata.name(one) for one in self.world.revisions}
+        template = self.spec.get("template") or {}
+        digest, collisions = template_hash(template), 0
+        while f"{metadata.name(self.set)}-{digest}" in taken:
+            collisions += 1
+            digest = template_hash({**template, "collisions": collisions})
+        name = f"{metadata.name(self.set)}-{digest}"
+        made = new_revision(self.set, name, {REVISION_HASH: digest}, number)
+        self.steps.append(Step(Verb.CREATE, made))
+        return digest
+
+    def _forget(self, old: Sequence[JsonObject]) -> None:
+        limit = self.spec.get("revisionHistoryLimit")
+        surplus = len(old) - (10 if limit is None else limit)
+        live = {metadata.labels(one).get(REVISION_HASH) for one in self.pods}
+        for one in sorted(old, key=number_of):
+            if surplus <= 0:
+                return
+            if metadata.labels(one).get(REVISION_HASH) not in live:
+                self.steps.append(Step(Verb.DELETE, one))
+                surplus -= 1
+
+    # --- a pod on each node ---
+
+    def _manage(self) -> None:
+        missing: list[str] = []
+        surplus: list[JsonObject] = []
+        for node, (run, stay) in self.fit.items():
+            pods = self.by_node.get(node)
+            if run and pods is None:
+                missing.append(node)
+            elif stay:
+                kept = [one for one in pods or () if self._is_kept(one, node, surplus)]
+                if self.surges and run and not kept:
+                    missing.append(node)
+                surplus += self._excess(kept)
+            else:
+                surplus += [one for one in pods or () if not is_going(one)]
+        for node, pods in self.by_node.items():
+            if node not in self.fit:
+                surplus += [one for one in pods if not node_of(one)]
+        self._sync_nodes(missing, surplus)
+
+    def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:
+        """Whether it runs; one that has ended goes, and another one comes later."""
+        if is_going(pod):
+            return False
+        if not has_ended(pod):
+            return True
+        where = f"{metadata.namespace(pod)}/{metadata.name(pod)} on node {node}"
+        if phase(pod) == "Failed":
+            text = f"Found failed daemon pod {where}, will try to kill it"
+            self.steps.append(told(text, self.set, "FailedDaemonPod", WARNING))
+        else:
+            text = f"Found succeeded daemon pod {where}, will try to delete it"
+            self.steps.append(told(text, self.set, "SucceededDaemonPod", NORMAL))
+        surplus.append(pod)
+        return False
+
+    def _excess(self, running: Sequence[JsonObject]) -> list[JsonObject]:
+        """All but the oldest; with a surge, an old one may wait for a new one to be available."""
+        if not self.surges or len(running) <= 1:
+            return list(running[1:])
+        new = [one for one in running if metadata.labels(one).get(REVISION_HASH) == self.hash]
+        old = [one for one in running if metadata.labels(one).get(REVISION_HASH) != self.hash]
+        excess = [*new[1:], *old[1:]]
+        if new and old and (not is_ready(old[0]) or self._is_available(new[0])):
+            excess.append(old[0])
+        return excess
+
+    def _sync_nodes(self, missing: Iterable[str], surplus: Iterable[JsonObject]) -> None:
+        for node in list(missing)[:BURST]:
+            self.steps.append(pod_created(daemon_pod(self.set, node, self.hash)))
+        for pod in list(surplus)[:BURST]:
+            self.steps.append(pod_deleted(pod))
+
+    def _is_available(self, pod: JsonObject) -> bool:
+        return is_available(pod, self.min_ready, self.now)
+
+    # --- updates ---
+
+    def _is_updated(self, pod: JsonObject) -> bool:
+        labels = metadata.labels(pod)
+        if self.generation and labels.get(POD_TEMPLATE_GENERATION) == self.generation:
+            return True
+        return labels.get(REVISION_HASH) == self.hash
+
+    def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
+        """Of each node its new pod and its old one, and whether there is one of each at most."""
+        nodes = [*self.by_node, *(one for one in self.wanted if one not in self.by_node)]
+        for node in sorted(nodes):
+            present = [one for one in self.by_node.get(node, ()) if not is_going(one)]
+            new = [one for one in present if self._is_updated(one)]
+            old = [one for one in present if not self._is_updated(one)]
+            yield (
+                node,
+                new[0] if new else None,
+                old[0] if old else None,
+                len(new) <= 1 and len(old) <= 1,
+            )
+
+    def _replace(self, most: int) -> None:
+        """Old pods go as long as no more than `most` nodes are without an available one."""
+        unavailable, unhealthy, candidates = 0, [], []
+        for _, new, old, is_plain in self._pairs():
+            if not is_plain or (new is None) == (old is None):
+                unavailable += 1
+            elif new is not None:
+                unavailable += not self._is_available(new)
+            elif old is not None and not self._is_available(old):
+                unhealthy.append(old)
+                unavailable += 1
+            elif old is not None and unavailable < most:
+                candidates.append(old)
+        self._sync_nodes((), [*unhealthy, *candidates[: max(most - unavailable, 0)]])
+
+    def _surge(self) -> None:
+        """New pods come beside old ones, no more than `max_surge` at once."""
+        surging = available = 0
+        gone: list[JsonObject] = []
+        misplaced: list[JsonObject] = []
+        allowed: list[str] = []
+        candidates: list[str] = []
+        for node, new, old, is_plain in self._pairs():
+            if not is_plain:
+                surging += 1
+                continue
+            counted = old or new
+            available += counted is not None and self._is_available(counted)
+            runs = self.fit.get(node, (False, False))[0]
+            if old is None:
+                continue
+            if new is not None:
+                if self._is_available(new):
+                    gone.append(old)
+                else:
+                    surging += 1
+            elif not self._is_available(old):
+                if runs:
+                    allowed.append(node)
+                else:
+                    gone.append(old)
+            elif not runs:
+                misplaced.append(old)
+            elif surging < self.max_surge:
+                candidates.append(node)
+        gone += misplaced[: max(available - len(self.wanted), 0)]
+        room = max(self.max_surge - surging, 0)
+        self._sync_nodes([*allowed, *candidates[:room]], gone)
+
+    # --- status ---
+
+    def _tell_status(self) -> None:
+        scheduled = ready = available = updated = misscheduled = 0
+        for node in self.fit:
+            pods = self.by_node.get(node)
+            if not pods:
+                continue
+            if node not in self.wanted:
+                misscheduled += 1
+                continue
+            scheduled += 1
+            ready += is_ready(pods[0])
+            available += self._is_available(pods[0])
+            updated += self._is_updated(pods[0])
+        desired = len(self.wanted)
+        optional = {
+            "updatedNumberScheduled": updated,
+            "numberAvailable": available,
+            "numberUnavailable": desired - available,
+        }
+        made: dict[str, Any] = {
+            "currentNumberScheduled": scheduled,
+            "numberMisscheduled": misscheduled,
+            "desiredNumberScheduled": desired,
+            "numberReady": ready,
+            "observedGeneration": metadata.generation(self.set),
+            **{key: value for key, value in optional.items() if value},
+        }
+        former: Mapping[str, Any] = status_of(self.set)
+        kept = {key: former[key] for key in ("collisionCount", "conditions") if key in former}
+        if {**made, **kept} != former:
+            self.steps.append(Step(Verb.STATUS, {**self.set, "status": {**made, **kept}}))
+
+
+def _age(pod: JsonObject) -> tuple[bool, str, str]:
+    """Pods with a node come first, then older ones."""
+    return not node_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)

@@ -1,0 +1,200 @@
+"""PodDisruptionBudgets: how many pods may be evicted now.
+
+As k8s.io/kubernetes `pkg/controller/disruption` and k8s.io/component-helpers
+`apps/poddisruptionbudget`. The eviction itself is the API server's: it takes from what is told
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
+from celadon.apiserver.simulation.planning.pod_facts import (
+    controller_of,
+    is_going,
+    is_ready,
+    read_time,
+    scaled,
+    spec_of,
+    status_of,
+    time_text,
+)
+from celadon.kube import JsonObject, metadata
+from celadon.records import dataclass
+
+DELETION_TIMEOUT: Final = timedelta(minutes=2)
+"""Within which an evicted pod is expected to be deleted."""
+_CONDITION: Final = "DisruptionAllowed"
+
+
+class _NoScale(Exception):
+    """It is not known how many pods the owner of a pod wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How many pods an owner wants; several pods may have the same."""
+
+    uid: str
+    replicas: int
+
+
+def budget_plan(
+    budget: JsonObject,
+    pods: Sequence[JsonObject],
+    scales: Mapping[str, Scale | str],
+    now: datetime,
+) -> Plan:
+    """The next steps of a budget that selects these pods. `scales` has what the owner of each
+    wants, by the uid in the pod's reference; in place of one that is not known stands why."""
+    return _Sync(budget, pods, now).plan(scales)
+
+
+class _Sync:
+    """One look at one budget."""
+
+    def __init__(self, budget: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
+        self.budget = budget
+        self.spec = spec_of(budget)
+        self.pods = pods
+        self.now = now
+        self.steps: list[Step] = []
+        self.again: float | None = None
+
+    def plan(self, scales: Mapping[str, Scale | str]) -> Plan:
+        if not self.pods:
+            self.steps.append(told("No matching pods found", self.budget, "NoPods", NORMAL))
+        try:
+            expected, desired = self._expected(scales)
+        except _NoScale as error:
+            text = f"Failed to calculate the number of expected pods: {error}"
+            reason = "CalculateExpectedPodCountFailed"
+            self.steps.append(told(text, self.budget, reason, WARNING))
+            self._write({**status_of(self.budget), "disruptionsAllowed": 0}, str(error))
+            return Plan(tuple(self.steps))
+        disrupted = self._disrupted()
+        healthy = sum(
+            is_ready(one) and not is_going(one) and metadata.name(one) not in disrupted
+            for one in self.pods
+        )
+        allowed = max(healthy - desired, 0) if expected > 0 else 0
+        made: dict[str, Any] = {
+            "observedGeneration": metadata.generation(self.budget),
+            **({"disruptedPods": disrupted} if disrupted else {}),
+            "disruptionsAllowed": allowed,
+            "currentHealthy": healthy,
+            "desiredHealthy": desired,
+            "expectedPods": expected,
+        }
+        self._write(made)
+        return Plan(tuple(self.steps), self.again)
+
+    # --- how many there should be ---
+
+    def _expected(self, scales: Mapping[str, Scale | str]) -> tuple[int, int]:
+        """How many pods there should be, and how many of them healthy. Raises _NoScale."""
+        most, least = self.spec.get("maxUnavailable"), self.spec.get("minAvailable")
+        if most is not None:
+            total = self._total(scales)
+            return total, max(total - scaled(most, total, round_up=True), 0)
+        if isinstance(least, str):
+            total = self._total(scales)
+            return total, scaled(least, total, round_up=True)
+        return (0, 0) if least is None else (len(self.pods), least)
+
+    def _total(self, scales: Mapping[str, Scale | str]) -> int:
+        """Of all owners. Raises _NoScale."""
+        unmanaged = [one for one in self.pods if not controller_of(one)]
+        owners = {controller_of(one).get("uid") or "" for one in self.pods if controller_of(one)}
+        wanted: dict[str, int] = {}
+        for uid in owners:
+            found = scales[uid]
+            if isinstance(found, str):
+                raise _NoScale(found)
+            wanted[found.uid] = found.replicas
+        if unmanaged:
+            text = (
+                f"Pods selected by this PodDisruptionBudget (selector: "
+                f"{_selector_text(self.spec.get('selector') or {})}) were found to be unmanaged. "
+                "As a result, the status of the PDB cannot be calculated correctly, which may "
+                "result in undefined behavior. To account for these pods please set "
+                '".spec.minAvailable" field of the PDB to an integer value.'
+            )
+            self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
+        return sum(wanted.values())
+
+    def _disrupted(self) -> dict[str, str]:
+        """Evicted pods that are still there, but not for long."""
+        found: dict[str, str] = {}
+        listed = status_of(self.budget).get("disruptedPods") or {}
+        for pod in self.pods:
+            since = listed.get(metadata.name(pod))
+            if since is None or is_going(pod):
+                continue
+            left = (read_time(since) + DELETION_TIMEOUT - self.now).total_seconds()
+            if left < 0:
+                namespace = metadata.namespace(self.budget)  # upstream names it twice
+                text = (
+                    f"Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
+                )
+                self.steps.append(told(text, pod, "NotDeleted", WARNING))
+            else:
+                found[metadata.name(pod)] = since
+                self.again = left if self.again is None else min(self.again, left)
+        return found
+
+    # --- status ---
+
+    def _write(self, status: dict[str, Any], failure: str = "") -> None:
+        if failure:
+            value, reason = "False", "SyncFailed"
+        elif status["disruptionsAllowed"] > 0:
+            value, reason = "True", "SufficientPods"
+        else:
+            value, reason = "False", "InsufficientPods"
+        former = status_of(self.budget)
+        conditions: Sequence[JsonObject] = former.get("conditions") or ()
+        present = next((one for one in conditions if one.get("type") == _CONDITION), None)
+        kept = present is not None and present.get("status") == value
+        condition = {
+            "type": _CONDITION,
+            "status": value,
+            "observedGeneration": status.get("observedGeneration"),
+            "lastTransitionTime": present["lastTransitionTime"]
+            if kept and present is not None
+            else time_text(self.now),
+            "reason": reason,
+            "message": failure,
+        }
+        made = {
+            **status,
+            "conditions": [
+                *(one for one in conditions if one.get("type") != _CONDITION),
+                {key: one for key, one in condition.items() if one is not None},
+            ],
+        }
+        if made != former:
+            self.steps.append(Step(Verb.STATUS, {**self.budget, "status": made}))
+
+
+def _selector_text(selector: JsonObject) -> str:
+    """As Go prints one."""
+    labels = "".join(
+        f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items())
+    )
+    conditions = "".join(map(_requirement_text, selector.get("matchExpressions") or ()))
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{conditions}}},}}"
+    )
+
+
+def _requirement_text(condition: JsonObject) -> str:
+    values: Iterable[str] = condition.get("values") or ()
+    return (
+        f"LabelSelectorRequirement{{Key:{condition['key']},Operator:{condition['operator']},"
+        f"Values:[{' '.join(values)}],}},"
+    )

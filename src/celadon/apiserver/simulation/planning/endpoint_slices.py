@@ -1,0 +1,480 @@
+"""The EndpointSlices and Endpoints of a Service: where its pods can be reached.
+
+As k8s.io/endpointslice `reconciler.go` and `utils.go`, and k8s.io/kubernetes
+`pkg/controller/endpoint`. Hints for the way of traffic and the annotation of the time of the last
+change are left out. Upstream orders what it groups by hashes of Go's memory; here ports stand as in
+the Service, and endpoints come in the order of the pods' names.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.handlers.connect import SERVICE_LABEL
+from celadon.apiserver.simulation.planning.plans import (
+    NOTHING_TO_DO,
+    WARNING,
+    Plan,
+    Step,
+    Told,
+    Verb,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    has_ended,
+    is_going,
+    is_ready,
+    node_of,
+    spec_of,
+    status_of,
+)
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import HEADLESS
+from celadon.kube.workload_controllers import owner_reference
+from celadon.records import dataclass
+
+MAX_ENDPOINTS: Final = 100
+"""In one slice (`--max-endpoints-per-slice`)."""
+MAX_ADDRESSES: Final = 1000
+"""In one Endpoints."""
+
+SLICE_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
+SLICE_CONTROLLER: Final = "endpointslice-controller.k8s.io"
+HEADLESS_LABEL: Final = "service.kubernetes.io/headless"
+ENDPOINTS_MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
+ENDPOINTS_CONTROLLER: Final = "endpoint-controller"
+OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
+_ZONE: Final = "topology.kubernetes.io/zone"
+_RESERVED: Final = frozenset({SERVICE_LABEL, SLICE_MANAGED_BY, HEADLESS_LABEL})
+_LONGEST_NAME: Final = 253
+
+
+def has_endpoints(service: JsonObject) -> bool:
+    """Whether its pods are looked for: it selects some, and is no name of something outside."""
+    spec = spec_of(service)
+    return spec.get("selector") is not None and spec.get("type") != "ExternalName"
+
+
+def selects(service: JsonObject, pod: JsonObject) -> bool:
+    """Whether the pod is one of the Service's."""
+    wanted = spec_of(service).get("selector") or {}
+    return wanted.items() <= metadata.labels(pod).items()
+
+
+def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
+    """Whether the controller looks after the slice: others make slices of their own."""
+    labels = metadata.labels(slice_)
+    return labels.get(SLICE_MANAGED_BY) == SLICE_CONTROLLER and labels.get(
+        SERVICE_LABEL
+    ) == metadata.name(service)
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """What is known: the pods that the Service selects, and the labels of all nodes by name."""
+
+    pods: Sequence[JsonObject]
+    nodes: Mapping[str, Mapping[str, str]]
+
+
+def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> Plan:
+    """The slices of a Service, brought to what its pods are now."""
+    if not has_endpoints(service):
+        return NOTHING_TO_DO
+    name, namespace = metadata.name(service), metadata.namespace(service)
+    failed = Told(
+        WARNING,
+        "FailedToUpdateEndpointSlices",
+        f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
+    )
+    present = [one for one in slices if is_own_slice(one, service)]
+    families = _address_types(service)
+    steps: list[Step] = []
+    for family in families:
+        work = _SliceWork(service, family)
+        work.sort_out([one for one in present if one["addressType"] == family], seen)
+        steps += work.steps(failed)
+    steps += (
+        Step(Verb.DELETE, one, failed=failed)
+        for one in present
+        if one["addressType"] not in families
+    )
+    return Plan(tuple(steps))
+
+
+def _address_types(service: JsonObject) -> tuple[str, ...]:
+    return tuple(spec_of(service).get("ipFamilies") or ("IPv4",))
+
+
+class _SliceWork:
+    """The slices of one family of addresses: which are made, changed and deleted."""
+
+    def __init__(self, service: JsonObject, family: str) -> None:
+        self._service = service
+        self._family = family
+        self._created: list[dict[str, Any]] = []
+        self._updated: list[dict[str, Any]] = []
+        self._deleted: list[JsonObject] = []
+
+    def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
+        """Endpoints are grouped by their ports: a slice has the same for all."""
+        groups: dict[str, list[JsonObject]] = {}
+        for one in present:
+            if _is_owned(one, self._service):
+                groups.setdefault(_ports_key(one.get("ports") or ()), []).append(one)
+            else:
+                self._deleted.append(one)
+        wanted: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+        for pod in sorted(seen.pods, key=metadata.name):
+            if not _belongs(pod):
+                continue
+            ports = _ports(self._service, pod)
+            _, endpoints = wanted.setdefault(_ports_key(ports), (ports, {}))
+            found = self._endpoint(pod, seen)
+            if found is not None:
+                endpoints[_endpoint_key(found)] = found
+        for key, (ports, endpoints) in wanted.items():
+            self._fill(groups.get(key, []), ports, endpoints)
+        for key, found_slices in groups.items():
+            if key not in wanted:
+                self._deleted += found_slices
+        if len(present) == len(self._deleted) and not self._created:
+            self._hold_place()
+
+    def _endpoint(self, pod: JsonObject, seen: Reachable) -> dict[str, Any] | None:
+        """None without an address of the family, or on a node that is not there."""
+        node = node_of(pod)
+        if node not in seen.nodes and not spec_of(self._service).get("publishNotReadyAddresses"):
+            return None
+        addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
+        if not addresses:
+            return None
+        serving, ending = is_ready(pod), is_going(pod)
+        published = bool(spec_of(self._service).get("publishNotReadyAddresses"))
+        made: dict[str, Any] = {
+            "addresses": addresses,
+            "conditions": {
+                "ready": published or (serving and not ending),
+                "serving": serving,
+                "terminating": ending,
+            },
+        }
+        if _has_host_name(pod, self._service):
+            made["hostname"] = spec_of(pod)["hostname"]
+        made["targetRef"] = _target(pod)
+        if node:
+            made["nodeName"] = node
+        zone = seen.nodes.get(node, {}).get(_ZONE)
+        if zone:
+            made["zone"] = zone
+        return made
+
+    def _fill(
+        self,
+        slices: Sequence[JsonObject],
+        ports: list[Any],
+        wanted: dict[str, Any],
+    ) -> None:
+        """Endpoints stay where they are; new ones go first into slices that change anyway, then
+        into one that has room for all, then into new ones."""
+        unchanged: list[JsonObject] = []
+        changed: list[dict[str, Any]] = []
+        for one in slices:
+            kept = [wanted.pop(key, None) for key in map(_endpoint_key, one.get("endpoints") or ())]
+            endpoints = [found for found in kept if found is not None]
+            labels = self._labels()
+            if endpoints == (one.get("endpoints") or []) and metadata.labels(one) == labels:
+                unchanged.append(one)
+            elif endpoints or metadata.labels(one) != labels:
+                changed.append(_with_endpoints(one, endpoints, labels))
+            else:
+                self._deleted.append(one)
+        left = list(wanted.values())
+        for made in sorted(changed, key=lambda one: -len(one["endpoints"])):
+            room = MAX_ENDPOINTS - len(made["endpoints"])
+            made["endpoints"] += left[:room]
+            left = left[room:]
+        self._deleted += (one for one in changed if not one["endpoints"])
+        self._updated += (one for one in changed if one["endpoints"])
+        while left:
+            roomy = _roomiest(unchanged, len(left))
+            if roomy is None:
+                made = self._new(ports, left[:MAX_ENDPOINTS])
+                self._created.append(made)
+                left = left[MAX_ENDPOINTS:]
+            else:
+                unchanged.remove(roomy)
+                endpoints = [*(roomy.get("endpoints") or ()), *left]
+                self._updated.append(_with_endpoints(roomy, endpoints, self._labels()))
+                left = []
+
+    def _hold_place(self) -> None:
+        """A Service without endpoints has one empty slice."""
+        made = self._new([], [])
+        found = self._deleted[0] if len(self._deleted) == 1 else None
+        if found is not None and _is_like(found, made):
+            self._deleted.clear()
+        else:
+            self._created.append(made)
+
+    def _labels(self) -> dict[str, str]:
+        labels = metadata.labels(self._service)
+        made = {key: value for key, value in labels.items() if key not in _RESERVED}
+        if _is_headless(self._service):
+            made[HEADLESS_LABEL] = ""
+        made[SERVICE_LABEL] = metadata.name(self._service)
+        made[SLICE_MANAGED_BY] = SLICE_CONTROLLER
+        return made
+
+    def _new(self, ports: list[Any], endpoints: list[Any]) -> dict[str, Any]:
+        name = metadata.name(self._service)
+        return {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {
+                "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
+                "namespace": metadata.namespace(self._service),
+                "labels": self._labels(),
+                "ownerReferences": [
+                    owner_reference({"apiVersion": "v1", "kind": "Service", **self._service})
+                ],
+            },
+            "addressType": self._family,
+            "endpoints": endpoints,
+            "ports": ports,
+        }
+
+    def steps(self, failed: Told) -> Iterable[Step]:
+        """A slice that would go takes the place of one that would come."""
+        reused = []
+        for gone in list(self._deleted):
+            if self._created and _is_owned(gone, self._service):
+                made = self._created.pop()
+                meta = {**metadata.metadata(gone), "labels": made["metadata"]["labels"]}
+                reused.append({**made, "metadata": meta})
+                self._deleted.remove(gone)
+        if not is_going(self._service):
+            yield from (Step(Verb.CREATE, one, failed=failed) for one in self._created)
+        yield from (Step(Verb.UPDATE, one, failed=failed) for one in (*self._updated, *reused))
+        yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
+
+
+def _is_like(found: JsonObject, made: JsonObject) -> bool:
+    same_labels = metadata.labels(found) == metadata.labels(made)
+    return same_labels and not found.get("endpoints") and not found.get("ports")
+
+
+def _with_endpoints(
+    slice_: JsonObject, endpoints: list[Any], labels: dict[str, str]
+) -> dict[str, Any]:
+    meta = {**metadata.metadata(slice_), "labels": labels}
+    return {**slice_, "metadata": meta, "endpoints": endpoints}
+
+
+def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
+    """The slice that would be fullest with so many more, if they have room in any."""
+    if count >= MAX_ENDPOINTS:
+        return None
+    left = {
+        number: MAX_ENDPOINTS - count - len(one.get("endpoints") or ())
+        for number, one in enumerate(slices)
+    }
+    fitting = [(room, number) for number, room in left.items() if 0 <= room < MAX_ENDPOINTS]
+    return slices[min(fitting)[1]] if fitting else None
+
+
+def _is_owned(slice_: JsonObject, service: JsonObject) -> bool:
+    owners = metadata.metadata(slice_).get("ownerReferences") or ()
+    return any(one.get("uid") == metadata.uid(service) for one in owners)
+
+
+def _is_headless(service: JsonObject) -> bool:
+    return spec_of(service).get("clusterIP") in (None, "", HEADLESS)
+
+
+def _belongs(pod: JsonObject) -> bool:
+    return not has_ended(pod) and bool(_pod_addresses(pod))
+
+
+def _pod_addresses(pod: JsonObject) -> list[str]:
+    state = status_of(pod)
+    found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
+    return [str(ipaddress.ip_address(one)) for one in found if one]
+
+
+def _family(address: str) -> str:
+    return "IPv6" if ipaddress.ip_address(address).version == 6 else "IPv4"
+
+
+def _has_host_name(pod: JsonObject, service: JsonObject) -> bool:
+    spec = spec_of(pod)
+    return bool(spec.get("hostname")) and spec.get("subdomain") == metadata.name(service)
+
+
+def _target(pod: JsonObject) -> dict[str, str]:
+    return {
+        "kind": "Pod",
+        "namespace": metadata.namespace(pod),
+        "name": metadata.name(pod),
+        "uid": metadata.uid(pod),
+    }
+
+
+def _ports(service: JsonObject, pod: JsonObject) -> list[dict[str, Any]]:
+    """Those of the Service that the pod has."""
+    made = []
+    for port in spec_of(service).get("ports") or ():
+        number = _port_number(pod, port)
+        if number is None:
+            continue
+        protocol = port.get("protocol") or "TCP"
+        one = {"name": port.get("name") or "", "port": number, "protocol": protocol}
+        if port.get("appProtocol") is not None:
+            one["appProtocol"] = port["appProtocol"]
+        made.append(one)
+    return made
+
+
+def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
+    """Names are looked up in the containers, and in those that run beside them."""
+    target = port.get("targetPort", port.get("port"))
+    if isinstance(target, int):
+        return target
+    spec, protocol = spec_of(pod), port.get("protocol") or "TCP"
+    beside = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
+    for container in (*(spec.get("containers") or ()), *beside):
+        for one in container.get("ports") or ():
+            if one.get("name") == target and (one.get("protocol") or "TCP") == protocol:
+                number: int = one["containerPort"]
+                return number
+    return None
+
+
+def _ports_key(ports: Iterable[JsonObject]) -> str:
+    return json.dumps(sorted(json.dumps(dict(one), sort_keys=True) for one in ports))
+
+
+def _endpoint_key(endpoint: JsonObject) -> str:
+    """What makes it the same endpoint, though its conditions change."""
+    target = endpoint.get("targetRef") or {}
+    parts = (target.get("namespace"), target.get("name"), endpoint.get("hostname"))
+    return json.dumps([sorted(endpoint.get("addresses") or ()), *parts])
+
+
+# --- Endpoints ---------------------------------------------------------------
+#
+# The older kind: one object with the name of the Service.
+
+
+def endpoints_plan(
+    service: JsonObject, pods: Iterable[JsonObject], present: JsonObject | None
+) -> Plan:
+    """The Endpoints of a Service, brought to what its pods are now."""
+    if not has_endpoints(service):
+        return NOTHING_TO_DO
+    name, namespace = metadata.name(service), metadata.namespace(service)
+    subsets, is_cut = _within_capacity(_subsets(service, pods))
+    labels = {**metadata.labels(service), ENDPOINTS_MANAGED_BY: ENDPOINTS_CONTROLLER}
+    if _is_headless(service):
+        labels[HEADLESS_LABEL] = ""
+    else:
+        labels.pop(HEADLESS_LABEL, None)
+    meta: dict[str, Any] = dict(metadata.metadata(present or {}))
+    annotations = {**metadata.annotations(present or {})}
+    annotations.pop(OVER_CAPACITY, None)
+    if is_cut:
+        annotations[OVER_CAPACITY] = "truncated"
+    if (
+        present is not None
+        and (present.get("subsets") or []) == subsets
+        and metadata.labels(present) == labels
+        and metadata.annotations(present) == annotations
+    ):
+        return NOTHING_TO_DO
+    meta |= {"name": name, "namespace": namespace, "labels": labels}
+    if annotations or meta.get("annotations"):
+        meta["annotations"] = annotations
+    made = {"apiVersion": "v1", "kind": "Endpoints", "metadata": meta, "subsets": subsets}
+    if present is None:
+        text = f"Failed to create endpoint for service {namespace}/{name}: "
+        return Plan((Step(Verb.CREATE, made, failed=_failure("Create", text)),))
+    text = f"Failed to update endpoint {namespace}/{name}: "
+    return Plan((Step(Verb.UPDATE, made, failed=_failure("Update", text)),))
+
+
+def _failure(verb: str, text: str) -> Told:
+    return Told(WARNING, f"FailedTo{verb}Endpoint", text)
+
+
+def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[dict[str, Any]]:
+    """Ports that the same addresses have stand together."""
+    published = bool(spec_of(service).get("publishNotReadyAddresses"))
+    family = _address_types(service)[0]
+    by_port: dict[str, dict[str, tuple[bool, Any]]] = {}
+    for pod in sorted(pods, key=metadata.name):
+        found = [one for one in _pod_addresses(pod) if _family(one) == family]
+        if has_ended(pod) or not found or (is_going(pod) and not published):
+            continue
+        address = _address(service, pod, found[0])
+        ready = published or is_ready(pod)
+        ports: list[dict[str, Any] | None] = [*_ports(service, pod)]
+        if not spec_of(service).get("ports") and _is_headless(service):
+            ports = [None]
+        for port in ports:
+            key = json.dumps(port, sort_keys=True)
+            by_port.setdefault(key, {})[address["ip"]] = (ready, address)
+    groups: dict[str, tuple[list[Any], dict[str, tuple[bool, Any]]]] = {}
+    for port_key, addresses in by_port.items():
+        group = json.dumps(sorted((ip, ready) for ip, (ready, _) in addresses.items()))
+        groups.setdefault(group, ([], addresses))[0].append(json.loads(port_key))
+    return [_subset(ports, addresses) for ports, addresses in groups.values()]
+
+
+def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    ordered = [addresses[ip] for ip in sorted(addresses)]
+    ready = [address for is_up, address in ordered if is_up]
+    others = [address for is_up, address in ordered if not is_up]
+    if ready:
+        made["addresses"] = ready
+    if others:
+        made["notReadyAddresses"] = others
+    known = [_named(one) for one in ports if one is not None]
+    if known:
+        made["ports"] = known
+    return made
+
+
+def _named(port: dict[str, Any]) -> dict[str, Any]:
+    """Endpoints leave an empty name out."""
+    return {key: value for key, value in port.items() if key != "name" or value}
+
+
+def _address(service: JsonObject, pod: JsonObject, ip: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"ip": ip}
+    if _has_host_name(pod, service):
+        made["hostname"] = spec_of(pod)["hostname"]
+    if node_of(pod):
+        made["nodeName"] = node_of(pod)
+    made["targetRef"] = _target(pod)
+    return made
+
+
+def _within_capacity(subsets: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+    """Ready addresses before others; upstream shares what is left out among the subsets."""
+    total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)
+    if total <= MAX_ADDRESSES:
+        return subsets, False
+    room, made = MAX_ADDRESSES, [dict(one) for one in subsets]
+    for key in _ADDRESS_LISTS:
+        for one in made:
+            kept = one.pop(key, [])[:room]
+            room -= len(kept)
+            if kept:
+                one[key] = kept
+    return made, True
+
+
+_ADDRESS_LISTS: Final = ("addresses", "notReadyAddresses")

@@ -1,0 +1,161 @@
+"""The indexes of an Indexed Job: sets of numbers as text, and the number of a pod.
+
+As k8s.io/kubernetes `pkg/controller/job/indexed_job_utils.go`. A set is a list of intervals in
+order, which neither overlap nor touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
+from celadon.kube import JsonObject, metadata
+from celadon.kube.workload_controllers import COMPLETION_INDEX, FAILURE_COUNT
+
+IGNORED_FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-ignored-failure-count"
+_LARGEST_COUNT: Final = 2**31 - 1
+
+Intervals: TypeAlias = "tuple[tuple[int, int], ...]"
+
+
+def parsed(text: str, completions: int) -> Intervals:
+    """`0,2-4`, as far as it is below the number of completions; what is no number is left out."""
+    found: list[tuple[int, int]] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        try:
+            interval = int(first), int(last or first)
+        except ValueError:
+            continue
+        if interval[0] >= completions:
+            break
+        found.append((interval[0], min(interval[1], completions - 1)))
+    return merged(found)
+
+
+def merged(*sets: Iterable[tuple[int, int]]) -> Intervals:
+    """All that is in any of the sets."""
+    made: list[tuple[int, int]] = []
+    for first, last in sorted(one for intervals in sets for one in intervals):
+        if made and first <= made[-1][1] + 1:
+            made[-1] = made[-1][0], max(made[-1][1], last)
+        else:
+            made.append((first, last))
+    return tuple(made)
+
+
+def of_numbers(numbers: Iterable[int]) -> Intervals:
+    """The set of some numbers."""
+    return merged((one, one) for one in numbers)
+
+
+def count(intervals: Intervals) -> int:
+    """How many numbers there are."""
+    return sum(last - first + 1 for first, last in intervals)
+
+
+def has(intervals: Intervals, number: int) -> bool:
+    """Whether a number is among them."""
+    return any(first <= number <= last for first, last in intervals)
+
+
+def overlap(one: Intervals, other: Intervals) -> int:
+    """How many numbers are in both."""
+    return sum(
+        max(min(last, end) - max(first, begin) + 1, 0)
+        for first, last in one
+        for begin, end in other
+    )
+
+
+def text_of(intervals: Intervals) -> str:
+    """Two neighbours stand with a comma between them, more with a dash."""
+    return ",".join(map(_interval_text, intervals))
+
+
+def _interval_text(interval: tuple[int, int]) -> str:
+    first, last = interval
+    if first == last:
+        return str(first)
+    return f"{first}{',' if last == first + 1 else '-'}{last}"
+
+
+def first_missing(taken: Intervals, wanted: int, completions: int) -> list[int]:
+    """The lowest numbers that are not taken, as many as are wanted."""
+    found: list[int] = []
+    candidate = 0
+    for first, last in (*taken, (completions, completions)):
+        while candidate < min(first, completions) and len(found) < wanted:
+            found.append(candidate)
+            candidate += 1
+        candidate = max(candidate, last + 1)
+    return found
+
+
+# --- The index of a pod ------------------------------------------------------
+
+
+def index_of(pod: JsonObject) -> int | None:
+    """None for a pod without one, or with one that is none."""
+    text = metadata.annotations(pod).get(COMPLETION_INDEX, "")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def valid_index(pod: JsonObject, completions: int) -> int | None:
+    """As above, and None for one beyond the last."""
+    found = index_of(pod)
+    return found if found is not None and found < completions else None
+
+
+def indexes_of(pods: Iterable[JsonObject]) -> Intervals:
+    """Of all pods that have one."""
+    return of_numbers(one for one in map(index_of, pods) if one is not None)
+
+
+def failures_of(pod: JsonObject) -> int:
+    """How often its index had failed before it."""
+    return _counted(pod, FAILURE_COUNT)
+
+
+def all_failures_of(pod: JsonObject) -> int:
+    """As above, with those that a policy does not count."""
+    return failures_of(pod) + _counted(pod, IGNORED_FAILURE_COUNT)
+
+
+def _counted(pod: JsonObject, annotation: str) -> int:
+    text = metadata.annotations(pod).get(annotation, "")
+    found = int(text) if text.isascii() and text.isdigit() else 0
+    return found if found <= _LARGEST_COUNT else 0
+
+
+def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str, str]:
+    """The annotations of a pod that takes the place of one that has failed, if there is one."""
+    if replaced is None:
+        return {FAILURE_COUNT: "0"}
+    ignored = _counted(replaced, IGNORED_FAILURE_COUNT) + (not is_counted)
+    made = {FAILURE_COUNT: str(failures_of(replaced) + is_counted)}
+    if ignored:
+        made[IGNORED_FAILURE_COUNT] = str(ignored)
+    return made
+
+
+def surplus_of_indexes(
+    pods: Sequence[JsonObject], completions: int, now: datetime
+) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Pods that go, since they have no valid index or one that another pod has, and the rest."""
+    by_index: dict[int, list[JsonObject]] = {}
+    gone: list[JsonObject] = []
+    for pod in pods:
+        index = valid_index(pod, completions)
+        if index is None:
+            gone.append(pod)
+        else:
+            by_index.setdefault(index, []).append(pod)
+    left: list[JsonObject] = []
+    for index in sorted(by_index):
+        ranked = pods_to_delete(by_index[index], (), len(by_index[index]), now)
+        gone += ranked[:-1]
+        left.append(ranked[-1])
+    return gone, left

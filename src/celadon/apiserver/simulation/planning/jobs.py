@@ -1,0 +1,605 @@
+"""Jobs: pods that run to their end, counted, tried again, and how it all came out.
+
+As k8s.io/kubernetes `pkg/controller/job` and `pkg/controller/ttlafterfinished`. A pod is counted in
+two rounds, as upstream: its uid is noted in the status before it loses its finalizer, and becomes a
+number in a counter after it has. How many pods failed since the last success is seen in the pods;
+upstream remembers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.job_indexes import (
+    Intervals,
+    all_failures_of,
+    count,
+    failures_of,
+    first_missing,
+    has,
+    index_of,
+    indexes_of,
+    merged,
+    next_failures,
+    of_numbers,
+    parsed,
+    surplus_of_indexes,
+    text_of,
+    valid_index,
+)
+from celadon.apiserver.simulation.planning.job_policies import failure_ruling, success_message
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    NOTHING_TO_DO,
+    WARNING,
+    Plan,
+    Step,
+    Verb,
+    pod_created,
+    pod_deleted,
+    sooner,
+    told,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    finished_at,
+    is_active,
+    is_going,
+    is_ready,
+    is_terminating,
+    phase,
+    read_time,
+    spec_of,
+    status_of,
+    time_text,
+)
+from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
+from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod
+
+_FIRST_BACKOFF: Final = 10.0
+_LONGEST_BACKOFF: Final = 600.0
+"""Seconds after a failure until a pod is made again: after the first one, and at most."""
+MOST_AT_ONCE: Final = 500
+"""Pods that are made or deleted in one round, and uids that a status holds."""
+
+COMPLETE: Final = "Complete"
+FAILED: Final = "Failed"
+
+
+def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
+    """The next steps of a Job whose own pods these are."""
+    if spec_of(job).get("managedBy") not in (None, JOB_CONTROLLER):
+        return NOTHING_TO_DO
+    if is_finished(job):
+        return _after_its_end(job, pods, now)
+    return _Sync(job, pods, now).plan()
+
+
+def released_pods(pods: Iterable[JsonObject]) -> Plan:
+    """Pods whose Job is gone, or has ended, are not held any longer."""
+    held = (one for one in pods if JOB_TRACKING in metadata.finalizers(one))
+    return Plan(tuple(Step(Verb.UPDATE, without_tracking(one)) for one in held))
+
+
+def finished_condition(job: JsonObject) -> JsonObject | None:
+    """The condition that says that it has ended."""
+    for one in status_of(job).get("conditions") or ():
+        if one.get("type") in {COMPLETE, FAILED} and one.get("status") == "True":
+            found: JsonObject = one
+            return found
+    return None
+
+
+def is_finished(job: JsonObject) -> bool:
+    """Whether it is complete or has failed."""
+    return finished_condition(job) is not None
+
+
+def without_tracking(pod: JsonObject) -> JsonObject:
+    """The pod without the finalizer by which it waits for being counted."""
+    kept = [one for one in metadata.finalizers(pod) if one != JOB_TRACKING]
+    return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
+
+
+def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
+    steps = released_pods(pods).steps
+    seconds = spec_of(job).get("ttlSecondsAfterFinished")
+    if seconds is None or is_going(job):
+        return Plan(steps)
+    ended = read_time((finished_condition(job) or {})["lastTransitionTime"])
+    left = (ended + timedelta(seconds=seconds) - now).total_seconds()
+    if left > 0:
+        return Plan(steps, left)
+    return Plan((*steps, Step(Verb.DELETE, job, is_foreground=True)))
+
+
+class _Sync:
+    """One look at one Job."""
+
+    def __init__(self, job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
+        self.job = job
+        self.spec = spec_of(job)
+        self.pods = pods
+        self.now = now
+        self.steps: list[Step] = []
+        self.again: float | None = None
+        self.status: dict[str, Any] = dict(status_of(job))
+        self.conditions: list[Any] = list(self.status.get("conditions") or ())
+        self.is_indexed = self.spec.get("completionMode") == "Indexed"
+        self.is_suspended = bool(self.spec.get("suspend"))
+        self.completions: int | None = self.spec.get("completions")
+        self.limit: int = self._number("backoffLimit", 6)
+        self.per_index: int | None = self.spec.get("backoffLimitPerIndex")
+        self.policy: JsonObject | None = self.spec.get("podFailurePolicy")
+        self.waits_for_end = (
+            self.policy is not None or self.spec.get("podReplacementPolicy") == "Failed"
+        )
+        uncounted = self.status.get("uncountedTerminatedPods") or {}
+        self.uncounted_succeeded: list[str] = list(uncounted.get("succeeded") or ())
+        self.uncounted_failed: list[str] = list(uncounted.get("failed") or ())
+        self.active_pods = [one for one in pods if is_active(one)]
+        self.active = len(self.active_pods)
+        self.created = 0
+        self.ready = sum(map(is_ready, self.active_pods))
+        self.terminating = sum(map(is_terminating, pods))
+        self.succeeded_before: Intervals = ()
+        self.succeeded_indexes: Intervals = ()
+        self.failed_indexes: Intervals | None = None
+        self.delayed: dict[int, JsonObject] = {}
+
+    def _number(self, field: str, otherwise: int) -> int:
+        found = self.spec.get(field)
+        return otherwise if found is None else found
+
+    # --- the order of things ---
+
+    def plan(self) -> Plan:
+        self._count()
+        if not self.status.get("startTime") and not self.is_suspended:
+            self.status["startTime"] = time_text(self.now)
+        ending = self._ending()
+        if ending is not None:
+            self._delete_active()
+        else:
+            is_managed = not is_going(self.job)
+            if is_managed:
+                self._manage()
+            if self._is_complete():
+                text = "Reached expected number of succeeded pods"
+                ending = self._condition(CRITERIA_MET, "CompletionsReached", text)
+            elif is_managed:
+                self._tell_suspension()
+        self._track(ending)
+        return Plan(tuple(self.steps), self.again)
+
+    def _count(self) -> None:
+        """How many have succeeded and failed, those that no counter holds yet among them."""
+        new_succeeded = self._new(self.uncounted_succeeded, lambda pod: phase(pod) == "Succeeded")
+        new_failed = self._new(self.uncounted_failed, self._has_failed)
+        counted = sum(failure_ruling(self.policy, one).is_counted for one in new_failed)
+        self.succeeded: int = (
+            (self.status.get("succeeded") or 0) + len(new_succeeded) + len(self.uncounted_succeeded)
+        )
+        self.failed: int = (self.status.get("failed") or 0) + counted + len(self.uncounted_failed)
+
+    def _new(
+        self, uncounted: Sequence[str], holds: Callable[[JsonObject], bool]
+    ) -> list[JsonObject]:
+        return [
+            one
+            for one in self.pods
+            if _is_tracked(one)
+            and metadata.uid(one) not in uncounted
+            and (not self.is_indexed or valid_index(one, self.completions or 0) is not None)
+            and holds(one)
+        ]
+
+    def _has_failed(self, pod: JsonObject) -> bool:
+        """One that is being deleted counts as failed, unless its end is waited for."""
+        if phase(pod) == "Failed":
+            return True
+        if self.waits_for_end:
+            return False
+        return is_going(pod) and phase(pod) != "Succeeded"
+
+    # --- whether it is over ---
+
+    def _ending(self) -> dict[str, Any] | None:
+        """The condition by which the Job ends, if it does."""
+        found = self._present(CRITERIA_MET)
+        if found is None:
+            failure = self._present(FAILURE_TARGET)
+            if failure is not None:
+                found = self._condition(FAILED, failure["reason"], failure["message"])
+            else:
+                found = self._policy_failure() or self._limit_failure()
+        return self._index_ending(found) if self.is_indexed else found
+
+    def _present(self, kind: str) -> dict[str, Any] | None:
+        for one in self.conditions:
+            if one["type"] == kind and one["status"] == "True":
+                return dict(one)
+        return None
+
+    def _policy_failure(self) -> dict[str, Any] | None:
+        for pod in self.pods if self.policy is not None else ():
+            message = failure_ruling(self.policy, pod).message if self._has_failed(pod) else ""
+            if message:
+                return self._condition(FAILURE_TARGET, "PodFailurePolicy", message)
+        return None
+
+    def _limit_failure(self) -> dict[str, Any] | None:
+        if self.failed > self.limit or self._restarts_exceed():
+            text = "Job has reached the specified backoff limit"
+            return self._condition(FAILURE_TARGET, "BackoffLimitExceeded", text)
+        seconds, since = self.spec.get("activeDeadlineSeconds"), self.status.get("startTime")
+        if seconds is None or since is None or self.is_suspended:
+            return None
+        left = seconds - (self.now - read_time(since)).total_seconds()
+        if left > 0:
+            self.again = sooner(self.again, left)
+            return None
+        text = "Job was active longer than specified deadline"
+        return self._condition(FAILURE_TARGET, "DeadlineExceeded", text)
+
+    def _restarts_exceed(self) -> bool:
+        """Containers that are started again in their pods count as well."""
+        template = (self.spec.get("template") or {}).get("spec") or {}
+        if template.get("restartPolicy") != "OnFailure":
+            return False
+        running = [one for one in self.pods if phase(one) in {"Running", "Pending"}]
+        restarts = sum(
+            one.get("restartCount") or 0
+            for pod in running
+            for field in ("initContainerStatuses", "containerStatuses")
+            for one in status_of(pod).get(field) or ()
+        )
+        return restarts >= max(self.limit, 1)
+
+    def _index_ending(self, found: dict[str, Any] | None) -> dict[str, Any] | None:
+        total = self.completions or 0
+        self.succeeded_before = parsed(self.status.get("completedIndexes") or "", total)
+        new = (
+            valid_index(one, total)
+            for one in self.pods
+            if phase(one) == "Succeeded" and _is_tracked(one)
+        )
+        numbers = of_numbers(one for one in new if one is not None)
+        self.succeeded_indexes = merged(self.succeeded_before, numbers)
+        self.succeeded = count(self.succeeded_indexes)
+        if self.per_index is not None:
+            self.failed_indexes = self._failed_indexes(total)
+            found = found or self._index_failure(self.failed_indexes, total)
+            self.delayed = self._delayed(total)
+        if found is None:
+            message = success_message(self.spec.get("successPolicy"), total, self.succeeded_indexes)
+            if message:
+                found = self._condition(CRITERIA_MET, "SuccessPolicy", message)
+        return found
+
+    def _failed_indexes(self, total: int) -> Intervals:
+        former = parsed(self.status.get("failedIndexes") or "", total)
+        new = (
+            valid_index(one, total)
+            for one in self.pods
+            if _is_tracked(one) and self._fails_index(one)
+        )
+        return merged(former, of_numbers(one for one in new if one is not None))
+
+    def _fails_index(self, pod: JsonObject) -> bool:
+        if not self._has_failed(pod):
+            return False
+        ruling = failure_ruling(self.policy, pod)
+        if ruling.action == "FailIndex":
+            return True
+        return ruling.is_counted and failures_of(pod) >= (self.per_index or 0)
+
+    def _index_failure(self, failed: Intervals, total: int) -> dict[str, Any] | None:
+        most = self.spec.get("maxFailedIndexes")
+        if most is not None and count(failed) > most:
+            text = "Job has exceeded the specified maximal number of failed indexes"
+            return self._condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", text)
+        if failed and count(failed) + count(self.succeeded_indexes) >= total:
+            return self._condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
+        return None
+
+    def _delayed(self, total: int) -> dict[int, JsonObject]:
+        """The last failed pod of each index that is to be tried again: it stays until there is
+        another one, which takes over how often the index has failed."""
+        settled = merged(
+            self.succeeded_indexes, self.failed_indexes or (), indexes_of(self.active_pods)
+        )
+        found: dict[int, JsonObject] = {}
+        for pod in self.pods:
+            index = valid_index(pod, total)
+            if index is None or not _is_tracked(pod) or not self._has_failed(pod):
+                continue
+            former = found.get(index)
+            if not has(settled, index) and (
+                former is None
+                or (
+                    all_failures_of(former) <= all_failures_of(pod)
+                    and finished_at(pod) >= finished_at(former)
+                )
+            ):
+                found[index] = pod
+        return found
+
+    def _is_complete(self) -> bool:
+        if self.active:
+            return False
+        if self.completions is None:
+            return self.succeeded > 0
+        return self.succeeded >= self.completions
+
+    def _condition(self, kind: str, reason: str, message: str) -> dict[str, Any]:
+        return self._condition_with(kind, "True", reason, message)
+
+    def _condition_with(self, kind: str, value: str, reason: str, message: str) -> dict[str, Any]:
+        now = time_text(self.now)
+        return {
+            "type": kind,
+            "status": value,
+            "lastProbeTime": now,
+            "lastTransitionTime": now,
+            "reason": reason,
+            "message": message,
+        }
+
+    def _set_condition(self, wanted: dict[str, Any]) -> bool:
+        """Whether that changed anything; that something is not so is told only where it was."""
+        fields = ("status", "reason", "message")
+        for number, one in enumerate(self.conditions):
+            if one["type"] == wanted["type"]:
+                if all(one.get(field) == wanted[field] for field in fields):
+                    return False
+                self.conditions[number] = wanted
+                return True
+        if wanted["status"] == "False":
+            return False
+        self.conditions.append(wanted)
+        return True
+
+    def _tell_suspension(self) -> None:
+        if self.is_suspended:
+            text = "Job suspended"
+            if self._set_condition(self._condition("Suspended", "JobSuspended", text)):
+                self.steps.append(told(text, self.job, "Suspended"))
+                self.status.pop("startTime", None)
+        else:
+            text = "Job resumed"
+            wanted = self._condition_with("Suspended", "False", "JobResumed", text)
+            if self._set_condition(wanted):
+                self.steps.append(told(text, self.job, "Resumed"))
+                self.status["startTime"] = time_text(self.now)
+
+    # --- pods that come and go ---
+
+    def _delete_active(self) -> None:
+        """They keep their finalizers until they are counted."""
+        self.steps += map(pod_deleted, self.active_pods)
+        self.terminating += self.active
+        self.active = self.ready = 0
+
+    def _manage(self) -> None:
+        if self.is_suspended:
+            self._remove(self._surplus(self.active))
+            return
+        parallelism = self._number("parallelism", 1)
+        if self.completions is None:
+            wanted = self.active if self.succeeded else parallelism
+        else:
+            wanted = max(min(self.completions - self.succeeded, parallelism), 0)
+        gone = self._surplus(max(self.active - wanted, 0))[:MOST_AT_ONCE]
+        if gone:
+            self._remove(gone)
+            return
+        ending = self.terminating if self.waits_for_end else 0
+        missing = wanted - ending - self.active
+        if missing > 0:
+            self._create(min(missing, MOST_AT_ONCE))
+
+    def _surplus(self, least: int) -> list[JsonObject]:
+        gone: list[JsonObject] = []
+        left = self.active_pods
+        if self.is_indexed:
+            gone, left = surplus_of_indexes(left, self.completions or 0, self.now)
+        others = pods_to_delete(left, (), max(least - len(gone), 0), self.now)
+        return [*gone, *others]
+
+    def _remove(self, pods: Sequence[JsonObject]) -> None:
+        """Without being counted."""
+        for pod in pods:
+            if _is_tracked(pod):
+                self.steps.append(Step(Verb.UPDATE, without_tracking(pod)))
+            self.steps.append(pod_deleted(pod))
+        self.active -= len(pods)
+        self.terminating += len(pods)
+        self.ready -= sum(map(is_ready, pods))
+
+    def _create(self, missing: int) -> None:
+        if self.per_index is None and self._must_wait(self._backoff()):
+            return
+        if not self.is_indexed:
+            self.steps += (pod_created(job_pod(self.job)) for _ in range(missing))
+            self._count_created(missing)
+            return
+        taken = merged(
+            self.succeeded_indexes, self.failed_indexes or (), indexes_of(self.active_pods)
+        )
+        if self.waits_for_end:
+            taken = merged(taken, indexes_of(filter(is_terminating, self.pods)))
+        indexes = first_missing(taken, missing, self.completions or 0)
+        if self.per_index is not None:
+            waits = {one: self._index_backoff(one) for one in indexes}
+            now = [one for one in indexes if not waits[one]]
+            if not now and self._must_wait(sooner(*waits.values()) or 0.0):
+                return
+            indexes = now
+        for index in indexes:
+            self.steps.append(pod_created(job_pod(self.job, index, self._failures(index))))
+        self._count_created(len(indexes))
+
+    def _count_created(self, number: int) -> None:
+        self.created += number
+        self.active += number
+
+    def _failures(self, index: int) -> dict[str, str]:
+        replaced = self.delayed.get(index)
+        is_counted = replaced is None or failure_ruling(self.policy, replaced).is_counted
+        return next_failures(replaced, is_counted=is_counted)
+
+    def _must_wait(self, seconds: float) -> bool:
+        """Upstream says that no pod is active while it waits."""
+        if seconds <= 0:
+            return False
+        self.again = sooner(self.again, seconds)
+        self.active = 0
+        return True
+
+    def _backoff(self) -> float:
+        """Seconds that are left, after so many failures since the last success."""
+        successes = [finished_at(one) for one in self.pods if phase(one) == "Succeeded"]
+        last = max(successes, default=None)
+        failures = [
+            finished_at(one)
+            for one in self.pods
+            if self._has_failed(one) and (last is None or finished_at(one) > last)
+        ]
+        return self._left_of_backoff(len(failures), max(failures, default=None))
+
+    def _index_backoff(self, index: int) -> float:
+        former = self.delayed.get(index)
+        if former is None:
+            return 0.0
+        return self._left_of_backoff(all_failures_of(former) + 1, finished_at(former))
+
+    def _left_of_backoff(self, failures: int, last: datetime | None) -> float:
+        if not failures or last is None:
+            return 0.0
+        pause = min(_FIRST_BACKOFF * 2.0 ** min(failures - 1, 30), _LONGEST_BACKOFF)
+        return max(pause - (self.now - last).total_seconds(), 0.0)
+
+    # --- counting ---
+
+    def _track(self, ending: Mapping[str, Any] | None) -> None:
+        """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
+        all are."""
+        held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
+        self._move_counted(held)
+        is_success = ending is not None and ending["type"] == CRITERIA_MET
+        indexes: list[int] = []
+        released: list[JsonObject] = []
+        pods = self.pods
+        if self.is_indexed:
+            pods = sorted(pods, key=lambda one: -1 if index_of(one) is None else index_of(one) or 0)
+        for pod in pods:
+            if not _is_tracked(pod) or not self._may_release(pod, ending):
+                continue
+            released.append(pod)
+            self._note(pod, indexes, all_failed=ending is not None and not is_success)
+            noted = len(indexes) + len(self.uncounted_succeeded) + len(self.uncounted_failed)
+            if noted >= MOST_AT_ONCE:
+                break
+        if self.is_indexed:
+            self._tell_indexes(indexes)
+        is_new = ending is not None and ending["type"] in {FAILURE_TARGET, CRITERIA_MET}
+        if ending is not None and is_new and self._present(ending["type"]) is None:
+            self.conditions.append(dict(ending))
+        else:
+            is_new = False
+        ended = None
+        if ending is not None and not is_new and not released and not self._has_uncounted():
+            ended = self._end(ending)
+        self._write_status()
+        self.steps += (Step(Verb.UPDATE, without_tracking(one)) for one in released)
+        if ended is not None:
+            self._tell_end(ended)
+
+    def _move_counted(self, held: set[str]) -> None:
+        """Those that have lost their finalizers go from the lists into the counters."""
+        for name, uids in (
+            ("succeeded", self.uncounted_succeeded),
+            ("failed", self.uncounted_failed),
+        ):
+            gone = sum(one not in held for one in uids)
+            self.status[name] = (self.status.get(name) or 0) + gone
+            uids[:] = [one for one in uids if one in held]
+
+    def _may_release(self, pod: JsonObject, ending: Mapping[str, Any] | None) -> bool:
+        if is_going(self.job) or ending is not None or phase(pod) == "Succeeded":
+            return True
+        if not self._has_failed(pod):
+            return False
+        index = index_of(pod)
+        delayed = None if index is None else self.delayed.get(index)
+        return delayed is None or metadata.uid(delayed) != metadata.uid(pod)
+
+    def _note(self, pod: JsonObject, indexes: list[int], *, all_failed: bool) -> None:
+        uid, total = metadata.uid(pod), self.completions or 0
+        index = valid_index(pod, total) if self.is_indexed else None
+        if phase(pod) == "Succeeded" and uid not in self.uncounted_failed:
+            if index is not None and not has(self.succeeded_before, index):
+                indexes.append(index)
+            elif not self.is_indexed and uid not in self.uncounted_succeeded:
+                self.uncounted_succeeded.append(uid)
+        elif self._has_failed(pod) or all_failed:
+            is_valid = index is not None or not self.is_indexed
+            is_known = uid in self.uncounted_failed
+            if is_valid and not is_known and failure_ruling(self.policy, pod).is_counted:
+                self.uncounted_failed.append(uid)
+
+    def _tell_indexes(self, new: Iterable[int]) -> None:
+        self.succeeded_indexes = merged(self.succeeded_indexes, of_numbers(new))
+        self.status["succeeded"] = count(self.succeeded_indexes)
+        self.status["completedIndexes"] = text_of(self.succeeded_indexes)
+        if self.failed_indexes is not None:
+            self.status["failedIndexes"] = text_of(self.failed_indexes)
+
+    def _has_uncounted(self) -> bool:
+        return bool(self.uncounted_succeeded or self.uncounted_failed)
+
+    def _end(self, ending: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The last condition; None while pods are still ending."""
+        if self.terminating:
+            return None
+        kind = FAILED if ending["type"] in {FAILED, FAILURE_TARGET} else COMPLETE
+        made = self._condition(kind, ending["reason"], ending["message"])
+        self._set_condition(made)
+        if kind == COMPLETE:
+            self.status["completionTime"] = made["lastTransitionTime"]
+        return made
+
+    def _write_status(self) -> None:
+        uncounted = {"succeeded": self.uncounted_succeeded, "failed": self.uncounted_failed}
+        made = self.status | {
+            "active": self.active,
+            "conditions": self.conditions,
+            "ready": self.ready,
+            "terminating": self.terminating,
+            "uncountedTerminatedPods": {key: uids for key, uids in uncounted.items() if uids},
+        }
+        for field in ("active", "succeeded", "failed", "completedIndexes", "conditions"):
+            if not made.get(field):
+                made.pop(field, None)
+        if made != status_of(self.job):
+            seen = {**made, "active": self.active - self.created}
+            whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
+            self.steps.append(Step(Verb.STATUS, whole, otherwise=refused))
+
+    def _tell_end(self, ended: Mapping[str, Any]) -> None:
+        if ended["type"] == FAILED:
+            self.steps.append(told(ended["message"], self.job, ended["reason"], WARNING))
+            return
+        total = self.completions
+        if total is not None and (self.status.get("succeeded") or 0) > total:
+            text = "Too many succeeded pods running after completion count reached"
+            self.steps.append(told(text, self.job, "TooManySucceededPods", WARNING))
+        self.steps.append(told("Job completed", self.job, "Completed", NORMAL))
+
+
+def _is_tracked(pod: JsonObject) -> bool:
+    return JOB_TRACKING in metadata.finalizers(pod)

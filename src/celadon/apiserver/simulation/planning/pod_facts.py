@@ -1,0 +1,197 @@
+"""What controllers ask of pods: ready, available, active, ended since when; and whose they are.
+
+As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
+time of an end `pkg/controller/job/backoff_utils.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from celadon.apiserver.controllers.controller_loops import find_condition, is_true
+from celadon.kube import JsonObject, metadata
+from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
+from celadon.kube.well_known_values import ENDED_PHASES
+from celadon.records import dataclass
+
+
+def spec_of(obj: JsonObject) -> Mapping[str, Any]:
+    """Empty where there is none."""
+    found: Mapping[str, Any] = obj.get("spec") or {}
+    return found
+
+
+def status_of(obj: JsonObject) -> Mapping[str, Any]:
+    """Empty where there is none."""
+    found: Mapping[str, Any] = obj.get("status") or {}
+    return found
+
+
+def has_ended(pod: JsonObject) -> bool:
+    """Succeeded or failed."""
+    return phase(pod) in ENDED_PHASES
+
+
+def is_going(obj: JsonObject) -> bool:
+    """Whether it is being deleted."""
+    return bool(metadata.deletion_timestamp(obj))
+
+
+def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
+    """The condition of a type, if there is one."""
+    found = status_of(obj).get("conditions") or ()
+    return next((one for one in found if one.get("type") == kind), None)
+
+
+def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
+    """Whether this very owner manages it."""
+    return controller_of(obj).get("uid") == metadata.uid(owner)
+
+
+def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
+    """Those that this owner manages."""
+    return [one for one in objects if is_controlled_by(one, owner)]
+
+
+def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
+    """A number, or a share of the total in percent."""
+    if isinstance(value, str):
+        share = int(value.removesuffix("%")) * total
+        return -(-share // 100) if round_up else share // 100
+    return value or 0
+
+
+def finished_at(pod: JsonObject) -> datetime:
+    """When its last container ended; else when it was no longer ready; else when it was deleted;
+    else, which happens in no real cluster, when it was created."""
+    ends = [_end_of_container(one) for one in status_of(pod).get("containerStatuses") or ()]
+    known = [one for one in ends if one is not None]
+    if known and len(known) == len(ends):
+        return max(known)
+    ready = condition_of(pod, "Ready") or {}
+    since = _moment(ready.get("lastTransitionTime")) if ready.get("status") == "False" else None
+    if since is not None:
+        return since
+    deleted = _moment(metadata.deletion_timestamp(pod))
+    if deleted is not None:
+        grace = metadata.metadata(pod).get("deletionGracePeriodSeconds") or 0
+        return deleted - timedelta(seconds=grace)
+    return read_time(metadata.creation_timestamp(pod))
+
+
+def _end_of_container(state: JsonObject) -> datetime | None:
+    return _moment(((state.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+
+
+def _moment(text: str | None) -> datetime | None:
+    return read_time(text) if text else None
+
+
+def controller_of(obj: JsonObject) -> dict[str, Any]:
+    """The reference to the owner that manages an object; empty if there is none."""
+    for one in metadata.metadata(obj).get("ownerReferences") or ():
+        if one.get("controller"):
+            found: dict[str, Any] = one
+            return found
+    return {}
+
+
+def node_of(pod: JsonObject) -> str:
+    """The name of the node that it is assigned to; empty if there is none."""
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def selector_of(owner: JsonObject) -> LabelSelector:
+    """That of a workload; one that is empty or broken matches nothing."""
+    try:
+        found = label_selector((owner.get("spec") or {}).get("selector"))
+    except SelectorError:
+        return NOTHING
+    return NOTHING if found.is_everything else found
+
+
+def phase(pod: JsonObject) -> str:
+    """Empty for a pod whose status says nothing."""
+    return str((pod.get("status") or {}).get("phase") or "")
+
+
+def is_active(pod: JsonObject) -> bool:
+    """Neither ended nor being deleted."""
+    return not has_ended(pod) and not metadata.deletion_timestamp(pod)
+
+
+def is_terminating(pod: JsonObject) -> bool:
+    """Being deleted, but not ended."""
+    return not has_ended(pod) and bool(metadata.deletion_timestamp(pod))
+
+
+def is_ready(pod: JsonObject) -> bool:
+    """By its condition."""
+    return is_true((pod.get("status") or {}).get("conditions"), "Ready")
+
+
+def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> float | None:
+    """Until it has been ready for the least number of seconds; 0 if it has, None if it is not
+    ready."""
+    ready = find_condition((pod.get("status") or {}).get("conditions"), "Ready")
+    if ready is None or ready.get("status") != "True":
+        return None
+    since = ready.get("lastTransitionTime")
+    if not least or not since:
+        return 0.0 if not least else None
+    return max(0.0, least - (now - read_time(since)).total_seconds())
+
+
+def is_available(pod: JsonObject, least: float, now: datetime) -> bool:
+    """Ready for the least number of seconds."""
+    return seconds_to_availability(pod, least, now) == 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Says which objects are an owner's, which of the others it should adopt, and which of its own
+    it should release: its selector matches them no longer."""
+
+    owned: Sequence[JsonObject]
+    adopted: Sequence[JsonObject] = ()
+    released: Sequence[JsonObject] = ()
+
+
+def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
+    """Of the objects in its namespace. An owner that is being deleted adopts and releases
+    nothing."""
+    is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
+    owned, adopted, released = [], [], []
+    for one in candidates:
+        manager = controller_of(one)
+        matches = selector.matches(metadata.labels(one))
+        if manager:
+            if manager.get("uid") != metadata.uid(owner):
+                continue
+            if matches:
+                owned.append(one)
+            elif not is_going:
+                released.append(one)
+        elif matches and not is_going and not metadata.deletion_timestamp(one):
+            adopted.append(one)
+    return Claims(owned, adopted, released)
+
+
+# --- Times -------------------------------------------------------------------
+
+
+def time_text(time: datetime) -> str:
+    """As objects have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def precise_time_text(time: datetime) -> str:
+    """With microseconds, as Leases and some Events have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def read_time(text: str) -> datetime:
+    """What an object tells. Objects have been through validation, so it is one."""
+    return datetime.fromisoformat(text).astimezone(UTC)

@@ -1,0 +1,590 @@
+"""What becomes of a pod on a node, as its status says it. Nothing is read or written here.
+
+As k8s.io/kubernetes `pkg/kubelet/{kubelet_pods.go,status/generate.go}`: containers are waiting,
+running or terminated, and phase and conditions follow from that. No program runs; annotations of
+the pod say what one would have done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from celadon.apiserver.controllers.controller_loops import find_condition
+from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
+from celadon.kube import JsonObject, metadata
+from celadon.kube.releases import is_since
+from celadon.records import dataclass
+
+# --- Behaviour ---------------------------------------------------------------
+#
+# What annotations say of the containers of a pod.
+
+
+DOMAIN: Final = "simulation.celadon.dev"
+READY_AFTER: Final = f"{DOMAIN}/ready-after"
+"""A duration, or `never`: how long after its start a container is ready."""
+RUN_FOR: Final = f"{DOMAIN}/run-for"
+"""A duration: how long a container runs before it ends by itself."""
+EXIT_CODE: Final = f"{DOMAIN}/exit-code"
+"""With what it ends then."""
+FAIL: Final = f"{DOMAIN}/fail"
+"""`pull`: the image cannot be pulled; `crash`: containers end with 1 as soon as they start."""
+CONTAINERS: Final = f"{DOMAIN}/containers"
+"""Names, separated by commas, of the containers that the others are about: unless it is there, all
+but the init containers."""
+STOP_AFTER: Final = f"{DOMAIN}/stop-after"
+"""A duration: how long a deleted pod goes on, at most for its grace period."""
+EVICT: Final = f"{DOMAIN}/evict"
+"""A text: the node evicts the pod, and says this."""
+
+FIRST_BACKOFF: Final = 10.0
+LAST_BACKOFF: Final = 300.0
+"""Seconds before a container is started again: at its second restart, and at most."""
+_KILLED: Final = 137
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(text: str) -> float | None:
+    """Seconds of `1m30s`; None for what is no duration."""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
+        return None
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a container does once it starts; None is never."""
+
+    ready_after: float | None
+    run_for: float | None
+    exit_code: int = 0
+    is_pulled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What pods do that say nothing else."""
+
+    ready_after: float = 0.0
+    run_for: float = 0.0
+
+    def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
+        """Of one of its containers that are no init containers."""
+        told = metadata.annotations(pod)
+        runs_on = restart_policy(pod) == "Always"
+        usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
+        named = told.get(CONTAINERS, "")
+        if named and container["name"] not in named.split(","):
+            return usual
+        return _told(told, usual)
+
+    def of_init(self, pod: JsonObject, container: JsonObject) -> Behaviour:
+        """Of an init container: it has done its work at once, or is a sidecar."""
+        told = metadata.annotations(pod)
+        usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
+        is_named = container["name"] in told.get(CONTAINERS, "").split(",")
+        return _told(told, usual) if is_named else usual
+
+
+def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
+    ready, run = usual.ready_after, usual.run_for
+    if READY_AFTER in told:
+        never = told[READY_AFTER] == "never"
+        ready = None if never else duration(told[READY_AFTER]) or 0.0
+    if RUN_FOR in told:
+        run = duration(told[RUN_FOR])
+    code = told.get(EXIT_CODE, "0")
+    exit_code = int(code) if code.isdigit() and len(code) <= 3 else 0
+    if told.get(FAIL) == "crash":
+        return Behaviour(ready, 0.0, exit_code or 1)
+    return Behaviour(ready, run, exit_code, is_pulled=told.get(FAIL) != "pull")
+
+
+def restart_policy(pod: JsonObject) -> str:
+    """Of the pod."""
+    return str((pod.get("spec") or {}).get("restartPolicy") or "Always")
+
+
+def is_sidecar(container: JsonObject) -> bool:
+    """Whether an init container runs on."""
+    return container.get("restartPolicy") == "Always"
+
+
+# --- Containers --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event about a container, or about the pod."""
+
+    kind: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+    field: str = ""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What is found on the way through the containers of a pod."""
+
+    pod: JsonObject
+    now: datetime
+    events: list[Told] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    """Seconds until something changes by itself."""
+
+    def tell(self, kind: Literal["Normal", "Warning"], reason: str, message: str, at: str) -> None:
+        self.events.append(Told(kind, reason, message, at))
+
+    def named(self) -> str:
+        """As the kubelet calls the pod in messages."""
+        pod = self.pod
+        return f"{metadata.name(pod)}_{metadata.namespace(pod)}({metadata.uid(pod)})"
+
+
+def _moved(
+    progress: _Progress, container: JsonObject, former: JsonObject | None, how: Behaviour, at: str
+) -> dict[str, Any]:
+    """The status of a container now. It may start, end and start again at one and the same time,
+    but the second restart waits."""
+    found = dict(former or _fresh(container))
+    field_path = f"{at}{{{container['name']}}}"
+    while True:
+        state = found["state"]
+        if "running" in state:
+            began = read_time(state["running"]["startedAt"])
+            age = (progress.now - began).total_seconds()
+            if how.run_for is None or age < how.run_for:
+                if how.run_for is not None:
+                    progress.waits.append(how.run_for - age)
+                return {**found, "ready": _is_ready(progress, how, age), "started": True}
+            found = _ended(found, how.exit_code, time_text(progress.now))
+        elif "terminated" in state:
+            code = state["terminated"]["exitCode"]
+            if not _restarts(progress.pod, container, code, at):
+                return found
+            wait = _backoff(found["restartCount"], state["terminated"], progress.now)
+            if wait > 0:
+                return _backing_off(progress, container, found, wait, field_path)
+            found = _started(progress, container, found, field_path)
+        elif "reason" in state["waiting"] and found["lastState"]:
+            last = found["lastState"]["terminated"]
+            wait = _backoff(found["restartCount"], last, progress.now)
+            if wait > 0:
+                progress.waits.append(wait)
+                return found
+            found = {**found, "state": found["lastState"]}
+            found = _started(progress, container, found, field_path)
+        elif not how.is_pulled:
+            return _unpulled(progress, container, found, field_path)
+        else:
+            found = _started(progress, container, found, field_path)
+
+
+def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> dict[str, Any]:
+    return {
+        "name": container["name"],
+        "state": {"waiting": {"reason": reason}},
+        "lastState": {},
+        "ready": False,
+        "restartCount": 0,
+        "image": container.get("image") or "",
+        "imageID": "",
+        "started": False,
+    }
+
+
+def _is_ready(progress: _Progress, how: Behaviour, age: float) -> bool:
+    if how.ready_after is None:
+        return False
+    if age < how.ready_after:
+        progress.waits.append(how.ready_after - age)
+    return age >= how.ready_after
+
+
+def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> bool:
+    policy = restart_policy(pod)
+    if at == _INIT:
+        return is_sidecar(container) or (code != 0 and policy != "Never")
+    return policy == "Always" or (policy == "OnFailure" and code != 0)
+
+
+def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
+    """Seconds that are left. The first restart comes at once."""
+    if not restarts:
+        return 0.0
+    pause = min(FIRST_BACKOFF * 2.0 ** min(restarts - 1, 10), LAST_BACKOFF)
+    return pause - (now - read_time(ended["finishedAt"])).total_seconds()
+
+
+def _started(
+    progress: _Progress, container: JsonObject, found: Mapping[str, Any], at: str
+) -> dict[str, Any]:
+    again = "terminated" in found["state"]
+    restarts = found["restartCount"] + 1 if again else 0
+    image = container.get("image") or ""
+    named = container["name"]
+    if container.get("imagePullPolicy") == "Always":
+        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
+        took = "in 0s (0s including waiting). Image size: 0 bytes."
+        progress.tell("Normal", "Pulled", f'Successfully pulled image "{image}" {took}', at)
+    else:
+        present = f'Container image "{image}" already present on machine'
+        more = " and can be accessed by the pod" if is_since("1.35") else ""
+        progress.tell("Normal", "Pulled", present + more, at)
+    made, started = f"Created container: {named}", f"Started container {named}"
+    if is_since("1.36"):
+        made, started = "Container created", "Container started"
+    progress.tell("Normal", "Created", made, at)
+    progress.tell("Normal", "Started", started, at)
+    seed = f"{metadata.uid(progress.pod)}/{named}/{restarts}"
+    resources = container.get("resources") or {}
+    asked = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
+    return {
+        **found,
+        "state": {"running": {"startedAt": time_text(progress.now)}},
+        "lastState": found["state"] if again else {},
+        "restartCount": restarts,
+        "imageID": f"{_without_tag(image)}@sha256:{_digest(image)}",
+        "containerID": f"containerd://{_digest(seed)}",
+        **(asked if is_since("1.33") else {}),
+        **({"resources": resources} if resources and is_since("1.33") else {}),
+    }
+
+
+def _without_tag(image: str) -> str:
+    name, _, last = image.partition("@")[0].rpartition("/")
+    return f"{name}/{last.partition(':')[0]}" if name else last.partition(":")[0]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _ended(found: Mapping[str, Any], code: int, now: str) -> dict[str, Any]:
+    ended = {
+        "exitCode": code,
+        "reason": "Error" if code else "Completed",
+        "startedAt": found["state"].get("running", {}).get("startedAt", now),
+        "finishedAt": now,
+    }
+    if "containerID" in found:
+        ended["containerID"] = found["containerID"]
+    return {**found, "state": {"terminated": ended}, "ready": False, "started": False}
+
+
+def _backing_off(
+    progress: _Progress,
+    container: JsonObject,
+    found: Mapping[str, Any],
+    wait: float,
+    at: str,
+) -> dict[str, Any]:
+    progress.waits.append(wait)
+    pause = min(FIRST_BACKOFF * 2.0 ** min(found["restartCount"] - 1, 10), LAST_BACKOFF)
+    name, pod = container["name"], progress.named()
+    message = f"Back-off restarting failed container {name} in pod {pod}"
+    progress.tell("Warning", "BackOff", message, at)
+    told = f"back-off {_go_seconds(pause)} restarting failed container={name} pod={pod}"
+    waiting = {"reason": "CrashLoopBackOff", "message": told}
+    return {**found, "state": {"waiting": waiting}, "lastState": found["state"]}
+
+
+def _go_seconds(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+
+
+def _unpulled(
+    progress: _Progress, container: JsonObject, found: Mapping[str, Any], at: str
+) -> dict[str, Any]:
+    image = container.get("image") or ""
+    why = f'failed to pull image "{image}": not found'
+    message = f'Back-off pulling image "{image}": ErrImagePull: {why}'
+    waiting = {"reason": "ImagePullBackOff", "message": message}
+    if found["state"] != {"waiting": waiting}:
+        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
+        progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {why}', at)
+        progress.tell("Warning", "Failed", "Error: ErrImagePull", at)
+        progress.tell("Normal", "BackOff", f'Back-off pulling image "{image}"', at)
+        progress.tell("Warning", "Failed", "Error: ImagePullBackOff", at)
+    return {**found, "state": {"waiting": waiting}}
+
+
+# --- Pods --------------------------------------------------------------------
+
+
+_INIT: Final = "spec.initContainers"
+_OWN: Final = "spec.containers"
+_OF_KUBELET: Final = (
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+)
+"""The types of conditions that are the kubelet's, in its order."""
+OBSERVED_SINCE: Final = "1.34"
+"""The release whose kubelet says which generation of the pod it has seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a pod is: the node's address, and its own."""
+
+    host: str
+    pod: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a pod's status becomes, what is told of it, and in how many seconds to look again."""
+
+    status: Mapping[str, Any]
+    events: Sequence[Told]
+    again: float | None
+
+
+def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) -> Step:
+    """Of a pod that runs, or is about to."""
+    progress = _Progress(pod, now)
+    former = pod.get("status") or {}
+    spec = pod.get("spec") or {}
+    inits, is_initialized = _init_statuses(progress, spec, former, habits)
+    known = _by_name(former.get("containerStatuses"))
+    owns: list[JsonObject] = []
+    for container in spec.get("containers") or ():
+        found = known.get(container["name"])
+        if is_initialized:
+            how = habits.of(pod, container)
+            owns.append(_moved(progress, container, found, how, _OWN))
+        else:
+            owns.append(found or _fresh(container, "PodInitializing"))
+    phase = _phase(pod, inits, owns, is_initialized=is_initialized)
+    if phase in ("Succeeded", "Failed"):
+        ended = time_text(now)
+        inits = [_ended(one, 0, ended) if "running" in one["state"] else one for one in inits]
+        progress.waits.clear()
+    status = _status(pod, where, phase, inits, owns, time_text(now))
+    return Step(status, progress.events, min(progress.waits, default=None))
+
+
+def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
+    return {one["name"]: one for one in statuses or ()}
+
+
+def _init_statuses(
+    progress: _Progress, spec: JsonObject, former: JsonObject, habits: Habits
+) -> tuple[list[dict[str, Any]], bool]:
+    """One after the other: each waits until the one before has ended, or is a sidecar that
+    runs."""
+    known = _by_name(former.get("initContainerStatuses"))
+    made: list[dict[str, Any]] = []
+    is_initialized = True
+    for container in spec.get("initContainers") or ():
+        found = known.get(container["name"])
+        if not is_initialized:
+            made.append(dict(found or _fresh(container, "PodInitializing")))
+            continue
+        how = habits.of_init(progress.pod, container)
+        status = _moved(progress, container, found, how, _INIT)
+        ended = status["state"].get("terminated")
+        if is_sidecar(container):
+            is_initialized = "running" in status["state"]
+        else:
+            is_initialized = ended is not None and ended["exitCode"] == 0
+            status = {**status, "ready": is_initialized}
+        made.append(status)
+    return made, is_initialized
+
+
+def _phase(
+    pod: JsonObject,
+    inits: Sequence[JsonObject],
+    owns: Sequence[JsonObject],
+    *,
+    is_initialized: bool,
+) -> str:
+    if not is_initialized:
+        codes = [one["state"].get("terminated", {}).get("exitCode", 0) for one in inits]
+        return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
+    states = [one["state"] for one in owns]
+    if all("terminated" in one for one in states):
+        codes = [one["terminated"]["exitCode"] for one in states]
+        return "Failed" if any(codes) else "Succeeded"
+    if any("waiting" in one["state"] and not one["lastState"] for one in owns):
+        return "Pending"
+    return "Running"
+
+
+def _status(
+    pod: JsonObject,
+    where: Addresses,
+    phase: str,
+    inits: Sequence[JsonObject],
+    owns: Sequence[JsonObject],
+    now: str,
+) -> dict[str, Any]:
+    former = pod.get("status") or {}
+    made: dict[str, Any] = {**former, "phase": phase, "hostIP": where.host}
+    made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
+    if is_since(OBSERVED_SINCE):
+        made["observedGeneration"] = metadata.generation(pod)
+    if phase != "Pending" or any("running" in one["state"] for one in (*inits, *owns)):
+        made |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
+    if inits:
+        made["initContainerStatuses"] = list(inits)
+    made["containerStatuses"] = list(owns)
+    made["conditions"] = _conditions(pod, phase, inits, owns, now)
+    return made
+
+
+# --- Conditions --------------------------------------------------------------
+
+
+def _conditions(
+    pod: JsonObject,
+    phase: str,
+    inits: Sequence[JsonObject],
+    owns: Sequence[JsonObject],
+    now: str,
+) -> list[JsonObject]:
+    former = (pod.get("status") or {}).get("conditions") or ()
+    others = [one for one in former if one.get("type") not in _OF_KUBELET]
+    is_over = phase in ("Succeeded", "Failed")
+    containers = _containers_ready(pod, phase, inits, owns)
+    ready = containers
+    if containers["status"] == "True":
+        ready = _gates_ready(pod, former)
+    wanted = (
+        {"status": "False" if is_over else "True"},
+        _initialized(pod, phase, inits, owns),
+        ready,
+        containers,
+        {"status": "True"},
+    )
+    made = list(others)
+    for type_, said in zip(_OF_KUBELET, wanted, strict=True):
+        found = find_condition(former, type_)
+        since = now
+        if found is not None and found.get("status") == said["status"]:
+            since = found.get("lastTransitionTime") or now
+        condition: dict[str, Any] = {"type": type_}
+        if is_since(OBSERVED_SINCE):
+            condition["observedGeneration"] = metadata.generation(pod)
+        condition |= {"status": said["status"], "lastProbeTime": None}
+        condition["lastTransitionTime"] = since
+        made.append({**condition, **{key: said[key] for key in said if key != "status"}})
+    return made
+
+
+def _listed(names: Iterable[str]) -> str:
+    """As Go prints a list."""
+    return f"[{' '.join(names)}]"
+
+
+def _containers_ready(
+    pod: JsonObject, phase: str, inits: Sequence[JsonObject], owns: Sequence[JsonObject]
+) -> dict[str, str]:
+    if phase in ("Succeeded", "Failed"):
+        reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
+        return {"status": "False", "reason": reason}
+    spec = pod.get("spec") or {}
+    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
+    unready = [one["name"] for one in inits if one["name"] in sidecars and not one["ready"]]
+    unready += [one["name"] for one in owns if not one["ready"]]
+    if not unready:
+        return {"status": "True"}
+    message = f"containers with unready status: {_listed(unready)}"
+    return {"status": "False", "reason": "ContainersNotReady", "message": message}
+
+
+def _gates_ready(pod: JsonObject, former: Sequence[JsonObject]) -> dict[str, str]:
+    said = list(_unmet_gates(pod, former))
+    if not said:
+        return {"status": "True"}
+    return {"status": "False", "reason": "ReadinessGatesNotReady", "message": ", ".join(said)}
+
+
+def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]:
+    for gate in (pod.get("spec") or {}).get("readinessGates") or ():
+        type_ = gate["conditionType"]
+        found = find_condition(former, type_)
+        if found is None:
+            yield f'corresponding condition of pod readiness gate "{type_}" does not exist.'
+        elif found.get("status") != "True":
+            state = found.get("status")
+            yield f'the status of pod readiness gate "{type_}" is not "True", but {state}'
+
+
+def _initialized(
+    pod: JsonObject, phase: str, inits: Sequence[JsonObject], owns: Sequence[JsonObject]
+) -> dict[str, str]:
+    if phase == "Succeeded":
+        return {"status": "True", "reason": "PodCompleted"}
+    if any("waiting" not in one["state"] or one["lastState"] for one in owns):
+        return {"status": "True"}
+    spec = pod.get("spec") or {}
+    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
+    missing = [
+        one["name"]
+        for one in inits
+        if not (one["started"] if one["name"] in sidecars else one["ready"])
+    ]
+    if not missing:
+        return {"status": "True"}
+    message = f"containers with incomplete status: {_listed(missing)}"
+    return {"status": "False", "reason": "ContainersNotInitialized", "message": message}
+
+
+# --- Ends --------------------------------------------------------------------
+
+
+def seconds_to_end(pod: JsonObject, now: datetime) -> float:
+    """How much longer a deleted pod goes on."""
+    meta = metadata.metadata(pod)
+    grace = float(meta.get("deletionGracePeriodSeconds") or 0)
+    until = read_time(metadata.deletion_timestamp(pod))
+    left = (until - now).total_seconds()
+    wanted = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
+    return max(0.0, left - grace + min(wanted, grace))
+
+
+def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
+    """Where they stand in the spec, and their names."""
+    status = pod.get("status") or {}
+    for field_, at in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
+        for one in status.get(field_) or ():
+            if "running" in (one.get("state") or {}):
+                yield at, one["name"]
+
+
+def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
+    """Of a pod whose containers were stopped before they had ended."""
+    former = pod.get("status") or {}
+    made: dict[str, Any] = {**former, "phase": "Failed"}
+    for field_ in ("initContainerStatuses", "containerStatuses"):
+        if former.get(field_):
+            made[field_] = [_stopped(one, now) for one in former[field_]]
+    if reason:
+        made |= {"reason": reason, "message": message}
+    inits, owns = made.get("initContainerStatuses") or (), made.get("containerStatuses") or ()
+    return {**made, "conditions": _conditions(pod, "Failed", inits, owns, now)}
+
+
+def _stopped(status: JsonObject, now: str) -> JsonObject:
+    if "running" in status["state"]:
+        return _ended(status, _KILLED, now)
+    if "terminated" in status["state"]:
+        return status
+    state = status.get("lastState") or {}
+    if "terminated" in state:
+        return {**status, "state": state}
+    return _ended(status, _KILLED, now)

@@ -1,0 +1,168 @@
+"""How many pods a ReplicaSet has, what it says of them, and which of them go first.
+
+As k8s.io/kubernetes `pkg/controller/replicaset` and `pkg/controller/controller_utils.go`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.apiserver.controllers.controller_loops import find_condition
+from celadon.apiserver.simulation.planning.pod_facts import (
+    is_active,
+    is_available,
+    is_ready,
+    is_terminating,
+    phase,
+    read_time,
+    seconds_to_availability,
+    time_text,
+)
+from celadon.kube import JsonObject, metadata
+from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import DELETION_COST
+
+REPLICA_FAILURE: Final = "ReplicaFailure"
+TERMINATING_SINCE: Final = "1.35"
+"""The release whose controllers count the pods that are being deleted."""
+_PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
+"""Which pods are deleted first; those in no phase are pending."""
+
+
+def replicas(workload: JsonObject) -> int:
+    """How many pods are wanted."""
+    found = (workload.get("spec") or {}).get("replicas")
+    return found if isinstance(found, int) else 1
+
+
+def counted(workload: JsonObject, field: str) -> int:
+    """A number of its status; 0 where there is none."""
+    found = (workload.get("status") or {}).get(field)
+    return found if isinstance(found, int) else 0
+
+
+def without_zeros(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """As Go writes fields with `omitempty`."""
+    return {key: value for key, value in counts.items() if value}
+
+
+# --- Status ------------------------------------------------------------------
+
+
+def replica_set_status(
+    owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
+) -> dict[str, Any]:
+    """Of a ReplicaSet with these pods, which has wanted to make or delete some. `failure` says
+    why it could not; empty if it could."""
+    active = [pod for pod in pods if is_active(pod)]
+    least = (owner.get("spec") or {}).get("minReadySeconds") or 0
+    labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
+    made: dict[str, Any] = {"replicas": len(active)}
+    made |= without_zeros(
+        {
+            "fullyLabeledReplicas": sum(labels <= metadata.labels(pod).items() for pod in active),
+            "readyReplicas": sum(map(is_ready, active)),
+            "availableReplicas": sum(is_available(pod, least, now) for pod in active),
+            "observedGeneration": metadata.generation(owner),
+        }
+    )
+    if is_since(TERMINATING_SINCE):
+        made["terminatingReplicas"] = sum(map(is_terminating, pods))
+    conditions = _conditions(owner, len(active), failure, time_text(now))
+    return {**made, "conditions": conditions} if conditions else made
+
+
+def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:
+    former = (owner.get("status") or {}).get("conditions") or ()
+    found = find_condition(former, REPLICA_FAILURE)
+    others = [one for one in former if one is not found]
+    if not failure:
+        return others
+    if found is not None:
+        return list(former)
+    condition = {"type": REPLICA_FAILURE, "status": "True", "lastTransitionTime": now}
+    missing = active - replicas(owner)
+    if missing:
+        condition["reason"] = "FailedCreate" if missing < 0 else "FailedDelete"
+    return [*others, {**condition, "message": failure}]
+
+
+def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -> float | None:
+    """In how many seconds the first of the pods will have been ready for long enough; None if
+    nobody waits for that."""
+    waits = (seconds_to_availability(pod, least, now) for pod in pods)
+    return min((wait for wait in waits if wait), default=None)
+
+
+# --- Deletion order ----------------------------------------------------------
+
+
+def pods_to_delete(
+    pods: Sequence[JsonObject], related: Iterable[JsonObject], count: int, now: datetime
+) -> list[JsonObject]:
+    """So many of the pods, those that are missed least first. `related` are the pods of the same
+    ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
+    together = Counter(_node(pod) for pod in related if is_active(pod))
+
+    def compared(one: JsonObject, other: JsonObject) -> int:
+        keys = [_first(pod, together[_node(pod)]) for pod in (one, other)]
+        if keys[0] != keys[1]:
+            return -1 if keys[0] < keys[1] else 1
+        for times in (_ready_since, metadata.creation_timestamp):
+            if times is metadata.creation_timestamp and _restarts(one) != _restarts(other):
+                return -1 if _restarts(one) > _restarts(other) else 1
+            mine, others = times(one), times(other)
+            if mine and others and mine != others:
+                longer = _magnitude(mine, now) - _magnitude(others, now)
+                if longer:
+                    return longer
+                return -1 if metadata.uid(one) < metadata.uid(other) else 1
+        return 0
+
+    return sorted(pods, key=functools.cmp_to_key(compared))[:count]
+
+
+def _node(pod: JsonObject) -> str:
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
+    """Without a node, not running, not ready, cheap, in company: these come first."""
+    try:
+        cost = int(metadata.annotations(pod).get(DELETION_COST, "0"))
+    except ValueError:
+        cost = 0
+    return bool(_node(pod)), _PHASES.get(phase(pod), 0), is_ready(pod), cost, -together
+
+
+def _ready_since(pod: JsonObject) -> str:
+    found = find_condition((pod.get("status") or {}).get("conditions"), "Ready") or {}
+    return str(found.get("lastTransitionTime") or "") if found.get("status") == "True" else ""
+
+
+def _restarts(pod: JsonObject) -> tuple[int, int]:
+    """Of its containers, and of its sidecars, at most."""
+    status, spec = pod.get("status") or {}, pod.get("spec") or {}
+    sidecars = {
+        one.get("name")
+        for one in spec.get("initContainers") or ()
+        if one.get("restartPolicy") == "Always"
+    }
+    containers = (one.get("restartCount") or 0 for one in status.get("containerStatuses") or ())
+    others = (
+        one.get("restartCount") or 0
+        for one in status.get("initContainerStatuses") or ()
+        if one.get("name") in sidecars
+    )
+    return max(containers, default=0), max(others, default=0)
+
+
+def _magnitude(since: str, now: datetime) -> int:
+    """Of the time that has gone by, in nanoseconds: the binary logarithm."""
+    gone = (now - read_time(since)).total_seconds() * 1e9
+    return int(math.log2(gone)) if gone > 0 else -1

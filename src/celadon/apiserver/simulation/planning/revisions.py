@@ -1,0 +1,90 @@
+"""ControllerRevisions: the templates that a StatefulSet or a DaemonSet has had.
+
+As k8s.io/kubernetes `pkg/controller/history/controller_history.go`. The data is a patch that puts
+the template back. Revisions of StatefulSets are named after a hash of its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.pod_facts import spec_of
+from celadon.kube import JsonObject, metadata
+from celadon.kube.well_known_values import SUFFIX_LETTERS
+from celadon.kube.workload_controllers import owner_reference
+
+_FNV_PRIME: Final = 0x01000193
+_FNV_START: Final = 0x811C9DC5
+
+
+def template_patch(workload: JsonObject) -> dict[str, Any]:
+    """What a revision of the workload holds."""
+    template = spec_of(workload).get("template") or {}
+    return {"spec": {"template": {**template, "$patch": "replace"}}}
+
+
+def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
+    """The workload with the template that the revision holds."""
+    kept = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
+    template = {key: value for key, value in kept.items() if key != "$patch"}
+    return {**workload, "spec": {**spec_of(workload), "template": template}}
+
+
+def patch_hash(patch: Mapping[str, Any], collisions: int) -> str:
+    """Of the text that Go writes: keys in order, and signs of HTML escaped."""
+    text = json.dumps(patch, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    digest = _FNV_START
+    for byte in (text + str(collisions)).encode():
+        digest = digest * _FNV_PRIME % 2**32 ^ byte
+    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in str(digest))
+
+
+def number_of(revision: JsonObject) -> int:
+    """How often there has been a change."""
+    found: int = revision.get("revision") or 0
+    return found
+
+
+def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
+    """The last is the latest."""
+
+    def key(one: JsonObject) -> tuple[Any, ...]:
+        return number_of(one), metadata.creation_timestamp(one), metadata.name(one)
+
+    return sorted(revisions, key=key)
+
+
+def new_revision(
+    workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
+) -> dict[str, Any]:
+    """One for the template that the workload has."""
+    labels = metadata.metadata(spec_of(workload).get("template") or {}).get("labels") or {}
+    meta: dict[str, Any] = {
+        "name": name,
+        "namespace": metadata.namespace(workload),
+        "labels": {**labels, **hash_label},
+        "ownerReferences": [owner_reference(workload)],
+    }
+    annotations = metadata.annotations(workload)
+    if annotations:
+        meta["annotations"] = annotations
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": meta,
+        "data": template_patch(workload),
+        "revision": number,
+    }
+
+
+def beyond_limit(
+    history: Sequence[JsonObject], live: Iterable[str], limit: int
+) -> Sequence[JsonObject]:
+    """Those of a history in order that are one too many; names that are `live` do not count."""
+    kept = set(live)
+    past = [one for one in history if metadata.name(one) not in kept]
+    return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

@@ -1,0 +1,484 @@
+"""What a Deployment wants of its ReplicaSets: their sizes, their revisions, and its own status.
+
+As k8s.io/kubernetes `pkg/controller/deployment/{sync,rolling,progress}.go` and `util`. Nothing is
+read or written here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.apiserver.controllers.controller_loops import find_condition
+from celadon.apiserver.simulation.planning.pod_facts import read_time, scaled, time_text
+from celadon.apiserver.simulation.planning.replica_pods import (
+    REPLICA_FAILURE,
+    TERMINATING_SINCE,
+    counted,
+    replicas,
+    without_zeros,
+)
+from celadon.kube import JsonObject, metadata
+from celadon.kube.releases import is_since
+from celadon.kube.workload_controllers import (
+    DESIRED_REPLICAS,
+    MAX_REPLICAS,
+    NOT_COPIED,
+    REVISION,
+    REVISION_HISTORY,
+    TEMPLATE_HASH,
+)
+from celadon.records import dataclass
+
+NO_DEADLINE: Final = 2**31 - 1
+"""Of `progressDeadlineSeconds` and `revisionHistoryLimit`: none."""
+LONGEST_HISTORY: Final = 2_000
+"""Characters of the annotation with the revisions that a ReplicaSet has had."""
+
+NEW_CREATED: Final = "NewReplicaSetCreated"
+FOUND_NEW: Final = "FoundNewReplicaSet"
+NEW_AVAILABLE: Final = "NewReplicaSetAvailable"
+UPDATED: Final = "ReplicaSetUpdated"
+CREATE_ERROR: Final = "ReplicaSetCreateError"
+TIMED_OUT: Final = "ProgressDeadlineExceeded"
+PAUSED: Final = "DeploymentPaused"
+RESUMED: Final = "DeploymentResumed"
+PROGRESSING: Final = "Progressing"
+"""The type of the condition with these reasons."""
+
+
+# --- Replica sets ------------------------------------------------------------
+
+
+def template_without_hash(workload: JsonObject) -> JsonObject:
+    """By which a Deployment knows its ReplicaSets."""
+    template: JsonObject = (workload.get("spec") or {}).get("template") or {}
+    meta = metadata.metadata(template)
+    labels = {
+        key: value for key, value in metadata.labels(template).items() if key != TEMPLATE_HASH
+    }
+    return {**template, "metadata": {**meta, "labels": labels}}
+
+
+def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
+    """The oldest first."""
+    return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
+
+
+def new_and_old(
+    deployment: JsonObject, sets: Iterable[JsonObject]
+) -> tuple[JsonObject | None, list[JsonObject]]:
+    """The ReplicaSet with the template of the Deployment, and all others, the oldest first."""
+    template = template_without_hash(deployment)
+    ordered = by_age(sets)
+    new = next((one for one in ordered if template_without_hash(one) == template), None)
+    return new, [one for one in ordered if one is not new]
+
+
+def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
+    """Those that are to have pods."""
+    return [one for one in sets if replicas(one) > 0]
+
+
+def revision_of(replica_set: JsonObject) -> int:
+    """0 where the annotation is missing or broken."""
+    text = metadata.annotations(replica_set).get(REVISION, "")
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
+def new_annotations(
+    deployment: JsonObject, replica_set: JsonObject, revision: int, *, exists: bool
+) -> dict[str, str]:
+    """Those of the new ReplicaSet: the Deployment's, and a revision that is greater than those of
+    all others. One that is rolled back to remembers the revisions that it had."""
+    made = metadata.annotations(replica_set)
+    for key, value in metadata.annotations(deployment).items():
+        if key not in NOT_COPIED:
+            made[key] = value
+    former = made.get(REVISION)
+    if former is not None and not former.isdigit():
+        return made
+    if int(former or 0) < revision:
+        made[REVISION] = str(revision)
+        if former is not None:
+            made[REVISION_HISTORY] = _history(made.get(REVISION_HISTORY, ""), former)
+    return made if exists else {**made, **size_annotations(deployment)}
+
+
+def _history(text: str, revision: str) -> str:
+    revisions = [one for one in text.split(",") if one]
+    while revisions and len(",".join((*revisions, revision))) > LONGEST_HISTORY:
+        del revisions[0]
+    return ",".join((*revisions, revision))
+
+
+def size_annotations(deployment: JsonObject) -> dict[str, str]:
+    """By which its ReplicaSets know how large it was when they were scaled last."""
+    wanted = replicas(deployment)
+    return {DESIRED_REPLICAS: str(wanted), MAX_REPLICAS: str(wanted + max_surge(deployment))}
+
+
+def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObject]:
+    """Old ReplicaSets beyond `revisionHistoryLimit`, which have no pods."""
+    limit = (deployment.get("spec") or {}).get("revisionHistoryLimit")
+    if limit is None or limit == NO_DEADLINE:
+        return []
+    living = [one for one in old if not metadata.deletion_timestamp(one)]
+    living = sorted(by_age(living), key=revision_of)
+    return [
+        one
+        for one in living[: max(0, len(living) - limit)]
+        if not counted(one, "replicas")
+        and not replicas(one)
+        and metadata.generation(one) <= counted(one, "observedGeneration")
+    ]
+
+
+# --- Sizes -------------------------------------------------------------------
+
+
+def is_rolling(deployment: JsonObject) -> bool:
+    """Whether old pods go while new ones come."""
+    strategy = (deployment.get("spec") or {}).get("strategy") or {}
+    return bool(strategy.get("type") == "RollingUpdate")
+
+
+def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
+    """How many pods there may be too many, and too few. One of them is not zero."""
+    strategy = (deployment.get("spec") or {}).get("strategy") or {}
+    told, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
+    surge = scaled(told.get("maxSurge"), total, round_up=True)
+    unavailable = scaled(told.get("maxUnavailable"), total, round_up=False)
+    return surge, unavailable if surge or unavailable else 1
+
+
+def max_surge(deployment: JsonObject) -> int:
+    """How many pods there may be too many."""
+    return _fenceposts(deployment)[0] if is_rolling(deployment) else 0
+
+
+def max_unavailable(deployment: JsonObject) -> int:
+    """How many pods may not be available."""
+    if not is_rolling(deployment):
+        return 0
+    return min(_fenceposts(deployment)[1], replicas(deployment))
+
+
+def total(sets: Iterable[JsonObject]) -> int:
+    """Pods that these ReplicaSets are to have."""
+    return sum(map(replicas, sets))
+
+
+def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
+    """What the new ReplicaSet may grow to now; None has none yet, and is not among `sets`."""
+    wanted, size = replicas(deployment), 0 if new is None else replicas(new)
+    if not is_rolling(deployment):
+        return wanted
+    room = wanted + max_surge(deployment) - total(sets)
+    return size if room <= 0 else size + min(room, wanted - size)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What size a ReplicaSet should have. `always`: its annotations are written even when the size
+    stays."""
+
+    replica_set: JsonObject
+    size: int
+    always: bool = False
+
+
+def rolling_step(
+    deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]
+) -> Sequence[Scale]:
+    """What comes next in a rolling update: the new ReplicaSet grows as far as it may; if it may
+    not, old ones shrink as far as they may, those that are broken first."""
+    wanted = replicas(deployment)
+    if replicas(new) > wanted:
+        return (Scale(new, wanted),)
+    size = new_size(deployment, (*old, new), new)
+    if size != replicas(new):
+        return (Scale(new, size),)
+    return _shrunk(deployment, new, by_age(active_sets(old)))
+
+
+def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) -> Sequence[Scale]:
+    least = replicas(deployment) - max_unavailable(deployment)
+    missing = replicas(new) - counted(new, "availableReplicas")
+    room = total((*old, new)) - least - missing
+    if not old or room <= 0:
+        return ()
+    sizes = [replicas(one) for one in old]
+    for number, one in enumerate(old):
+        broken = min(room, sizes[number] - counted(one, "availableReplicas"))
+        if broken > 0:
+            sizes[number] -= broken
+            room -= broken
+    room = sum(counted(one, "availableReplicas") for one in (*old, new)) - least
+    for number, size in enumerate(sizes):
+        healthy = max(0, min(size, room))
+        sizes[number] -= healthy
+        room -= healthy
+    found = (Scale(one, size) for one, size in zip(old, sizes, strict=True))
+    return tuple(one for one in found if one.size != replicas(one.replica_set))
+
+
+def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
+    """Whether the Deployment has got another size since its ReplicaSets were scaled."""
+    wanted = str(replicas(deployment))
+    told = (metadata.annotations(one).get(DESIRED_REPLICAS) for one in active_sets(sets))
+    return any(text is not None and text.isdigit() and text != wanted for text in told)
+
+
+def scaling_step(
+    deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
+) -> Sequence[Scale]:
+    """When the size has changed, or the Deployment is paused: all grow or shrink alike."""
+    wanted = replicas(deployment)
+    active = active_sets((*old, *(() if new is None else (new,))))
+    if len(active) <= 1:
+        latest = new if new is not None else next(reversed(by_age(old)), None)
+        only = active[0] if active else latest
+        return () if only is None or replicas(only) == wanted else (Scale(only, wanted),)
+    if new is not None and _is_saturated(deployment, new):
+        return tuple(Scale(one, 0) for one in active if one is not new)
+    return _proportional(deployment, active) if is_rolling(deployment) else ()
+
+
+def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
+    wanted = replicas(deployment)
+    told = metadata.annotations(new).get(DESIRED_REPLICAS)
+    return replicas(new) == wanted == counted(new, "availableReplicas") and told == str(wanted)
+
+
+def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
+    wanted = replicas(deployment)
+    allowed = wanted + max_surge(deployment) if wanted else 0
+    added, to_add = 0, allowed - total(active)
+    ordered = _largest_first(active, newest_first=to_add > 0)
+    sizes = []
+    for one in ordered:
+        share = 0
+        if to_add not in (0, added):
+            share = _fraction(deployment, one)
+            share = min(share, to_add - added) if to_add > 0 else max(share, to_add - added)
+        sizes.append(replicas(one) + share)
+        added += share
+    sizes[0] = max(0, sizes[0] + to_add - added)
+    return tuple(Scale(one, size, always=True) for one, size in zip(ordered, sizes, strict=True))
+
+
+def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[JsonObject]:
+    """The largest first; of those that are as large, the newest or the oldest."""
+    aged = by_age(sets)
+    if newest_first:
+        aged.reverse()
+    return sorted(aged, key=lambda one: -replicas(one))
+
+
+def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
+    size, wanted = replicas(replica_set), replicas(deployment)
+    if wanted == 0:
+        return -size
+    told = metadata.annotations(replica_set).get(MAX_REPLICAS, "")
+    before = int(told) if told.isdigit() else 0
+    before = before or counted(deployment, "replicas")
+    if not before:
+        return 0
+    exact = size * (wanted + max_surge(deployment)) / before
+    return int(math.copysign(math.floor(abs(exact) + 0.5), exact)) - size
+
+
+# --- Status ------------------------------------------------------------------
+
+
+def deployment_condition(
+    type_: str, status: str, reason: str, message: str, now: str
+) -> dict[str, Any]:
+    """A condition that has become so now."""
+    return {
+        "type": type_,
+        "status": status,
+        "lastUpdateTime": now,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    }
+
+
+def put_condition(
+    conditions: Sequence[JsonObject], wanted: JsonObject, *, anew: bool = False
+) -> list[JsonObject]:
+    """With this one as the last; as they are, if there is one with that status and reason, unless
+    it is to be told `anew`."""
+    former = find_condition(conditions, wanted["type"])
+    others = [one for one in conditions if one is not former]
+    if former is None or former.get("status") != wanted["status"]:
+        return [*others, wanted]
+    if former.get("reason") == wanted["reason"] and not anew:
+        return list(conditions)
+    since = former.get("lastTransitionTime") or wanted["lastTransitionTime"]
+    return [*others, {**wanted, "lastTransitionTime": since}]
+
+
+def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
+    """Of the other types."""
+    return [one for one in conditions if one.get("type") != type_]
+
+
+def has_deadline(deployment: JsonObject) -> bool:
+    """Whether it says how long progress may take."""
+    found = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
+    return found is not None and found != NO_DEADLINE
+
+
+def progressing(deployment: JsonObject) -> JsonObject | None:
+    """The condition that says how its rollout goes."""
+    return find_condition((deployment.get("status") or {}).get("conditions"), PROGRESSING)
+
+
+def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
+    """What is to be said because it was paused or resumed; None where nothing is. That it has
+    timed out is not taken back."""
+    found = progressing(deployment)
+    reason = "" if found is None else found.get("reason")
+    if not has_deadline(deployment) or reason == TIMED_OUT:
+        return None
+    is_paused = bool((deployment.get("spec") or {}).get("paused"))
+    if is_paused == (reason == PAUSED):
+        return None
+    told = (PAUSED, "Deployment is paused") if is_paused else (RESUMED, "Deployment is resumed")
+    return deployment_condition(PROGRESSING, "Unknown", *told, now)
+
+
+def deployment_status(
+    deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
+) -> dict[str, Any]:
+    """The counts of its ReplicaSets, and whether enough pods are available."""
+    sets = (*old, *(() if new is None else (new,)))
+    former = deployment.get("status") or {}
+
+    def summed(field: str) -> int:
+        return sum(counted(one, field) for one in sets)
+
+    available = summed("availableReplicas")
+    made = without_zeros(
+        {
+            "observedGeneration": metadata.generation(deployment),
+            "replicas": summed("replicas"),
+            "updatedReplicas": 0 if new is None else counted(new, "replicas"),
+            "readyReplicas": summed("readyReplicas"),
+            "availableReplicas": available,
+            "unavailableReplicas": max(0, total(sets) - available),
+        }
+    )
+    if former.get("collisionCount") is not None:
+        made["collisionCount"] = former["collisionCount"]
+    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(one) for one in sets):
+        made["terminatingReplicas"] = summed("terminatingReplicas")
+    if available >= replicas(deployment) - max_unavailable(deployment):
+        told = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    else:
+        lacking = "Deployment does not have minimum availability."
+        told = ("False", "MinimumReplicasUnavailable", lacking)
+    enough = deployment_condition("Available", *told, time_text(now))
+    return {**made, "conditions": put_condition(former.get("conditions") or (), enough)}
+
+
+def _is_uncounted(replica_set: JsonObject) -> bool:
+    """Whether somebody has seen it who does not count pods that are being deleted."""
+    status = replica_set.get("status") or {}
+    return bool(status.get("observedGeneration")) and status.get("terminatingReplicas") is None
+
+
+def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
+    """All pods are new and available, and there are no others."""
+    wanted = replicas(deployment)
+    counts = (status.get(one) or 0 for one in ("updatedReplicas", "replicas", "availableReplicas"))
+    seen = status.get("observedGeneration") or 0
+    return all(one == wanted for one in counts) and seen >= metadata.generation(deployment)
+
+
+def rollout_status(
+    deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
+) -> dict[str, Any]:
+    """As `deployment_status`, and how the rollout goes."""
+    status = deployment_status(deployment, new, old, now)
+    conditions = status["conditions"]
+    if not has_deadline(deployment):
+        conditions = without_condition(conditions, PROGRESSING)
+    else:
+        conditions = _progress(deployment, status, new, now)
+    failures = (
+        find_condition((one.get("status") or {}).get("conditions"), REPLICA_FAILURE)
+        for one in (*(() if new is None else (new,)), *old)
+    )
+    failure = next((one for one in failures if one is not None), None)
+    if failure is None:
+        conditions = without_condition(conditions, REPLICA_FAILURE)
+    else:
+        since = failure.get("lastTransitionTime")
+        conditions = put_condition(conditions, {**failure, "lastUpdateTime": since})
+    return {**status, "conditions": conditions}
+
+
+def _progress(
+    deployment: JsonObject, status: JsonObject, new: JsonObject | None, now: datetime
+) -> list[JsonObject]:
+    conditions: list[JsonObject] = status["conditions"]
+    current = progressing(deployment)
+    is_of_one = (status.get("replicas") or 0) == (status.get("updatedReplicas") or 0)
+    if is_of_one and current is not None and current.get("reason") == NEW_AVAILABLE:
+        return conditions
+    what = f'Deployment "{metadata.name(deployment)}"'
+    if new is not None:
+        what = f'ReplicaSet "{metadata.name(new)}"'
+
+    def told(state: str, reason: str, message: str) -> dict[str, Any]:
+        said = f"{what} {message}"
+        return deployment_condition(PROGRESSING, state, reason, said, time_text(now))
+
+    if is_complete(deployment, status):
+        done = told("True", NEW_AVAILABLE, "has successfully progressed.")
+        return put_condition(conditions, done)
+    if _has_progressed(deployment.get("status") or {}, status):
+        return put_condition(conditions, told("True", UPDATED, "is progressing."), anew=True)
+    if _has_timed_out(deployment, current, now):
+        return put_condition(conditions, told("False", TIMED_OUT, "has timed out progressing."))
+    return conditions
+
+
+def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
+    def old(counts: JsonObject) -> int:
+        return int((counts.get("replicas") or 0) - (counts.get("updatedReplicas") or 0))
+
+    grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
+    more = any((status.get(one) or 0) > (former.get(one) or 0) for one in grown)
+    return more or old(status) < old(former)
+
+
+def _has_timed_out(deployment: JsonObject, current: JsonObject | None, now: datetime) -> bool:
+    if current is None or current.get("reason") == NEW_AVAILABLE:
+        return False
+    return current.get("reason") == TIMED_OUT or _seconds_left(deployment, current, now) < 0
+
+
+def _seconds_left(deployment: JsonObject, current: JsonObject, now: datetime) -> float:
+    since = read_time(str(current.get("lastUpdateTime") or time_text(now)))
+    limit = (deployment.get("spec") or {}).get("progressDeadlineSeconds") or 0
+    return float(limit - (now - since).total_seconds())
+
+
+def seconds_to_deadline(deployment: JsonObject, status: JsonObject, now: datetime) -> float | None:
+    """When to look again whether there was progress; None where nobody waits for that."""
+    current = find_condition(status.get("conditions"), PROGRESSING)
+    if not has_deadline(deployment) or current is None:
+        return None
+    if is_complete(deployment, status) or current.get("reason") in (TIMED_OUT, PAUSED):
+        return None
+    return max(0.0, _seconds_left(deployment, current, now)) + 1.0

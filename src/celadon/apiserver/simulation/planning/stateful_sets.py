@@ -1,0 +1,355 @@
+"""StatefulSets: pods with numbers, made in order, each with claims of its own.
+
+As k8s.io/kubernetes `pkg/controller/statefulset`. `maxUnavailable` is not looked at: its feature is
+off by default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning import claim_owners
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    WARNING,
+    Plan,
+    Step,
+    Told,
+    Verb,
+    sooner,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    controlled,
+    controller_of,
+    has_ended,
+    is_available,
+    is_controlled_by,
+    is_going,
+    is_ready,
+    phase,
+    seconds_to_availability,
+    spec_of,
+    status_of,
+)
+from celadon.apiserver.simulation.planning.revisions import (
+    beyond_limit,
+    in_order,
+    new_revision,
+    number_of,
+    patch_hash,
+    template_patch,
+    with_template,
+)
+from celadon.kube import JsonObject, metadata
+from celadon.kube.workload_controllers import (
+    REVISION_HASH,
+    claim_name,
+    claims,
+    first_ordinal,
+    revision_name,
+    stateful_pod,
+)
+from celadon.records import dataclass
+
+REVISION_LABEL: Final = "controller.kubernetes.io/hash"
+POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+_NUMBERED: Final = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulWorld:
+    """What there is in the namespace."""
+
+    pods: Sequence[JsonObject]
+    claims: Mapping[str, JsonObject]
+    revisions: Sequence[JsonObject]
+
+
+def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datetime) -> Plan:
+    """The next steps of a StatefulSet."""
+    return _Sync(stateful_set, world, now).plan()
+
+
+def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
+    """The number in its name; -1 for a pod that is none of the set's."""
+    found = _NUMBERED.fullmatch(metadata.name(pod))
+    return int(found[2]) if found and found[1] == metadata.name(stateful_set) else -1
+
+
+class _Blocked(Exception):
+    """Nothing more can be done in this round."""
+
+
+class _Sync:
+    """One look at one StatefulSet."""
+
+    def __init__(self, given: JsonObject, world: StatefulWorld, now: datetime) -> None:
+        self.set = given
+        self.spec = spec_of(given)
+        self.world = world
+        self.now = now
+        self.name = metadata.name(given)
+        self.start = first_ordinal(given)
+        wanted = self.spec.get("replicas")
+        self.replicas: int = 1 if wanted is None else wanted
+        self.min_ready: int = self.spec.get("minReadySeconds") or 0
+        self.steps: list[Step] = []
+        owned = controlled(world.pods, given)
+        self.pods = [one for one in owned if ordinal_of(one, given) >= 0]
+        self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
+        self.deleted_old = 0
+
+    # --- revisions ---
+
+    def _revisions(self) -> tuple[JsonObject, JsonObject, int]:
+        """The one that pods have had so far, the one that they are to get, and how many names of
+        revisions were taken."""
+        history = in_order(
+            one
+            for one in self.world.revisions
+            if controller_of(one) is None or is_controlled_by(one, self.set)
+        )
+        collisions: int = status_of(self.set).get("collisionCount") or 0
+        patch = template_patch(self.set)
+        equal = [one for one in history if one.get("data") == patch]
+        following = number_of(history[-1]) + 1 if history else 1
+        if equal and history[-1].get("data") == patch:
+            update = history[-1]
+        elif equal:
+            update = {**equal[-1], "revision": following}
+            self.steps.append(Step(Verb.UPDATE, update))
+        else:
+            update, collisions = self._made(patch, following, collisions)
+        former = status_of(self.set).get("currentRevision")
+        current = next((one for one in history if metadata.name(one) == former), update)
+        self.history = history
+        return current, update, collisions
+
+    def _made(
+        self, patch: Mapping[str, Any], number: int, collisions: int
+    ) -> tuple[JsonObject, int]:
+        taken = {metadata.name(one) for one in self.world.revisions}
+        while True:
+            digest = patch_hash(patch, collisions)
+            name = revision_name(self.set, digest)
+            if name not in taken:
+                break
+            collisions += 1
+        made = new_revision(self.set, name, {REVISION_LABEL: digest}, number)
+        self.steps.append(Step(Verb.CREATE, made))
+        return made, collisions
+
+    # --- the order of things ---
+
+    def plan(self) -> Plan:
+        current, update, collisions = self._revisions()
+        self.current, self.update = metadata.name(current), metadata.name(update)
+        current_set, update_set = with_template(self.set, current), with_template(self.set, update)
+        by_ordinal = {ordinal_of(one, self.set): one for one in self.pods}
+        wanted = range(self.start, self.start + self.replicas)
+        condemned = [
+            by_ordinal[one] for one in sorted(by_ordinal, reverse=True) if one not in wanted
+        ]
+        if not is_going(self.set):
+            try:
+                for ordinal in wanted:
+                    self._keep(by_ordinal.get(ordinal), ordinal, current_set, update_set)
+                for pod in condemned:
+                    self._fix_claims(pod)
+                self._scale_down(condemned, self._first_unavailable(by_ordinal, wanted, condemned))
+                if (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
+                    self._roll([by_ordinal.get(one) for one in wanted])
+            except _Blocked:
+                pass
+        self._tell_status(collisions)
+        live = {self.current, self.update, *map(_revision_of, self.pods)}
+        limit = self.spec.get("revisionHistoryLimit")
+        for one in beyond_limit(self.history, live, 10 if limit is None else limit):
+            self.steps.append(Step(Verb.DELETE, one))
+        waits = (seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
+        return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
+
+    def _first_unavailable(
+        self,
+        by_ordinal: Mapping[int, JsonObject],
+        wanted: Iterable[int],
+        condemned: Sequence[JsonObject],
+    ) -> JsonObject | None:
+        for ordinal in wanted:
+            found = by_ordinal.get(ordinal)
+            if found is None or self._is_unavailable(found):
+                return found
+        return next((one for one in reversed(condemned) if self._is_unavailable(one)), None)
+
+    def _is_unavailable(self, pod: JsonObject) -> bool:
+        return is_going(pod) or not is_available(pod, self.min_ready, self.now)
+
+    # --- pods that are wanted ---
+
+    def _keep(
+        self, pod: JsonObject | None, ordinal: int, current: JsonObject, update: JsonObject
+    ) -> None:
+        """Raises _Blocked when those that come after have to wait."""
+        if pod is None:
+            self._create(ordinal, current, update)
+        elif has_ended(pod):
+            if not is_going(pod):
+                self._delete(pod)
+            self._wait()
+        else:
+            if phase(pod) == "Pending":
+                self._create_claims(metadata.name(pod), ordinal, "update")
+                self._fix_claims(pod)
+            if self._is_unavailable(pod) or phase(pod) != "Running":
+                self._wait()
+            self._repair(pod)
+
+    def _wait(self) -> None:
+        if self.in_order:
+            raise _Blocked
+
+    def _create(self, ordinal: int, current: JsonObject, update: JsonObject) -> None:
+        strategy = self.spec.get("updateStrategy") or {}
+        partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        is_old = ordinal < self.start + partition
+        source, revision = (current, self.current) if is_old else (update, self.update)
+        pod = stateful_pod(source, ordinal, revision)
+        if claim_owners.is_stale(self.set, pod, self._claims(ordinal)):
+            self._wait()
+            return
+        self._create_claims(metadata.name(pod), ordinal, "create")
+        self.steps.append(self._pod_step(Verb.CREATE, pod, "create"))
+        self._wait()
+
+    def _create_claims(self, pod: str, ordinal: int, verb: str) -> None:
+        for claim in claims(self.set, ordinal):
+            name = metadata.name(claim)
+            found = self.world.claims.get(name)
+            if found is not None:
+                if is_going(found):
+                    raise _Blocked
+                continue
+            done = f"Create Claim {name} Pod {pod} in StatefulSet {self.name} success"
+            failed = f"Create Claim {name} for Pod {pod} in StatefulSet {self.name} failed error: "
+            self.steps.append(
+                Step(
+                    Verb.CREATE,
+                    claim,
+                    Told(NORMAL, "SuccessfulCreate", done),
+                    Told(WARNING, "FailedCreate", failed),
+                    may_exist=True,
+                )
+            )
+
+    def _claims(self, ordinal: int) -> list[JsonObject]:
+        """Those that are there, of a pod."""
+        pod = f"{self.name}-{ordinal}"
+        names = (claim_name(one, pod) for one in self.spec.get("volumeClaimTemplates") or ())
+        return [self.world.claims[one] for one in names if one in self.world.claims]
+
+    def _fix_claims(self, pod: JsonObject) -> bool:
+        """Whether there was anything to do: whose a claim is follows from the retention policy."""
+        ordinal = ordinal_of(pod, self.set)
+        is_scaled_down = not self.start <= ordinal < self.start + self.replicas
+        changed = False
+        for claim in self._claims(ordinal):
+            owners = claim_owners.wanted_owners(claim, self.set, pod, is_scaled_down=is_scaled_down)
+            if owners is not None:
+                meta = {**metadata.metadata(claim), "ownerReferences": owners}
+                self.steps.append(Step(Verb.UPDATE, {**claim, "metadata": meta}))
+                changed = True
+        return changed
+
+    def _repair(self, pod: JsonObject) -> None:
+        """A pod may have lost its label."""
+        changed = self._fix_claims(pod)
+        name = metadata.name(pod)
+        if metadata.labels(pod).get(POD_NAME_LABEL) != name:
+            labels = {**metadata.labels(pod), POD_NAME_LABEL: name}
+            pod = {**pod, "metadata": {**metadata.metadata(pod), "labels": labels}}
+            changed = True
+        if changed:
+            self.steps.append(self._pod_step(Verb.UPDATE, pod, "update"))
+
+    # --- pods that go ---
+
+    def _scale_down(self, condemned: Sequence[JsonObject], first: JsonObject | None) -> None:
+        for pod in condemned:
+            if is_going(pod):
+                self._wait()
+                continue
+            if self._is_unavailable(pod) and self.in_order and pod is not first:
+                raise _Blocked
+            self._delete(pod)
+            self._wait()
+
+    def _roll(self, pods: Sequence[JsonObject | None]) -> None:
+        """The last pod that is not up to date goes, when all after it are available."""
+        strategy = self.spec.get("updateStrategy") or {}
+        least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        for pod in reversed(pods[least:]):
+            if pod is None:
+                return
+            if _revision_of(pod) != self.update and not is_going(pod):
+                self._delete(pod)
+                self.deleted_old += 1
+                return
+            if self._is_unavailable(pod):
+                return
+
+    def _delete(self, pod: JsonObject) -> None:
+        self.steps.append(self._pod_step(Verb.DELETE, pod, "delete"))
+
+    def _pod_step(self, verb: Verb, pod: JsonObject, word: str) -> Step:
+        title = word.title()
+        text = f"{title} Pod {metadata.name(pod)} in StatefulSet {self.name}"
+        return Step(
+            verb,
+            pod,
+            Told(NORMAL, f"Successful{title}", f"{text} successful"),
+            Told(WARNING, f"Failed{title}", f"{text} failed error: "),
+        )
+
+    # --- status ---
+
+    def _count(self, holds: Callable[[JsonObject], bool]) -> int:
+        return sum(map(holds, self.pods))
+
+    def _tell_status(self, collisions: int) -> None:
+        ready = self._count(lambda one: phase(one) == "Running" and is_ready(one))
+        updated = self._with_revision(self.update)
+        current, name = self._with_revision(self.current) - self.deleted_old, self.current
+        replicas = self._count(lambda one: bool(phase(one)))
+        rolls = (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete"
+        if rolls and updated == ready == replicas == self.replicas:
+            current, name = updated, self.update
+        counts = {
+            "readyReplicas": ready,
+            "currentReplicas": current,
+            "updatedReplicas": updated,
+            "currentRevision": name,
+            "updateRevision": self.update,
+        }
+        made: dict[str, Any] = {
+            "observedGeneration": metadata.generation(self.set),
+            "replicas": replicas,
+            **{key: value for key, value in counts.items() if value},
+            "collisionCount": collisions,
+            "availableReplicas": self._count(
+                lambda one: phase(one) == "Running" and is_available(one, self.min_ready, self.now)
+            ),
+        }
+        if made != status_of(self.set):
+            self.steps.append(Step(Verb.STATUS, {**self.set, "status": made}))
+
+    def _with_revision(self, name: str) -> int:
+        return self._count(
+            lambda one: bool(phase(one)) and not is_going(one) and _revision_of(one) == name
+        )
+
+
+def _revision_of(pod: JsonObject) -> str:
+    return metadata.labels(pod).get(REVISION_HASH, "")

@@ -1,0 +1,376 @@
+"""PersistentVolumeClaims and PersistentVolumes: bound to each other, made, let go.
+
+As k8s.io/kubernetes `pkg/controller/volume/{persistentvolume,pvcprotection,pvprotection}`, and as
+an external provisioner for every class that has one: it is there at once. A claim is bound in
+several rounds, each of which does what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning.plans import (
+    NORMAL,
+    NOTHING_TO_DO,
+    WARNING,
+    EventType,
+    Plan,
+    Step,
+    Told,
+    Verb,
+    told,
+)
+from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
+from celadon.kube import JsonObject, metadata
+from celadon.kube.quantity import parse
+from celadon.kube.selectors import label_selector
+from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
+from celadon.records import dataclass
+
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+"""The annotation by which a claim is told for which node its volume should be."""
+BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
+PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
+PROVISIONER: Final = (
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/storage-provisioner",
+)
+CLAIM_PROTECTION: Final = "kubernetes.io/pvc-protection"
+VOLUME_PROTECTION: Final = "kubernetes.io/pv-protection"
+NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+_STORAGE: Final = "storage"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeWorld:
+    """The volumes that the claim may have, all classes, and the pods of its namespace."""
+
+    volumes: Sequence[JsonObject]
+    classes: Sequence[JsonObject]
+    pods: Sequence[JsonObject]
+
+
+# --- Claims ------------------------------------------------------------------
+
+
+def claim_plan(claim: JsonObject, world: VolumeWorld) -> Plan:
+    """The next steps of a claim."""
+    if is_going(claim):
+        return _unprotected(claim, world.pods)
+    return Plan(tuple(_Claim(claim, world).steps()))
+
+
+def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
+    """The pods that name it."""
+    name = metadata.name(claim)
+    return [
+        pod
+        for pod in pods
+        if any(
+            (one.get("persistentVolumeClaim") or {}).get("claimName") == name
+            for one in spec_of(pod).get("volumes") or ()
+        )
+    ]
+
+
+def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> Plan:
+    """A claim that is being deleted goes when no pod on a node names it."""
+    held = CLAIM_PROTECTION in metadata.finalizers(claim)
+    if not held or any(map(node_of, users_of(claim, pods))):
+        return NOTHING_TO_DO
+    return Plan((Step(Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
+
+
+def _without(obj: JsonObject, finalizer: str) -> JsonObject:
+    kept = [one for one in metadata.finalizers(obj) if one != finalizer]
+    return {**obj, "metadata": {**metadata.metadata(obj), "finalizers": kept}}
+
+
+class _Claim:
+    """One look at one claim."""
+
+    def __init__(self, claim: JsonObject, world: VolumeWorld) -> None:
+        self.claim = claim
+        self.spec = spec_of(claim)
+        self.world = world
+        self.annotations = metadata.annotations(claim)
+        self.volumes = {metadata.name(one): one for one in world.volumes}
+        found = self.annotations.get(STORAGE_CLASS, self.spec.get("storageClassName"))
+        self.class_name = found or ""
+        self.has_class = found is not None
+        self.kind = next((one for one in world.classes if self._is_own(one)), None)
+
+    def _is_own(self, kind: JsonObject) -> bool:
+        return metadata.name(kind) == self.class_name
+
+    def steps(self) -> Iterable[Step]:
+        name = self.spec.get("volumeName")
+        if BIND_COMPLETED in self.annotations:
+            return self._bound(name)
+        if not name:
+            return self._unbound()
+        volume = self.volumes.get(name)
+        if volume is None:
+            return self._phase("Pending")
+        reference = spec_of(volume).get("claimRef")
+        if reference is not None and not _refers_to(reference, self.claim):
+            text = f'volume "{name}" already bound to a different claim.'
+            return [self._told("FailedBinding", text, WARNING), *self._phase("Pending")]
+        problem = self._mismatch(volume) if reference is None else ""
+        if problem:
+            text = f'Cannot bind to requested volume "{name}": {problem}'
+            return [self._told("VolumeMismatch", text, WARNING), *self._phase("Pending")]
+        return self._bind(volume)
+
+    def _told(self, reason: str, text: str, kind: EventType = NORMAL) -> Step:
+        return told(text, self.claim, reason, kind)
+
+    # --- bound ---
+
+    def _bound(self, name: str | None) -> Iterable[Step]:
+        volume = self.volumes.get(name or "")
+        if volume is None:
+            what = "its" if name else "reference to"
+            text = f"Bound claim has lost {what} PersistentVolume. Data on the volume is lost!"
+            return self._phase("Lost", Told(WARNING, "ClaimLost", text))
+        reference = spec_of(volume).get("claimRef")
+        if reference is None:
+            return self._bind(volume)
+        if reference.get("uid") != metadata.uid(self.claim):
+            text = "Two claims are bound to the same volume, this one is bound incorrectly"
+            return self._phase("Lost", Told(WARNING, "ClaimMisbound", text))
+        spec, state = spec_of(volume), status_of(self.claim)
+        made = {
+            **state,
+            "phase": "Bound",
+            "accessModes": spec.get("accessModes"),
+            "capacity": state.get("capacity") or dict(spec.get("capacity") or {}),
+        }
+        return self._status(made)
+
+    def _phase(self, phase: str, done: Told | None = None) -> Iterable[Step]:
+        """What a claim had of a volume goes with it."""
+        kept = {
+            key: value
+            for key, value in status_of(self.claim).items()
+            if key not in {"accessModes", "capacity"}
+        }
+        return self._status({**kept, "phase": phase}, done)
+
+    def _status(self, made: Mapping[str, Any], done: Told | None = None) -> Iterable[Step]:
+        if made == status_of(self.claim):
+            return ()
+        return (Step(Verb.STATUS, {**self.claim, "status": made}, done),)
+
+    # --- not bound yet ---
+
+    def _unbound(self) -> Iterable[Step]:
+        own = [one for one in self.world.volumes if self._is_meant(one)]
+        if own:
+            return self._bind(own[0])
+        waits = (self.kind or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
+        selected = SELECTED_NODE in self.annotations
+        fitting = self._best() if not waits or selected else None
+        if fitting is not None:
+            return self._bind(fitting)
+        if not self.has_class:
+            default = next((one for one in self.world.classes if _is_default(one)), None)
+            if default is not None:
+                spec = {**self.spec, "storageClassName": metadata.name(default)}
+                return (Step(Verb.UPDATE, {**self.claim, "spec": spec}),)
+        if waits and not selected:
+            return (self._waiting(),)
+        if self.class_name:
+            return self._provision()
+        text = "no persistent volumes available for this claim and no storage class is set"
+        return (self._told("FailedBinding", text),)
+
+    def _is_meant(self, volume: JsonObject) -> bool:
+        reference = spec_of(volume).get("claimRef")
+        return reference is not None and _refers_to(reference, self.claim)
+
+    def _waiting(self) -> Step:
+        pods = [one for one in users_of(self.claim, self.world.pods) if not node_of(one)]
+        names = ",".join(map(metadata.name, pods))
+        if not pods:
+            text = "waiting for first consumer to be created before binding"
+            return self._told("WaitForFirstConsumer", text)
+        what = "pod" if len(pods) == 1 else "pods"
+        return self._told("WaitForPodScheduled", f"waiting for {what} {names} to be scheduled")
+
+    def _best(self) -> JsonObject | None:
+        """The smallest of the volumes that would do."""
+        fitting = [
+            one
+            for one in self.world.volumes
+            if spec_of(one).get("claimRef") is None and not is_going(one)
+            if not self._mismatch(one) and self._is_selected(one)
+        ]
+        return min(fitting, key=_size, default=None)
+
+    def _is_selected(self, volume: JsonObject) -> bool:
+        selector = self.spec.get("selector")
+        return selector is None or label_selector(selector).matches(metadata.labels(volume))
+
+    def _mismatch(self, volume: JsonObject) -> str:
+        """Why the volume would not do; empty if it would."""
+        spec = spec_of(volume)
+        requested = ((self.spec.get("resources") or {}).get("requests") or {}).get(_STORAGE, "0")
+        if _size(volume) < parse(requested).as_decimal():
+            return "requested PV is too small"
+        if (spec.get("storageClassName") or "") != self.class_name:
+            return "storageClassName does not match"
+        if _mode(spec) != _mode(self.spec):
+            return "incompatible volumeMode"
+        if not set(self.spec.get("accessModes") or ()) <= set(spec.get("accessModes") or ()):
+            return "incompatible accessMode"
+        return ""
+
+    def _bind(self, volume: JsonObject) -> Iterable[Step]:
+        """The volume names the claim first, then the claim the volume."""
+        spec = spec_of(volume)
+        wanted = reference_to(self.claim)
+        present = spec.get("claimRef")
+        if present is None or not present.get("uid"):
+            note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
+            bound = {**volume, "spec": {**spec, "claimRef": wanted}}
+            yield Step(Verb.UPDATE, _annotated(bound, note))
+        notes = {BIND_COMPLETED: "yes"}
+        if not self.spec.get("volumeName"):
+            notes[BOUND_BY_CONTROLLER] = "yes"
+        name = metadata.name(volume)
+        claim = {**self.claim, "spec": {**self.spec, "volumeName": name}}
+        yield Step(Verb.UPDATE, _annotated(claim, notes))
+
+    # --- provisioning ---
+
+    def _provision(self) -> Iterable[Step]:
+        kind = self.kind
+        if kind is None:
+            text = f'storageclass.storage.k8s.io "{self.class_name}" not found'
+            return (self._told("ProvisioningFailed", text, WARNING),)
+        provisioner = kind.get("provisioner") or ""
+        if provisioner == NO_PROVISIONER:
+            return ()
+        if any(self.annotations.get(one) != provisioner for one in PROVISIONER):
+            notes = dict.fromkeys(PROVISIONER, provisioner)
+            return (Step(Verb.UPDATE, _annotated(self.claim, notes)),)
+        text = (
+            f"Waiting for a volume to be created either by the external provisioner "
+            f"'{provisioner}' or manually by the system administrator. If volume creation is "
+            "delayed, please verify that the provisioner is running and correctly registered."
+        )
+        where = f"{metadata.namespace(self.claim)}/{metadata.name(self.claim)}"
+        provisioning = f'External provisioner is provisioning volume for claim "{where}"'
+        name = provisioned_name(self.claim)
+        done = Told(NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}")
+        failed = f'failed to provision volume with StorageClass "{self.class_name}": '
+        return (
+            self._told("ExternalProvisioning", text),
+            self._told("Provisioning", provisioning),
+            Step(
+                Verb.CREATE,
+                self._volume(name, provisioner, kind),
+                done,
+                Told(WARNING, "ProvisioningFailed", failed),
+                may_exist=True,
+            ),
+        )
+
+    def _volume(self, name: str, provisioner: str, kind: JsonObject) -> dict[str, Any]:
+        requests = (self.spec.get("resources") or {}).get("requests") or {}
+        spec: dict[str, Any] = {
+            "capacity": {_STORAGE: requests.get(_STORAGE, "0")},
+            "accessModes": list(self.spec.get("accessModes") or ()),
+            "claimRef": reference_to(self.claim),
+            "persistentVolumeReclaimPolicy": kind.get("reclaimPolicy") or "Delete",
+            "storageClassName": self.class_name,
+            "volumeMode": _mode(self.spec),
+            "hostPath": {"path": f"/volumes/{name}"},
+        }
+        if kind.get("mountOptions"):
+            spec["mountOptions"] = list(kind["mountOptions"])
+        meta = {"name": name, "annotations": {PROVISIONED_BY: provisioner}}
+        return {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": meta,
+            "spec": spec,
+        }
+
+
+def provisioned_name(claim: JsonObject) -> str:
+    """Of the volume that is made for a claim."""
+    return f"pvc-{metadata.uid(claim)}"
+
+
+def reference_to(claim: JsonObject) -> dict[str, str]:
+    """How a volume names its claim."""
+    return {
+        "kind": "PersistentVolumeClaim",
+        "namespace": metadata.namespace(claim),
+        "name": metadata.name(claim),
+        "uid": metadata.uid(claim),
+        "apiVersion": "v1",
+        "resourceVersion": metadata.resource_version(claim),
+    }
+
+
+def _refers_to(reference: JsonObject, claim: JsonObject) -> bool:
+    """By name, and by uid where it has one."""
+    return (
+        reference.get("namespace") == metadata.namespace(claim)
+        and reference.get("name") == metadata.name(claim)
+        and reference.get("uid") in (None, "", metadata.uid(claim))
+    )
+
+
+def _annotated(obj: JsonObject, notes: Mapping[str, str]) -> JsonObject:
+    annotations = {**metadata.annotations(obj), **notes}
+    return {**obj, "metadata": {**metadata.metadata(obj), "annotations": annotations}}
+
+
+def _is_default(kind: JsonObject) -> bool:
+    annotations = metadata.annotations(kind)
+    return any(annotations.get(one) == "true" for one in DEFAULT_STORAGE_CLASS)
+
+
+def _mode(spec: Mapping[str, Any]) -> str:
+    return spec.get("volumeMode") or "Filesystem"
+
+
+def _size(volume: JsonObject) -> Any:  # noqa: ANN401 - a Decimal
+    return parse((spec_of(volume).get("capacity") or {}).get(_STORAGE, "0")).as_decimal()
+
+
+# --- Volumes -----------------------------------------------------------------
+
+
+def volume_plan(volume: JsonObject, claim: JsonObject | None) -> Plan:
+    """The next steps of a volume; `claim` is the one that it names, if that is there."""
+    phase = status_of(volume).get("phase")
+    if is_going(volume):
+        if VOLUME_PROTECTION in metadata.finalizers(volume) and phase != "Bound":
+            return Plan((Step(Verb.UPDATE, _without(volume, VOLUME_PROTECTION)),))
+        if claim is not None:
+            return NOTHING_TO_DO
+    reference = spec_of(volume).get("claimRef")
+    if reference is None or not reference.get("uid"):
+        return _in_phase(volume, "Available")
+    if claim is not None and metadata.uid(claim) == reference["uid"]:
+        is_bound = spec_of(claim).get("volumeName") == metadata.name(volume)
+        return _in_phase(volume, "Bound") if is_bound else NOTHING_TO_DO
+    if phase != "Released":
+        return _in_phase(volume, "Released")
+    if spec_of(volume).get("persistentVolumeReclaimPolicy") != "Delete" or is_going(volume):
+        return NOTHING_TO_DO
+    return Plan((Step(Verb.DELETE, volume),))
+
+
+def _in_phase(volume: JsonObject, phase: str) -> Plan:
+    state = status_of(volume)
+    if state.get("phase") == phase:
+        return NOTHING_TO_DO
+    return Plan((Step(Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),))

@@ -1,0 +1,225 @@
+"""The scheduler: pods get their nodes, the most important first.
+
+As k8s.io/kubernetes `pkg/scheduler`. Which node that is, `scheduling` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    Stale,
+    Turns,
+    find_condition,
+    resource_path,
+)
+from celadon.apiserver.simulation.planning.pod_facts import node_of
+from celadon.apiserver.simulation.planning.scheduling import (
+    Neighbours,
+    NodeState,
+    before_filters,
+    needs,
+    place,
+    takes_room,
+)
+from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
+from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.kube import GroupVersionResource, JsonObject, User, metadata
+from celadon.kube.defaulting import STORAGE_CLASSES
+from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS
+
+NODES: Final = GroupVersionResource("", "v1", "nodes")
+CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
+SCHEDULER: Final = "default-scheduler"
+USER: Final = User("system:kube-scheduler", (AUTHENTICATED,))
+_ALL: Final = "pods"
+
+
+class Scheduler:
+    """There is one item: all pods that wait for a node."""
+
+    urgent = False
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._pods = around.view(PODS)
+        self._nodes = around.view(NODES)
+        self._claims = around.view(CLAIMS)
+        self._requests = around.requests_of(USER, "kube-scheduler")
+        self._events = around.recorder(self._requests, SCHEDULER, f"{SCHEDULER}-celadon")
+        self._needs: dict[str, dict[str, int]] = {}
+        self._turns = Turns()
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        """Of what says where pods may go."""
+        views = (self._pods, self._nodes, self._claims)
+        return tuple(one.prefix for one in views)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """A pod that waits, room that is free, a node that has changed, a claim."""
+        old, new = change.old, change.new
+        if change.key.startswith(self._pods.prefix):
+            gone = new is None or not takes_room(new)
+            if new is not None and waits(new) and not _is_only_told(old, new):
+                return (_ALL,)
+            return (_ALL,) if old is not None and takes_room(old) and gone else ()
+        if change.key.startswith(self._nodes.prefix) and old is not None and new is not None:
+            return (_ALL,) if _node_facts(old) != _node_facts(new) else ()
+        return (_ALL,)
+
+    async def reconcile(self, _: str) -> None:
+        """Raises Stale."""
+        waiting = [pod for pod in self._pods.on_node("") if waits(pod)]
+        if not waiting:
+            return
+        neighbours = self._neighbours()
+        waiting.sort(key=_turn)
+        has_lost = False
+        for pod in waiting:
+            try:
+                await self._schedule(pod, neighbours)
+            except Stale:
+                has_lost = True
+            await self._turns.take()
+        if has_lost:
+            raise Stale
+
+    def _neighbours(self) -> Neighbours:
+        states = [NodeState(node) for node in self._nodes.every()]
+        known: dict[str, dict[str, int]] = {}
+        for state in states:
+            for pod in filter(takes_room, self._pods.on_node(state.name)):
+                uid = metadata.uid(pod)
+                wanted = known[uid] = self._needs.get(uid) or needs(pod)
+                state.take(pod, wanted)
+        self._needs = known
+        spaces = self._around.view(NAMESPACES).every()
+        return Neighbours(states, {metadata.name(one): metadata.labels(one) for one in spaces})
+
+    async def _schedule(self, pod: JsonObject, neighbours: Neighbours) -> None:
+        why = self._claims_missing(pod)
+        if why:
+            await self._refuse(pod, before_filters(len(neighbours.states), why))
+            return
+        found = place(pod, neighbours)
+        if isinstance(found, str):
+            await self._refuse(pod, found)
+        elif not await self._select(pod, found.name):
+            await self._bind(pod, found)
+
+    async def _bind(self, pod: JsonObject, state: NodeState) -> None:
+        meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": meta,
+            "target": {"kind": "Node", "name": state.name},
+        }
+        namespace, name = metadata.namespace(pod), metadata.name(pod)
+        path = resource_path(self._pods.resource, namespace, name)
+        reply = await self._requests.post(f"{path}/binding", binding)
+        if reply.code >= 400:
+            raise Stale
+        state.take(pod, needs(pod))
+        message = f"Successfully assigned {namespace}/{name} to {state.name}"
+        await self._events.record(pod, "Normal", "Scheduled", message, action="Binding")
+
+    async def _refuse(self, pod: JsonObject, message: str) -> None:
+        status = pod.get("status") or {}
+        conditions = list(status.get("conditions") or ())
+        former = find_condition(conditions, "PodScheduled")
+        if former is not None and former.get("message") == message:
+            return
+        await self._events.record(pod, "Warning", "FailedScheduling", message, action="Scheduling")
+        since = None if former is None else former.get("lastTransitionTime")
+        if former is None or former.get("status") != "False":
+            since = self._around.timestamp()
+        wanted = {
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": since,
+            "reason": "Unschedulable",
+            "message": message,
+        }
+        others = [one for one in conditions if one is not former]
+        changed = {**pod, "status": {**status, "conditions": [*others, wanted]}}
+        await self._requests.update(self._pods.resource, changed, "status")
+
+    # --- claims ---
+
+    def _wanted_claims(self, pod: JsonObject) -> Iterable[str]:
+        for volume in (pod.get("spec") or {}).get("volumes") or ():
+            if "persistentVolumeClaim" in volume:
+                yield volume["persistentVolumeClaim"]["claimName"]
+            elif "ephemeral" in volume:
+                yield f"{metadata.name(pod)}-{volume['name']}"
+
+    def _claims_missing(self, pod: JsonObject) -> str:
+        for name in self._wanted_claims(pod):
+            claim = self._claims.get(metadata.namespace(pod), name)
+            if claim is None or metadata.deletion_timestamp(claim):
+                gone = "not found" if claim is None else "is being deleted"
+                return f'persistentvolumeclaim "{name}" {gone}'
+            if not _is_bound(claim) and not self._waits_for_node(claim):
+                return "pod has unbound immediate PersistentVolumeClaims"
+        return ""
+
+    def _waits_for_node(self, claim: JsonObject) -> bool:
+        name = (claim.get("spec") or {}).get("storageClassName") or ""
+        found = self._around.view(STORAGE_CLASSES).get("", name) if name else None
+        return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
+
+    async def _select(self, pod: JsonObject, node: str) -> bool:
+        """Whether claims have been told to get their volumes for that node, which is waited
+        for."""
+        unbound = False
+        for name in self._wanted_claims(pod):
+            claim = self._claims.get(metadata.namespace(pod), name)
+            if claim is None or _is_bound(claim):
+                continue
+            unbound = True
+            if metadata.annotations(claim).get(SELECTED_NODE) != node:
+                change = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+                await self._requests.patch(self._claims.resource, claim, change)
+        return unbound
+
+
+def waits(pod: JsonObject) -> bool:
+    """Whether it is this scheduler's to find a node for."""
+    spec = pod.get("spec") or {}
+    return (
+        not node_of(pod)
+        and not metadata.deletion_timestamp(pod)
+        and not spec.get("schedulingGates")
+        and spec.get("schedulerName", SCHEDULER) == SCHEDULER
+    )
+
+
+def _turn(pod: JsonObject) -> tuple[int, str, str]:
+    priority = (pod.get("spec") or {}).get("priority") or 0
+    return -priority, metadata.creation_timestamp(pod), metadata.name(pod)
+
+
+def _is_only_told(old: JsonObject | None, new: JsonObject) -> bool:
+    """Whether nothing but the status has changed."""
+    if old is None:
+        return False
+    same = metadata.labels(old) == metadata.labels(new)
+    return same and old.get("spec") == new.get("spec")
+
+
+def _is_bound(claim: JsonObject) -> bool:
+    return bool((claim.get("spec") or {}).get("volumeName")) and (
+        (claim.get("status") or {}).get("phase") == "Bound"
+    )
+
+
+def _node_facts(node: JsonObject) -> tuple[object, ...]:
+    """What pods are placed by."""
+    spec, status = node.get("spec") or {}, node.get("status") or {}
+    facts = spec.get("unschedulable"), spec.get("taints"), status.get("allocatable")
+    return metadata.labels(node), *facts

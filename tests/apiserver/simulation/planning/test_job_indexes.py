@@ -1,0 +1,93 @@
+"""Sets of indexes as text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celadon.apiserver.simulation.planning.job_indexes import (
+    count,
+    first_missing,
+    has,
+    merged,
+    next_failures,
+    of_numbers,
+    overlap,
+    parsed,
+    surplus_of_indexes,
+    text_of,
+    valid_index,
+)
+from celadon.kube import metadata
+from tests.apiserver.simulation.planning.sample_objects import at, pod
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
+IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
+NUMBERS = st.sets(st.integers(0, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", ()),
+        ("1", ((1, 1),)),
+        ("0,1,3-5,7", ((0, 1), (3, 5), (7, 7))),
+        ("1,x,3", ((1, 1), (3, 3))),
+        ("3-20", ((3, 9),)),
+        ("3,12", ((3, 3),)),
+    ],
+)
+def test_texts_are_read(text: str, wanted: object) -> None:
+    assert parsed(text, 10) == wanted
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted"),
+    [(set(), ""), ({4}, "4"), ({1, 2}, "1,2"), ({1, 2, 3, 5, 7, 8}, "1-3,5,7,8")],
+)
+def test_texts_are_written(numbers: set[int], wanted: str) -> None:
+    assert text_of(of_numbers(numbers)) == wanted
+
+
+@given(NUMBERS, NUMBERS)
+def test_sets_are_sets(one: set[int], other: set[int]) -> None:
+    mine, others = of_numbers(one), of_numbers(other)
+    assert parsed(text_of(mine), 41) == mine
+    assert merged(mine, others) == of_numbers(one | other)
+    assert count(mine) == len(one)
+    assert overlap(mine, others) == len(one & other)
+    assert all(has(mine, number) == (number in one) for number in range(42))
+
+
+@given(NUMBERS, st.integers(0, 10), st.integers(0, 45))
+def test_the_first_that_are_missing(taken: set[int], wanted: int, total: int) -> None:
+    missing = [number for number in range(total) if number not in taken]
+    assert first_missing(of_numbers(taken), wanted, total) == missing[:wanted]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("3", 3), ("4", None), ("-1", None), ("x", None)])
+def test_the_index_of_a_pod(text: str, wanted: int | None) -> None:
+    assert valid_index(pod("a", annotations={INDEX: text}), 4) == wanted
+    assert valid_index(pod("a"), 4) is None
+
+
+def test_failures_are_handed_on() -> None:
+    assert next_failures(None, is_counted=True) == {FAILURES: "0"}
+    former = pod("a", annotations={FAILURES: "2", IGNORED: "1"})
+    assert next_failures(former, is_counted=True) == {FAILURES: "3", IGNORED: "1"}
+    assert next_failures(former, is_counted=False) == {FAILURES: "2", IGNORED: "2"}
+
+
+def test_pods_without_a_place_are_surplus() -> None:
+    pods = [
+        pod("first", annotations={INDEX: "0"}),
+        pod("second", annotations={INDEX: "0"}, ready=False),
+        pod("beyond", annotations={INDEX: "9"}),
+        pod("none"),
+        pod("other", annotations={INDEX: "1"}),
+    ]
+    gone, left = surplus_of_indexes(pods, 2, at())
+    assert {metadata.name(one) for one in gone} == {"second", "beyond", "none"}
+    assert [metadata.name(one) for one in left] == ["first", "other"]

@@ -1,0 +1,256 @@
+"""What becomes of a pod on a node, as a pure function of its status and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_lifecycle import (
+    DOMAIN,
+    Addresses,
+    Habits,
+    Step,
+    duration,
+    killed_status,
+    next_step,
+    seconds_to_end,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WHERE = Addresses("172.18.0.2", "10.244.1.1")
+
+
+def pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    told = {f"{DOMAIN}/{key}": value for key, value in (annotations or {}).items()}
+    meta = {
+        "name": "one",
+        "namespace": "default",
+        "uid": "u-1",
+        "generation": 3,
+        "annotations": told,
+    }
+    containers = [{"name": "app", "image": "example.com/app:1"}]
+    return {"metadata": meta, "spec": {"containers": containers, **spec}, "status": {}}
+
+
+class Life:
+    """A pod whose clock is moved to whatever it waits for."""
+
+    def __init__(self, of: dict[str, Any], habits: Habits | None = None) -> None:
+        self.pod = of
+        self.habits = Habits() if habits is None else habits
+        self.now = NOW
+        self.reasons: list[str] = []
+        self.step = self.look()
+
+    def look(self) -> Step:
+        step = next_step(self.pod, WHERE, self.habits, self.now)
+        self.pod = {**self.pod, "status": step.status}
+        self.reasons += [one.reason for one in step.events]
+        self.step = step
+        if self.phase in ("Pending", "Running"):
+            again = next_step(self.pod, WHERE, self.habits, self.now)
+            assert (again.status, again.events) == (step.status, []), "nothing new at that time"
+        return step
+
+    def wait(self) -> Step:
+        assert self.step.again is not None
+        self.now += timedelta(seconds=self.step.again)
+        return self.look()
+
+    @property
+    def phase(self) -> str:
+        return str(self.pod["status"]["phase"])
+
+    def container(self, name: str = "app") -> dict[str, Any]:
+        status = self.pod["status"]
+        listed = (*status.get("initContainerStatuses", ()), *status["containerStatuses"])
+        found: dict[str, Any] = next(one for one in listed if one["name"] == name)
+        return found
+
+    def condition(self, kind: str) -> tuple[str, str, str]:
+        one = next(one for one in self.pod["status"]["conditions"] if one["type"] == kind)
+        return one["status"], one.get("reason", ""), one.get("message", "")
+
+
+def test_a_pod_is_ready_after_a_while() -> None:
+    life = Life(pod(), Habits(ready_after=5))
+    assert (life.phase, life.step.again) == ("Running", 5)
+    message = "containers with unready status: [app]"
+    assert life.condition("Ready") == ("False", "ContainersNotReady", message)
+    assert life.condition("ContainersReady") == life.condition("Ready")
+    assert life.wait().again is None
+    assert life.condition("Ready") == ("True", "", "")
+    status = life.pod["status"]
+    assert (status["podIP"], status["hostIP"]) == ("10.244.1.1", "172.18.0.2")
+    assert status["observedGeneration"] == 3
+    assert [one["type"] for one in status["conditions"]] == [
+        "PodReadyToStartContainers",
+        "Initialized",
+        "Ready",
+        "ContainersReady",
+        "PodScheduled",
+    ]
+    assert life.container()["imageID"].startswith("example.com/app@sha256:")
+    assert life.reasons == ["Pulled", "Created", "Started"]
+
+
+@pytest.mark.parametrize(("code", "phase"), [("0", "Succeeded"), ("3", "Failed")])
+def test_a_pod_ends_by_itself(code: str, phase: str) -> None:
+    life = Life(pod({"exit-code": code}, restartPolicy="Never"), Habits(run_for=7))
+    assert (life.phase, life.step.again) == ("Running", 7)
+    assert life.wait().again is None
+    ended = life.container()["state"]["terminated"]
+    assert (life.phase, ended["exitCode"]) == (phase, int(code))
+    assert ended["finishedAt"] == time_text(NOW + timedelta(seconds=7))
+    reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
+    assert life.condition("Ready") == ("False", reason, "")
+
+
+def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
+    life = Life(pod({"fail": "crash"}))
+    assert life.phase == "Running"
+    waits = []
+    for _ in range(7):
+        waits.append(life.step.again)
+        life.wait()
+    assert waits == [10, 20, 40, 80, 160, 300, 300]
+    status = life.container()
+    assert (status["restartCount"], status["ready"]) == (8, False)
+    assert status["state"]["waiting"] == {
+        "reason": "CrashLoopBackOff",
+        "message": "back-off 5m0s restarting failed container=app pod=one_default(u-1)",
+    }
+    assert status["lastState"]["terminated"]["reason"] == "Error"
+    assert life.reasons.count("BackOff") == 8
+
+
+def test_on_failure_only_failures_are_restarted() -> None:
+    life = Life(pod(restartPolicy="OnFailure"))
+    assert (life.phase, life.container()["restartCount"]) == ("Succeeded", 0)
+    life = Life(pod({"fail": "crash"}, restartPolicy="OnFailure"))
+    assert (life.phase, life.container()["restartCount"]) == ("Running", 1)
+
+
+def test_an_image_that_cannot_be_pulled() -> None:
+    life = Life(pod({"fail": "pull"}))
+    assert (life.phase, life.step.again) == ("Pending", None)
+    assert life.container()["state"]["waiting"]["reason"] == "ImagePullBackOff"
+    assert "Failed" in life.reasons
+    life.pod["metadata"]["annotations"] = {}
+    life.look()
+    assert life.phase == "Running"
+
+
+def test_init_containers_come_one_after_the_other() -> None:
+    inits = [
+        {"name": "first", "image": "i"},
+        {"name": "beside", "image": "i", "restartPolicy": "Always"},
+        {"name": "slow", "image": "i"},
+    ]
+    life = Life(pod({"containers": "slow", "run-for": "4s"}, initContainers=inits))
+    assert life.phase == "Pending"
+    assert "terminated" in life.container("first")["state"]
+    assert "running" in life.container("beside")["state"]
+    assert life.container()["state"] == {"waiting": {"reason": "PodInitializing"}}
+    message = "containers with incomplete status: [slow]"
+    assert life.condition("Initialized") == ("False", "ContainersNotInitialized", message)
+    life.wait()
+    assert life.phase == "Running"
+    assert life.condition("Initialized") == ("True", "", "")
+    assert life.condition("Ready")[0] == "True"
+
+
+def test_an_init_container_that_fails() -> None:
+    inits = [{"name": "broken", "image": "i"}]
+    told = {"containers": "broken", "fail": "crash"}
+    assert Life(pod(told, initContainers=inits, restartPolicy="Never")).phase == "Failed"
+    life = Life(pod(told, initContainers=inits))
+    assert (life.phase, life.step.again) == ("Pending", 10)
+    assert life.container("broken")["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+
+
+def test_sidecars_end_with_the_others() -> None:
+    inits = [{"name": "beside", "image": "i", "restartPolicy": "Always"}]
+    life = Life(pod(initContainers=inits, restartPolicy="Never"), Habits(run_for=2))
+    life.wait()
+    assert life.phase == "Succeeded"
+    assert life.container("beside")["state"]["terminated"]["exitCode"] == 0
+
+
+def test_readiness_gates() -> None:
+    life = Life(pod(readinessGates=[{"conditionType": "example.com/ok"}]))
+    gate = "corresponding condition of pod readiness gate"
+    missing = f'{gate} "example.com/ok" does not exist.'
+    assert life.condition("Ready") == ("False", "ReadinessGatesNotReady", missing)
+    assert life.condition("ContainersReady")[0] == "True"
+    conditions = [{"type": "example.com/ok", "status": "True"}]
+    life.pod["status"] = {
+        **life.pod["status"],
+        "conditions": [*life.pod["status"]["conditions"], *conditions],
+    }
+    life.look()
+    assert life.condition("Ready")[0] == "True"
+
+
+def test_never_ready() -> None:
+    life = Life(pod({"ready-after": "never"}))
+    assert (life.condition("Ready")[0], life.step.again) == ("False", None)
+
+
+def test_only_some_containers() -> None:
+    containers = [{"name": "app", "image": "a"}, {"name": "other", "image": "b"}]
+    life = Life(pod({"containers": "other", "ready-after": "never"}, containers=containers))
+    assert (life.container()["ready"], life.container("other")["ready"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "passed", "expected"),
+    [
+        ({}, 0, 0),
+        ({"stop-after": "10s"}, 0, 10),
+        ({"stop-after": "1h"}, 0, 30),
+        ({"stop-after": "10s"}, 4, 6),
+        ({"stop-after": "10s"}, 20, 0),
+    ],
+)
+def test_how_long_a_deleted_pod_goes_on(
+    annotations: Mapping[str, str], passed: int, expected: float
+) -> None:
+    one = pod(annotations)
+    one["metadata"]["deletionTimestamp"] = time_text(NOW + timedelta(seconds=30))
+    one["metadata"]["deletionGracePeriodSeconds"] = 30
+    assert seconds_to_end(one, NOW + timedelta(seconds=passed)) == expected
+
+
+def test_killed_containers() -> None:
+    life = Life(pod())
+    status = killed_status(life.pod, "now", "Evicted", "no room")
+    assert (status["phase"], status["reason"], status["message"]) == (
+        "Failed",
+        "Evicted",
+        "no room",
+    )
+    (ended,) = status["containerStatuses"]
+    assert ended["state"]["terminated"]["exitCode"] == 137
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5s", 5),
+        ("1m30s", 90),
+        ("250ms", 0.25),
+        ("1.5h", 5400),
+        ("", None),
+        ("5", None),
+        ("never", None),
+        ("5s ", None),
+    ],
+)
+def test_durations(text: str, expected: float | None) -> None:
+    assert duration(text) == expected

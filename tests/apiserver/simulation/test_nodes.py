@@ -1,0 +1,205 @@
+"""Nodes that say that they are there, and pods that must leave them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.simulation.nodes import lifecycle_taints
+from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.pod_evictions import seconds_to_eviction
+from tests.apiserver.simulation.living import (
+    NODES,
+    PODS,
+    conditions,
+    deployment,
+    items,
+    living,
+    pod,
+    told,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+
+def test_nodes_of_the_start() -> None:
+    with living(nodes=3) as api:
+        nodes = items(api, NODES)
+        assert [one["metadata"]["name"] for one in nodes] == ["node-1", "node-2", "node-3"]
+        for one in nodes:
+            assert conditions(one)["Ready"] == (
+                "True",
+                "KubeletReady",
+                "kubelet is posting ready status",
+            )
+            assert "taints" not in one["spec"]
+            assert one["status"]["allocatable"]["pods"] == "110"
+        assert len({one["metadata"]["labels"]["topology.kubernetes.io/zone"] for one in nodes}) == 3
+        assert len({one["status"]["addresses"][0]["address"] for one in nodes}) == 3
+        assert len(items(api, LEASE)) == 3
+
+
+def test_a_node_of_a_user_is_looked_after() -> None:
+    mine = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "mine"},
+        "status": {"capacity": {"cpu": "1", "memory": "1Gi", "pods": "5"}},
+    }
+    with living(nodes=0) as api:
+        api.create(mine)
+        api.settle()
+        found = api.request("GET", f"{NODES}/mine")
+        assert conditions(found)["Ready"][0] == "True"
+        assert found["status"]["allocatable"]["cpu"] == "1"
+        assert "taints" not in found["spec"]
+
+
+def test_leases_are_renewed() -> None:
+    with living(nodes=1) as api:
+        (before,) = items(api, LEASE)
+        api.advance(hours=1)
+        (after,) = items(api, LEASE)
+        assert before["spec"]["renewTime"] < after["spec"]["renewTime"]
+        versions = [int(one["metadata"]["resourceVersion"]) for one in (before, after)]
+        assert versions[1] - versions[0] < 10, "an hour leaves the history alone"
+
+
+def test_what_is_cordoned_says_so() -> None:
+    with living(nodes=2) as api:
+        path = f"{NODES}/node-1"
+        api.request("PATCH", path, {"spec": {"unschedulable": True}})
+        api.create(deployment(replicas=4))
+        api.settle()
+        (taint,) = api.request("GET", path)["spec"]["taints"]
+        assert taint["key"] == "node.kubernetes.io/unschedulable"
+        assert {one["spec"]["nodeName"] for one in items(api, PODS)} == {"node-2"}
+        api.request("PATCH", path, {"spec": {"unschedulable": None}})
+        api.settle()
+        assert "taints" not in api.request("GET", path)["spec"]
+
+
+def test_pods_leave_a_node_that_is_gone_for_long() -> None:
+    with living(nodes=2) as api:
+        api.create(deployment(replicas=4))
+        api.settle()
+        silent = {"metadata": {"annotations": {"simulation.celadon.dev/ready": "false"}}}
+        api.request("PATCH", f"{NODES}/node-1", silent)
+        api.advance(seconds=299)
+        assert len(items(api, PODS)) == 4
+        api.advance(seconds=2)
+        pods = items(api, PODS)
+        leaving = [one for one in pods if "deletionTimestamp" in one["metadata"]]
+        assert {one["spec"]["nodeName"] for one in leaving} == {"node-1"}
+        assert len(pods) - len(leaving) == 4
+        assert conditions(leaving[0])["DisruptionTarget"] == (
+            "True",
+            "DeletionByTaintManager",
+            "Taint manager: deleting due to NoExecute taint",
+        )
+        back = {"metadata": {"annotations": {"simulation.celadon.dev/ready": None}}}
+        api.request("PATCH", f"{NODES}/node-1", back)
+        api.settle()
+        assert len(items(api, PODS)) == 4
+
+
+def test_pods_of_a_node_that_is_deleted() -> None:
+    with living(nodes=2) as api:
+        api.create(deployment(replicas=4))
+        api.settle()
+        api.request("DELETE", f"{NODES}/node-1")
+        api.advance(minutes=1)
+        assert {one["spec"]["nodeName"] for one in items(api, PODS)} == {"node-2"}
+        assert len(items(api, NODES)) == 1
+
+
+def test_a_pod_that_finds_no_node_waits_for_one() -> None:
+    with living(nodes=1) as api:
+        wanted = {"resources": {"requests": {"cpu": "100"}}}
+        api.create(pod("large", container=wanted))
+        api.settle()
+        found = api.request("GET", f"{PODS}/large")
+        message = (
+            "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+            "0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+        )
+        assert conditions(found)["PodScheduled"] == ("False", "Unschedulable", message)
+        assert told(api, "large") == [("FailedScheduling", message)]
+        large = {"cpu": "200", "memory": "1Ti", "pods": "9"}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "large"}}
+        api.create({**node, "status": {"capacity": large, "allocatable": large}})
+        api.settle()
+        found = api.request("GET", f"{PODS}/large")
+        assert (found["spec"]["nodeName"], found["status"]["phase"]) == ("large", "Running")
+        assert ("Scheduled", "Successfully assigned default/large to large") in told(api, "large")
+
+
+def test_the_most_important_pods_come_first() -> None:
+    with living(nodes=0) as api:
+        api.create(pod("usual", container={"resources": {"requests": {"cpu": "20"}}}))
+        urgent = "system-cluster-critical"
+        large = {"resources": {"requests": {"cpu": "20"}}}
+        api.create(pod("urgent", container=large, priorityClassName=urgent))
+        api.settle()
+        assert conditions(api.request("GET", f"{PODS}/usual"))["PodScheduled"][2] == (
+            "no nodes available to schedule pods"
+        )
+        api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "only"}})
+        api.settle()
+        phases = {one["metadata"]["name"]: one["status"]["phase"] for one in items(api, PODS)}
+        assert phases == {"usual": "Pending", "urgent": "Running"}
+
+
+def test_a_pod_that_is_evicted() -> None:
+    with living(nodes=1) as api:
+        api.create(pod())
+        api.settle()
+        why = "The node was low on resource: memory."
+        told_so = {"metadata": {"annotations": {"simulation.celadon.dev/evict": why}}}
+        api.request("PATCH", f"{PODS}/one", told_so)
+        api.settle()
+        status = api.request("GET", f"{PODS}/one")["status"]
+        assert (status["phase"], status["reason"], status["message"]) == ("Failed", "Evicted", why)
+
+
+def taint(effect: str = "NoExecute", seconds: int = 0) -> dict[str, Any]:
+    added = time_text(NOW - timedelta(seconds=seconds))
+    return {"key": "bad", "effect": effect, "timeAdded": added}
+
+
+@pytest.mark.parametrize(
+    ("taints", "tolerations", "expected"),
+    [
+        ([], [], None),
+        ([taint("NoSchedule")], [], None),
+        ([taint()], [], 0.0),
+        ([taint()], [{"operator": "Exists"}], None),
+        ([taint()], [{"operator": "Exists", "tolerationSeconds": 300}], 300),
+        ([taint(seconds=100)], [{"operator": "Exists", "tolerationSeconds": 300}], 200),
+        ([taint(seconds=500)], [{"operator": "Exists", "tolerationSeconds": 300}], 0),
+        (
+            [taint(), {**taint(), "key": "worse"}],
+            [{"key": "bad", "operator": "Exists"}],
+            0.0,
+        ),
+    ],
+)
+def test_how_long_a_pod_may_stay(taints: Any, tolerations: Any, expected: float | None) -> None:
+    assert seconds_to_eviction(taints, tolerations, NOW) == expected
+
+
+def test_taints_of_others_stay() -> None:
+    other = {"key": "gpu", "effect": "NoSchedule"}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    node = {"spec": {"taints": [other], "unschedulable": True}, "status": ready}
+    made = lifecycle_taints(node, "now")
+    cordoned = {
+        "key": "node.kubernetes.io/unschedulable",
+        "effect": "NoSchedule",
+        "timeAdded": "now",
+    }
+    assert made == [other, cordoned]
+    assert lifecycle_taints({"spec": {"taints": made}, "status": ready}, "now") == [other]

@@ -1,0 +1,251 @@
+"""StatefulSets, DaemonSets, Jobs and all that is around them, in a cluster that lives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.testing import KubeApi, RequestRefused
+from tests.apiserver.simulation.living import PODS, items, living, pod_spec, told
+
+APPS = "/apis/apps/v1/namespaces/default"
+BATCH = "/apis/batch/v1/namespaces/default"
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+BUDGET = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b"
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+
+
+def workload(kind: str, name: str, *, annotations: Any = None, **spec: Any) -> dict[str, Any]:
+    """One of the group `apps`; `pod` is about the spec of its pods."""
+    meta = {"labels": {"app": name}, "annotations": annotations or {}}
+    given = {
+        "selector": {"matchLabels": {"app": name}},
+        "template": {"metadata": meta, "spec": pod_spec(**spec.pop("pod", {}))},
+        **spec,
+    }
+    return created("apps/v1", kind, name, given)
+
+
+def running(run_for: str = "5s", **more: str) -> dict[str, Any]:
+    """A template of pods that end after a while."""
+    notes = {"simulation.celadon.dev/run-for": run_for}
+    notes |= {f"simulation.celadon.dev/{key}": value for key, value in more.items()}
+    return {"metadata": {"annotations": notes}, "spec": pod_spec(restartPolicy="Never")}
+
+
+def job(name: str, template: Any = None, **spec: Any) -> dict[str, Any]:
+    """Its pods end well after five seconds unless their template says otherwise."""
+    return created("batch/v1", "Job", name, {"template": template or running(), **spec})
+
+
+def created(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "default"}
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": spec}
+
+
+def status(api: KubeApi, path: str) -> dict[str, Any]:
+    api.settle()
+    found: dict[str, Any] = api.request("GET", path)["status"]
+    return found
+
+
+def conditions(api: KubeApi, path: str) -> dict[str, str]:
+    return {one["type"]: one["status"] for one in status(api, path).get("conditions", ())}
+
+
+def names(api: KubeApi, path: str) -> list[str]:
+    return [one["metadata"]["name"] for one in items(api, path)]
+
+
+def test_a_stateful_set_with_claims() -> None:
+    template = {
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    with living() as api:
+        api.create(
+            workload(
+                "StatefulSet",
+                "db",
+                replicas=3,
+                serviceName="db",
+                volumeClaimTemplates=[template],
+                persistentVolumeClaimRetentionPolicy={
+                    "whenDeleted": "Delete", "whenScaled": "Delete",
+                },
+            )
+        )  # fmt: skip
+        path = f"{APPS}/statefulsets/db"
+        first = status(api, path)
+        assert (first["readyReplicas"], first["availableReplicas"]) == (3, 3)
+        assert names(api, PODS) == ["db-0", "db-1", "db-2"]
+        assert {one["status"]["phase"] for one in items(api, CLAIMS)} == {"Bound"}
+        api.request("PATCH", path, {"spec": {"template": {"metadata": {"labels": {"v": "2"}}}}})
+        api.advance(minutes=5)
+        second = status(api, path)
+        assert second["updatedReplicas"] == 3
+        assert second["currentRevision"] == second["updateRevision"] != first["currentRevision"]
+        assert len(items(api, f"{APPS}/controllerrevisions")) == 2
+        api.request("PATCH", path, {"spec": {"replicas": 1}})
+        api.advance(minutes=5)
+        assert names(api, PODS) == ["db-0"]
+        assert names(api, CLAIMS) == ["data-db-0"]
+        api.request("DELETE", path)
+        api.advance(minutes=5)
+        assert (names(api, PODS), names(api, CLAIMS)) == ([], [])
+        assert items(api, "/api/v1/persistentvolumes") == []
+        assert ("SuccessfulCreate", "Create Pod db-0 in StatefulSet db successful") in told(
+            api, "db"
+        )
+
+
+def test_a_daemon_set_follows_the_nodes() -> None:
+    with living(nodes=2) as api:
+        api.create(workload("DaemonSet", "agent"))
+        path = f"{APPS}/daemonsets/agent"
+        found = status(api, path)
+        assert (found["desiredNumberScheduled"], found["numberReady"]) == (2, 2)
+        node = items(api, "/api/v1/nodes")[0]["metadata"]["name"]
+        taint = {"key": "x", "effect": "NoExecute"}
+        api.request("PATCH", f"/api/v1/nodes/{node}", {"spec": {"taints": [taint]}})
+        api.advance(minutes=2)
+        assert status(api, path)["desiredNumberScheduled"] == 1
+        assert len(items(api, PODS)) == 1
+        api.request("PATCH", f"/api/v1/nodes/{node}", {"spec": {"taints": None}})
+        assert status(api, path)["numberReady"] == 2
+
+
+@pytest.mark.parametrize("mode", ["NonIndexed", "Indexed"])
+def test_a_job_completes(mode: str) -> None:
+    with living() as api:
+        api.create(job("work", completions=4, parallelism=2, completionMode=mode))
+        path = f"{BATCH}/jobs/work"
+        assert status(api, path)["active"] == 2
+        api.advance(minutes=1)
+        found = status(api, path)
+        assert found["succeeded"] == 4
+        assert found.get("completedIndexes") == ("0-3" if mode == "Indexed" else None)
+        assert conditions(api, path) == {"SuccessCriteriaMet": "True", "Complete": "True"}
+        assert all("finalizers" not in one["metadata"] for one in items(api, PODS))
+        assert told(api, "work")[-1] == ("Completed", "Job completed")
+
+
+def test_a_job_gives_up() -> None:
+    bad = running(**{"exit-code": "1"})
+    with living() as api:
+        api.create(job("work", bad, backoffLimit=2, ttlSecondsAfterFinished=3600))
+        api.advance(minutes=10)
+        path = f"{BATCH}/jobs/work"
+        assert status(api, path)["failed"] == 3
+        assert conditions(api, path) == {"FailureTarget": "True", "Failed": "True"}
+        api.advance(minutes=60)
+        assert (names(api, f"{BATCH}/jobs"), names(api, PODS)) == ([], [])
+
+
+def test_the_pods_of_a_deleted_job_go() -> None:
+    with living() as api:
+        api.create(job("work", running("1h")))
+        api.settle()
+        api.request("DELETE", f"{BATCH}/jobs/work", {"propagationPolicy": "Background"})
+        api.advance(minutes=2)
+        assert names(api, PODS) == []
+
+
+def test_a_cron_job_by_the_clock() -> None:
+    with living() as api:
+        template = {"spec": {"template": running()}}
+        spec = {"schedule": "*/10 * * * *", "jobTemplate": template}
+        api.create(created("batch/v1", "CronJob", "tick", spec))
+        api.advance(minutes=60)
+        assert len(names(api, f"{BATCH}/jobs")) == 3
+        found = status(api, f"{BATCH}/cronjobs/tick")
+        assert "active" not in found
+        assert found["lastSuccessfulTime"] > found["lastScheduleTime"]
+        assert len([one for one in told(api, "tick") if one[0] == "SuccessfulCreate"]) == 6
+
+
+def test_evictions_respect_a_budget() -> None:
+    with living() as api:
+        api.create(workload("Deployment", "web", replicas=2))
+        selector = {"matchLabels": {"app": "web"}}
+        budget = {"selector": selector, "minAvailable": 2}
+        api.create(created("policy/v1", "PodDisruptionBudget", "b", budget))
+        assert status(api, BUDGET)["disruptionsAllowed"] == 0
+        victim = names(api, PODS)[0]
+        eviction = {"metadata": {"name": victim, "namespace": "default"}}
+        path = f"{PODS}/{victim}/eviction"
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", **eviction}
+        with pytest.raises(RequestRefused, match="would violate the pod's disruption budget"):
+            api.request("POST", path, body)
+        api.request("PATCH", BUDGET, {"spec": {"minAvailable": 1}})
+        assert status(api, BUDGET)["disruptionsAllowed"] == 1
+        api.request("POST", path, body)
+        api.advance(minutes=2)
+        assert victim not in names(api, PODS)
+        assert status(api, BUDGET)["currentHealthy"] == 2
+
+
+def test_services_find_their_pods() -> None:
+    with living() as api:
+        port = {"name": "http", "containerPort": 8080}
+        pod = {"container": {"ports": [port]}}
+        api.create(workload("Deployment", "web", replicas=2, pod=pod))
+        ports = [{"port": 80, "targetPort": "http"}]
+        spec = {"selector": {"app": "web"}, "ports": ports}
+        api.create(created("v1", "Service", "web", spec))
+        api.settle()
+        (found,) = [one for one in items(api, SLICES) if one["metadata"]["name"] != "kubernetes"]
+        assert [one["conditions"]["ready"] for one in found["endpoints"]] == [True, True]
+        assert found["ports"][0]["port"] == 8080
+        endpoints = api.request("GET", "/api/v1/namespaces/default/endpoints/web")
+        assert len(endpoints["subsets"][0]["addresses"]) == 2
+        api.request("DELETE", "/api/v1/namespaces/default/services/web")
+        api.advance(seconds=5)
+        assert [one for one in names(api, SLICES) if one != "kubernetes"] == []
+        assert "web" not in names(api, "/api/v1/namespaces/default/endpoints")
+
+
+def test_an_autoscaler_scales_by_the_usage_it_is_told() -> None:
+    with living() as api:
+        api.create(workload("Deployment", "web", replicas=2))
+        target = {"type": "Utilization", "averageUtilization": 50}
+        spec = {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "maxReplicas": 6,
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+        }
+        one = created("autoscaling/v2", "HorizontalPodAutoscaler", "h", spec)
+        one["metadata"]["annotations"] = {"simulation.celadon.dev/usage": "cpu=100%"}
+        api.create(one)
+        api.advance(seconds=20)
+        assert status(api, f"{APPS}/deployments/web")["readyReplicas"] == 6
+        path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h"
+        assert status(api, path)["currentReplicas"] == 6
+        annotations = {"simulation.celadon.dev/usage": "cpu=10%"}
+        api.request("PATCH", path, {"metadata": {"annotations": annotations}})
+        api.advance(minutes=15)
+        assert status(api, f"{APPS}/deployments/web")["readyReplicas"] == 1
+
+
+def test_what_is_refused_is_told_and_tried_again() -> None:
+    with living() as api:
+        quota = {"hard": {"pods": "1"}}
+        api.create(created("v1", "ResourceQuota", "few", quota))
+        api.settle()
+        api.create(workload("StatefulSet", "db", replicas=1, serviceName="db"))
+        api.create(job("work"))
+        api.settle()
+        assert len(names(api, PODS)) == 1
+        about = [*told(api, "db"), *told(api, "work")]
+        assert any("exceeded quota: few" in text for _, text in about)
+        api.request(
+            "PATCH",
+            "/api/v1/namespaces/default/resourcequotas/few",
+            {"spec": {"hard": {"pods": "9"}}},
+        )
+        api.advance(minutes=2)
+        assert len(names(api, PODS)) == 2
