@@ -13,6 +13,10 @@ import pytest
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall
 from celadon.apiserver.conversion_webhooks import (
+    CALL,
+    INVALID,
+    MALFORMED,
+    PARTIAL,
     ConversionCall,
     ConversionFailed,
     ConversionWebhook,
@@ -434,6 +438,38 @@ def test_without_the_webhook_only_the_stored_version_is_there(
     again = json.loads(json.dumps(body).replace("/v1", "/v2").replace('"a"', '"b"'))
     answer = ask(server, method, path("v2", name), again, content_type=content_type)
     assert answer.code in (200, 201), answer.body
+
+
+def test_what_became_of_calls_is_counted(server: Running, hook: Hook) -> None:
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    ask(server, "GET", path("v1", "o"))
+    hook.is_down = True
+    ask(server, "GET", path("v1", "o"))
+    found = ask(server, "GET", "/metrics").body.decode()
+    total = "apiserver_conversion_webhook_request_total"
+    assert f'{total}{{result="success",failure_type=""}}' in found
+    failed = 'result="failure",failure_type="conversion_webhook_call_failure"'
+    assert f"{total}{{{failed}}} 1" in found
+    assert f"apiserver_conversion_webhook_duration_seconds_count{{{failed}}} 1" in found
+    labels = 'from_version="v2",to_version="v1",succeeded="false"'
+    name = "apiserver_crd_conversion_webhook_duration_seconds_count"
+    assert f'{name}{{crd_name="convs.{GROUP}",{labels}}} 1' in found
+
+
+@pytest.mark.parametrize(
+    ("change", "stage"),
+    [
+        (without_response, MALFORMED),
+        (with_response(uid="other"), MALFORMED),
+        (with_response(convertedObjects=[]), PARTIAL),
+        (with_response(convertedObjects={}), CALL),
+        (without_metadata, INVALID),
+    ],
+)
+def test_where_a_conversion_failed(change: Answers, stage: str) -> None:
+    with pytest.raises(ConversionFailed) as failed:
+        answered(change)
+    assert failed.value.stage == stage
 
 
 def test_what_was_listed_stays_there_without_the_webhook(server: Running, hook: Hook) -> None:

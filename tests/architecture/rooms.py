@@ -319,6 +319,7 @@ CALLED_BY_OTHERS = {
     "celadon.kube.resources.plugin_facts.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.apiserver.clientconfig.go_network": "httpcore calls it",
+    "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",
     "celadon.webhook.handlers.trial_client.Asking": "the keywords of `TestClient`",
     "celadon.webhook.policy_coverage._Values._": "what follows is given by keyword",

@@ -23,6 +23,8 @@ from celadon.kube.go import escaped_html
 from celadon.kube.protobuf import encode as protobuf_bytes
 
 NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
+NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
+"""Of answers that nobody keeps, which are most."""
 NOT_FOUND: Final = plain_text(404, "404 page not found\n", NO_SNIFF)
 """For paths that nobody answers: not a Status."""
 

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
@@ -102,6 +103,8 @@ class Settings:
     """What makes workloads run, if anything does."""
     descriptions: Descriptions | None = None
     """Texts of built-in types; without, those of an installed client are taken."""
+    front_proxy: ProxySettings = ProxySettings()
+    """What is shown to extension servers."""
 
     @property
     def compatible(self) -> str:

@@ -10,7 +10,15 @@ import contextlib
 import functools
 import ipaddress
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -18,7 +26,7 @@ from typing import Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
-from celadon.apiserver.answers import NO_SNIFF
+from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
@@ -166,6 +174,7 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         settings.namespace_grace,
         settings.collection_lag,
         first_address(settings.service_addresses),
+        core.aggregator,
     )
     leading = None
     if settings.is_one_of_several:
@@ -347,12 +356,17 @@ def initial_objects(service_address: str) -> Sequence[JsonObject]:
 
 
 def objects_of_server(
-    address: str, client_ca: str, now: str, service_addresses: str = CLUSTER_ADDRESSES
+    address: str,
+    client_ca: str,
+    now: str,
+    service_addresses: str = CLUSTER_ADDRESSES,
+    front_proxy: Mapping[str, str] = {},
 ) -> Iterator[JsonObject]:
     """Those that depend on it: `address` is its host and port, `client_ca` PEM or empty, `now` the
-    time as objects have it, `service_addresses` the range that Services get theirs from."""
+    time as objects have it, `service_addresses` the range that Services get theirs from,
+    `front_proxy` by what extension servers know this one."""
     yield service_range(service_addresses, now)
-    yield authentication_config_map(client_ca)
+    yield authentication_config_map(client_ca, front_proxy)
     host, _, port = address.rpartition(":")
     with contextlib.suppress(ValueError):  # the name of a host
         listened = ipaddress.ip_address(host.strip("[]"))
@@ -462,7 +476,9 @@ class ApiServer:
             catalog = self.served.current().catalog
             settings, now = self.core.settings, self.core.sources.timestamp()
             services = settings.service_addresses
-            own = objects_of_server(settings.address, settings.client_ca, now, services)
+            own = objects_of_server(
+                settings.address, settings.client_ca, now, services, settings.front_proxy.data()
+            )
             await create_initial_objects(
                 self.objects, catalog, self.core.new_context, own, first_address(services)
             )
@@ -472,6 +488,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches; what was acknowledged is kept."""
         await self.controllers.stop()
+        await self.core.aggregator.aclose()
         self.core.workers.stop()
         await self.core.caller.aclose()
         await self._admission.images.aclose()
@@ -486,8 +503,9 @@ class ApiServer:
             leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
-        notes, began = Notes(), perf_counter()
+        began = perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
+        notes = Notes(audit_id=audit_id)
         panic = ""
         try:
             answer = await self._layers.answered(request, notes)
@@ -495,7 +513,7 @@ class ApiServer:
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = await self._warned(notes) if notes.warnings else ()
-        cache = () if _has(answer, "cache-control") else (("Cache-Control", "no-cache, private"),)
+        cache = () if _has(answer, "cache-control") else (NOT_KEPT,)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
         headers = (

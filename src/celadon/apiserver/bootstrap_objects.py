@@ -161,8 +161,12 @@ def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
     }
 
 
-def authentication_config_map(client_ca: str) -> dict[str, Any]:
-    """What extension servers read to check clients; `client_ca` is PEM, empty if there is none."""
+def authentication_config_map(
+    client_ca: str, front_proxy: Mapping[str, str] = {}
+) -> dict[str, Any]:
+    """What extension servers read to check clients; `client_ca` is PEM, empty if there is none,
+    `front_proxy` says by what they know this server."""
+    data = {**({"client-ca-file": client_ca} if client_ca else {}), **front_proxy}
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -170,7 +174,7 @@ def authentication_config_map(client_ca: str) -> dict[str, Any]:
             "name": "extension-apiserver-authentication",
             "namespace": "kube-system",
         },
-        **({"data": {"client-ca-file": client_ca}} if client_ca else {}),
+        **({"data": data} if data else {}),
     }
 
 
@@ -492,6 +496,10 @@ _OF_VERSION: Final[Mapping[tuple[str, str], int]] = {
 
 _STABLE, _OTHER = 15, 9
 
+APIREGISTRATION: Final = "apiregistration.k8s.io"
+_FIRST: Final = (20001, _STABLE)
+"""Of the group of APIServices itself, which stands before all others."""
+
 _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 """Of the group and of its versions."""
 
@@ -510,6 +518,17 @@ def _api_service(group: str, version: str) -> dict[str, Any]:
     if group == DYNAMIC_RESOURCES and not is_since("1.32"):
         of_group, priority = _DYNAMIC_RESOURCES_BEFORE_1_32
     return _local(group, version, of_group, priority, ON_START)
+
+
+def local_priorities(group: str, version: str) -> tuple[int, int]:
+    """Of a group and of a version of it that this server serves itself."""
+    if group == APIREGISTRATION:
+        return _FIRST
+    made = (
+        _api_service(group, version) if group in _OF_GROUP else custom_api_service(group, version)
+    )
+    spec = made["spec"]
+    return spec["groupPriorityMinimum"], spec["versionPriority"]
 
 
 def custom_api_service(group: str, version: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
@@ -32,6 +33,7 @@ from celadon.admission.webhooks import (
 )
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.object_store import ObjectMemory, weight
+from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
 from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
@@ -62,8 +64,23 @@ _MOST_BYTES: Final = 8 << 20
 T = TypeVar("T")
 
 
+CALL, MALFORMED, PARTIAL, INVALID = (
+    f"conversion_webhook_{what}_failure"
+    for what in ("call", "malformed_response", "partial_response", "invalid_converted_object")
+)
+"""What a conversion can fail at, in upstream's words."""
+
+
 class ConversionFailed(Exception):
-    """The message is that of the API server."""
+    """The message is that of the API server; `stage` is for metrics."""
+
+    def __init__(self, message: str, stage: str = INVALID) -> None:
+        super().__init__(message)
+        self.stage = stage
+
+
+class _Malformed(CallError):
+    """An answer that can be read, and is none to the question."""
 
 
 # --- What a definition says --------------------------------------------------
@@ -79,6 +96,7 @@ class ConversionWebhook:
     served: tuple[GroupVersionKind, ...]
     storage: GroupVersionKind
     revision: str
+    definition: str
 
 
 def conversion_webhooks(
@@ -105,6 +123,7 @@ def conversion_webhooks(
             tuple(version for version, one in versions.items() if one.get("served")),
             next(version for version, one in versions.items() if one.get("storage")),
             metadata.resource_version(definition),
+            metadata.name(definition),
         )
     return found
 
@@ -162,10 +181,12 @@ def read_conversion(
     try:
         given = _converted_objects(call, reply)
     except CallError as error:
-        raise ConversionFailed(f"conversion webhook for {source} failed: {error}") from None
+        stage = MALFORMED if isinstance(error, _Malformed) else CALL
+        raise ConversionFailed(f"conversion webhook for {source} failed: {error}", stage) from None
     if len(given) != len(sent):
         raise ConversionFailed(
-            f"conversion webhook for {source} returned {len(given)} objects, expected {len(sent)}"
+            f"conversion webhook for {source} returned {len(given)} objects, expected {len(sent)}",
+            PARTIAL,
         )
     return [_checked(before, after, target) for before, after in zip(sent, given, strict=True)]
 
@@ -192,16 +213,16 @@ def _converted_objects(call: ConversionCall, reply: Reply | NoReply) -> Sequence
         raise CallError(unknown_conversion(found, expected))
     response = _member(document.value, "response")
     if response is None:
-        raise CallError("no response provided")
+        raise _Malformed("no response provided")
     result = _member(response, "result", "response.") or {}
     uid = _member(response, "uid", "response.") or ""
     given: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
     if expected.version == "v1" and uid != call.uid:
-        raise CallError(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
+        raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
     state = _member(result, "status", "response.result.") or ""
     if state != SUCCESS:
         message = _member(result, "message", "response.result.")
-        raise CallError(message or f"response.result.status was '{state}', not 'Success'")
+        raise _Malformed(message or f"response.result.status was '{state}', not 'Success'")
     return given
 
 
@@ -346,6 +367,7 @@ class Conversions:
     kinds: Callable[[], CustomKinds]
     call: Caller
     new_uid: Callable[[], str]
+    counts: ConversionCounts = field(default_factory=ConversionCounts)
     memory: _Memory = field(default_factory=lambda: _Memory(_KEPT_BYTES))
     ahead: set[asyncio.Future[None]] = field(default_factory=set)
     """Conversions that nobody waits for."""
@@ -445,9 +467,18 @@ class Conversions:
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
     ) -> list[dict[str, Any]]:
+        began, stage = time.perf_counter(), ""
         call = begin_conversion(webhook, objects, target.api_version, self.new_uid())
-        reply = await self.call(call, SECONDS, mutating=None)
-        return read_conversion(call, reply, objects, target)
+        try:
+            reply = await self.call(call, SECONDS, mutating=None)
+            return read_conversion(call, reply, objects, target)
+        except ConversionFailed as error:
+            stage = error.stage
+            raise
+        finally:
+            source = metadata.gvk(objects[0]).version
+            versions = webhook.definition, source, target.version
+            self.counts.converted(versions, time.perf_counter() - began, stage)
 
 
 def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -176,6 +176,10 @@ def plain_text(code: int, text: str, *headers: Header) -> HttpAnswer:
     return HttpAnswer(code, TEXT, text.encode(), headers)
 
 
+class BrokenStream(Exception):
+    """A stream cannot be sent to its end: its client must see that something is missing."""
+
+
 # --- Compressed answers ------------------------------------------------------
 #
 # Large answers, compressed for clients that say they can read that.

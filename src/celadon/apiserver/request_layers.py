@@ -7,10 +7,11 @@ layer is one method, which calls the next.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
 from dataclasses import asdict
 from typing import Any, Final
 
+from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
@@ -51,6 +52,7 @@ from celadon.apiserver.operation.request_limits import (
     TIMED_OUT,
     TOO_MANY,
     TooManyRequests,
+    is_long_running,
     too_many,
     within,
 )
@@ -163,6 +165,9 @@ class RequestLayers:
                 await flows.seated(turn, waiting_seconds(seconds, usual))
             began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
+            if flows is not None and turn is not None and self._lasts_elsewhere(info):
+                flows.leave(turn, began, info)
+                turn = None
             return await self._authorized(request, info, user, notes)
         finally:
             self._core.in_flight.leave(kind)
@@ -284,15 +289,21 @@ class RequestLayers:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
+        remote = self._core.aggregator.serving(info.path)
+        if remote is not None:
+            return await self._passed_on(remote, request, info, user, notes)
         served = self._core.served.current()
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
+            offered = self._core.aggregator.offered()
             if info.path.startswith(("/api", OPENAPI)):
                 # whoever has the document already is answered without it being made
                 kind = info.path, request.header("accept"), request.header("if-none-match")
-                published = await self._pace.step(work, kind, served, publish, request, served)
+                published = await self._pace.step(
+                    work, kind, served, publish, request, served, offered
+                )
             else:
-                published = await work.step(publish, request, served)
+                published = await work.step(publish, request, served, offered)
             if published is None:
                 raise NoSuchPath(info.path)
             return published
@@ -323,6 +334,37 @@ class RequestLayers:
             return compressed(answer, request)
         finally:
             self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)
+
+    # --- other servers ---
+
+    def _lasts_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers for as long as it likes: nobody waits for that."""
+        return is_long_running(info) and self._core.aggregator.serving(info.path) is not None
+
+    async def _passed_on(
+        self,
+        remote: RemoteApiService,
+        request: HttpRequest,
+        info: RequestInfo,
+        user: User,
+        notes: Notes,
+    ) -> HttpAnswer:
+        seconds = self._core.settings.limits.deadline(request, info)
+        answer = await self._core.aggregator.answer(remote, request, user, notes.audit_id, seconds)
+        if answer.stream is not None and is_long_running(info):
+            answer.stream = self._counted(answer.stream, info)
+        return answer
+
+    async def _counted(
+        self, stream: AsyncGenerator[bytes, None], info: RequestInfo
+    ) -> AsyncGenerator[bytes, None]:
+        """Among the watches that are open."""
+        try:
+            with self._core.in_flight.watching(info):
+                async for part in stream:
+                    yield part
+        finally:
+            await stream.aclose()
 
     # --- forks ---
 

@@ -10,6 +10,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import Final
 
+from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.authz.access_decisions import AlwaysAllow, AuthorizerChain
 from celadon.apiserver.caches.mirror import RoleView
@@ -21,6 +22,7 @@ from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers
@@ -73,9 +75,9 @@ NOBODY: Final = User("")
 
 @dataclass(frozen=True, slots=True)
 class ServerCore:
-    """Of one server. `caller` calls webhooks, `charges` are what quotas are being charged with
-    at the moment, `static` the policies and webhooks from files, `flows` who waits when much is
-    asked (None is no order), `workers` take what takes long."""
+    """Of one server. `caller` calls webhooks, `aggregator` asks other servers, `charges` are what
+    quotas are being charged with at the moment, `static` the policies and webhooks from files,
+    `flows` who waits when much is asked (None is no order), `workers` take what takes long."""
 
     settings: Settings
     sources: Sources
@@ -85,6 +87,7 @@ class ServerCore:
     authorizer: AuthorizerChain
     world: StoreWorld
     caller: CallerOnDemand
+    aggregator: Aggregator
     in_flight: InFlight
     metrics: ServerMetrics
     charges: OpenCharges
@@ -112,14 +115,24 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     roles = RoleView(objects)
     authorizer = AuthorizerChain((AlwaysAllow() if settings.allows_everything else roles,))
     world = StoreWorld(objects, served, authorizer)
-    caller = CallerOnDemand(
-        ServiceRoutes(world, settings.webhook_services), settings.plugin_settings.kubeconfigs
+    routes, workers = ServiceRoutes(world, settings.webhook_services), Workers()
+    caller = CallerOnDemand(routes, settings.plugin_settings.kubeconfigs)
+    aggregator = Aggregator(
+        objects,
+        world,
+        routes,
+        settings.webhook_services,
+        settings.front_proxy,
+        RequestWork(workers, "the documents of extension servers").aside,
     )
-    world.conversions = Conversions(served.current, caller.call, sources.uid)
     in_flight = InFlight(settings.limits)
     metrics = ServerMetrics(
-        in_flight, lambda: objects.counts(served.current().catalog), sources.seconds
+        in_flight,
+        lambda: objects.counts(served.current().catalog),
+        sources.seconds,
+        aggregator.families(),
     )
+    world.conversions = Conversions(served.current, caller.call, sources.uid, metrics.conversions)
     return ServerCore(
         settings,
         sources,
@@ -129,11 +142,13 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         authorizer,
         world,
         caller,
+        aggregator,
         in_flight,
         metrics,
         OpenCharges(),
         StaticFiles(settings, metrics.static_reloads),
         _flows(objects, settings, metrics, in_flight.watched) if settings.limits.fairness else None,
+        workers,
     )
 
 

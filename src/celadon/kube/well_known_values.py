@@ -24,6 +24,9 @@ NODES: Final = GroupVersionResource("", "v1", "nodes")
 PODS: Final = GroupVersionResource("", "v1", "pods")
 SECRETS: Final = GroupVersionResource("", "v1", "secrets")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
+ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
+SERVICE_LABEL: Final = "kubernetes.io/service-name"
+"""By it slices say whose they are."""
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
 
 DEFINITION_KIND: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -193,8 +193,8 @@ def test_what_is_warned_of() -> None:
     assert warnings("--no-such=1", "--no-such=2", "--profiling=false", "--etcd-prefix=/x") == [
         "kube-apiserver has no flag `--no-such` that is known here: ignored"
     ]
-    assert warnings("--requestheader-client-ca-file=x") == [
-        "`--requestheader-client-ca-file` has no effect: Celadon has nothing like it"
+    assert warnings("--api-audiences=x") == [
+        "`--api-audiences` has no effect: Celadon has nothing like it"
     ]
 
 

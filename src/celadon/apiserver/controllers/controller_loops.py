@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import (
     ROOT,
     SMALL_WORK,
@@ -46,6 +46,8 @@ TURN_SECONDS: Final = 0.002
 
 GATHERED_SECONDS: Final = 0.02
 """In which simulated controllers gather changes: a status is not written for each of many pods."""
+MOST_BYTES: Final = 4 << 20
+"""Of an answer to a controller that comes from another server."""
 
 TIMEOUT: Final = 504
 """The code of a work that took too long: it would take as long again."""
@@ -466,7 +468,7 @@ class ServerRequests:
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
-            found = json.loads(answer.body)
+            found = json.loads(await _body(answer))
         except ValueError:
             found = {}
         return Reply(answer.code, found if isinstance(found, dict) else {})
@@ -477,6 +479,24 @@ class ServerRequests:
         if reply.failed:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
         return reply
+
+
+async def _body(answer: HttpAnswer) -> bytes:
+    """Of an answer that may come from another server; empty for one that is too long."""
+    if answer.stream is None:
+        return answer.body
+    parts, size = [], 0
+    try:
+        async for part in answer.stream:
+            size += len(part)
+            if size > MOST_BYTES:
+                return b""
+            parts.append(part)
+    except BrokenStream:
+        return b""
+    finally:
+        await answer.stream.aclose()
+    return b"".join(parts)
 
 
 def resource_path(resource: Resource, namespace: str = "", name: str = "") -> str:

@@ -6,6 +6,7 @@ after the deletion, so that content which was on its way has come.
 
 from __future__ import annotations
 
+import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -28,6 +29,7 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
     with_condition,
 )
+from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.object_store import (
     STORED_ELSEWHERE,
     ObjectStore,
@@ -47,12 +49,13 @@ from celadon.records import dataclass
 # As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
 
 
+_DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
 _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
     condition(
-        "NamespaceDeletionDiscoveryFailure",
+        _DISCOVERY_FAILURE,
         "False",
         "ResourcesDiscovered",
         "All resources successfully discovered",
@@ -86,6 +89,8 @@ class Remains:
     objects: Mapping[GroupResource, int] = field(default_factory=dict)
     finalizers: Mapping[str, int] = field(default_factory=dict)
     failures: Sequence[str] = ()
+    unknown: Sequence[str] = ()
+    """Group versions of which nobody knows what they have."""
 
 
 def deletion_conditions(
@@ -101,6 +106,15 @@ def deletion_conditions(
 
 def _bad(remains: Remains) -> list[JsonObject]:
     found: list[JsonObject] = []
+    if remains.unknown:
+        stale = ", ".join(
+            f"{one}: stale GroupVersion discovery: {one}" for one in sorted(remains.unknown)
+        )
+        text = (
+            f"Discovery failed for some groups, {len(remains.unknown)} failing: unable to "
+            f"retrieve the complete list of server APIs: {stale}"
+        )
+        found.append(condition(_DISCOVERY_FAILURE, "True", "DiscoveryFailed", text))
     if remains.failures:
         text = (
             f"Failed to delete all resource types, {len(remains.failures)} remaining: "
@@ -131,7 +145,8 @@ AGAIN: Final = 1.0
 
 
 class NamespaceDeletion:
-    """Items are names of namespaces."""
+    """Items are names of namespaces. `offered` are the versions of other servers, of which the
+    content is deleted, too."""
 
     urgent = False
 
@@ -143,6 +158,7 @@ class NamespaceDeletion:
         requests: ServerRequests,
         now: Callable[[], datetime],
         grace: float = GRACE_SECONDS,
+        offered: Callable[[], Sequence[RemoteVersion]] = tuple,
     ) -> None:
         self._objects = objects
         self._namespaces = namespaces
@@ -150,6 +166,7 @@ class NamespaceDeletion:
         self._requests = requests
         self._now = now
         self._grace = grace
+        self._offered = offered
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -167,7 +184,7 @@ class NamespaceDeletion:
             return early
         remains = await self._emptied(item)
         stored = await self._said(stored, remains)
-        if remains.objects or remains.failures:
+        if remains.objects or remains.failures or remains.unknown:
             return AGAIN
         await self._finalized(stored)
         return None
@@ -194,7 +211,20 @@ class NamespaceDeletion:
                 objects[resource.gvr.group_resource] = len(left)
             for one in left:
                 finalizers.update(metadata.finalizers(one.object))
-        return Remains(objects, finalizers, failures)
+        unknown = []
+        for offered in self._offered():
+            if offered.document is not None and offered.document["freshness"] != "Current":
+                unknown.append(str(offered.group_version))
+            for path, own in _deletable_elsewhere(offered, namespace):
+                reply = await self._requests.call("DELETE", path)
+                if reply.failed:
+                    failures.append(reply.message)
+                items = (await self._requests.call("GET", path)).body.get("items") or ()
+                if items:
+                    objects[own] = len(items)
+                for item in items:
+                    finalizers.update(metadata.finalizers(item))
+        return Remains(objects, finalizers, failures, unknown)
 
     def _deletable(self) -> Iterator[Resource]:
         """Each resource in one version."""
@@ -218,6 +248,19 @@ class NamespaceDeletion:
         name = metadata.name(stored.object)
         body = {**stored.object, "spec": {**spec, "finalizers": kept}}
         await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
+
+
+def _deletable_elsewhere(
+    offered: RemoteVersion, namespace: str
+) -> Iterator[tuple[str, GroupResource]]:
+    """The collections of a namespace that another server has, with their paths."""
+    for one in (offered.document or {}).get("resources") or ():
+        verbs = set(one.get("verbs") or ())
+        if one.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:
+            name = str(one["resource"])
+            parts = (*offered.group_version, "namespaces", namespace, name)
+            path = "/".join(urllib.parse.quote(part, safe="") for part in parts)
+            yield f"/apis/{path}", GroupResource(offered.group_version.group, name)
 
 
 def _waits(namespace: JsonObject) -> bool:

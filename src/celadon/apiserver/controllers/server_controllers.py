@@ -6,9 +6,15 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from celadon.apiserver.aggregation.aggregator import Aggregator
+from celadon.apiserver.aggregation.api_services import API_SERVICES
 from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
+from celadon.apiserver.controllers.availability import (
+    ApiServiceAvailability,
+    RemoteDiscoveryUpkeep,
+)
 from celadon.apiserver.controllers.controller_loops import (
     ROOT_CERTIFICATES,
     Aside,
@@ -47,7 +53,6 @@ from celadon.kube.resources import Resource, known_resources
 from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
-API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
 CONFIG_MAPS: Final = GroupVersionResource("", "v1", "configmaps")
 SERVICES: Final = GroupVersionResource("", "v1", "services")
 ADDRESSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ipaddresses")
@@ -77,6 +82,7 @@ class ControllerSurroundings:
     namespace_grace: float = GRACE_SECONDS
     collection_lag: float = LAG_SECONDS
     service_address: str = FIRST_ADDRESS
+    aggregator: Aggregator | None = None
 
     def timestamp(self) -> str:
         """The time as objects have it."""
@@ -108,12 +114,14 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions and their APIServices, addresses of Services,
-    the server's own Service and flow control are looked after in any case."""
+    """Those that run, ready to be run. Definitions and their APIServices, extension servers,
+    addresses of Services, the server's own Service and flow control are looked after in any
+    case."""
     return [
         _definitions(given),
         _definition_cleanup(given),
         _definition_api_services(given),
+        *_remote_api_services(given),
         *_addresses(given),
         _own_service(given),
         _flow_control(given),
@@ -148,6 +156,13 @@ def _definition_cleanup(given: ControllerSurroundings) -> Controller:
 def _definition_api_services(given: ControllerSurroundings) -> Controller:
     definitions, services = given.writes(DEFINITIONS), built_in(API_SERVICES)
     return DefinitionApiServices(given.objects, definitions, services, given.new_context)
+
+
+def _remote_api_services(given: ControllerSurroundings) -> Iterator[Controller]:
+    if given.aggregator is not None:
+        services = given.writes(API_SERVICES, API_SERVER)
+        yield ApiServiceAvailability(services, given.aggregator, given.timestamp)
+        yield RemoteDiscoveryUpkeep(services, given.aggregator.discovery)
 
 
 def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
@@ -185,6 +200,7 @@ def _namespaces(given: ControllerSurroundings) -> Controller:
         given.requests("namespace-controller"),
         given.now,
         given.namespace_grace,
+        tuple if given.aggregator is None else given.aggregator.offered,
     )
 
 

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
+from celadon.apiserver.bootstrap_objects import local_priorities
 from celadon.apiserver.discovery.server_pages import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import (
@@ -77,13 +78,35 @@ class PublishedGroup:
         return next((one for one in self.versions if one.group_version.version == name), None)
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteVersion:
+    """A version of a group that another server serves. `document` is its part of the aggregated
+    document, None as long as it is not known, `openapi` where its document in OpenAPI v3 is, if
+    there is one."""
+
+    group_version: GroupVersion
+    group_priority: int
+    version_priority: int
+    document: Mapping[str, Any] | None
+    openapi: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """A group with its versions of this and of other servers, the preferred one first."""
+
+    name: str
+    versions: tuple[PublishedVersion | RemoteVersion, ...]
+
+
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True, eq=False)
 class PublishedApis:
-    """What a catalogue offers. One object for each state of the catalogue; what is made of it is
-    kept with the object."""
+    """What a catalogue and other servers offer. One object for each state of them; what is made of
+    it is kept with the object."""
 
     catalog: Catalog
+    remote: Sequence[RemoteVersion] = ()
 
     @cached_property
     def groups(self) -> tuple[PublishedGroup, ...]:
@@ -110,9 +133,39 @@ class PublishedApis:
         """Of all groups, the core first."""
         return tuple(one for group in (self.core, *self.groups) for one in group.versions)
 
+    @cached_property
+    def listed(self) -> tuple[ListedGroup, ...]:
+        """The named groups of all servers, in the order of discovery."""
+        if not self.remote:
+            return tuple(ListedGroup(group.name, group.versions) for group in self.groups)
+        found: dict[str, dict[str, _Ranked]] = {}
+        for group in self.groups:
+            for one in group.versions:
+                ranks = local_priorities(*one.group_version)
+                found.setdefault(group.name, {})[one.group_version.version] = (*ranks, one)
+        for other in self.remote:
+            name, version = other.group_version
+            ranks = other.group_priority, other.version_priority
+            found.setdefault(name, {})[version] = (*ranks, other)
+        found.pop("", None)
+        order = {name: max(one[0] for one in each.values()) for name, each in found.items()}
+        return tuple(
+            ListedGroup(name, _by_priority(found[name]))
+            for name in sorted(found, key=lambda name: (-order[name], name))
+        )
+
     def group(self, name: str) -> PublishedGroup | None:
-        """The group of that name, if it is offered."""
+        """The group of that name, if this server offers it."""
         return next((one for one in (self.core, *self.groups) if one.name == name), None)
+
+
+_Ranked = tuple[int, int, PublishedVersion | RemoteVersion]
+"""The priorities of a group and of a version, and the version."""
+
+
+def _by_priority(versions: Mapping[str, _Ranked]) -> tuple[PublishedVersion | RemoteVersion, ...]:
+    names = sorted(versions, key=lambda name: (-versions[name][1], version_rank(name)))
+    return tuple(versions[name][2] for name in names)
 
 
 def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> PublishedGroup:
@@ -164,16 +217,16 @@ def api_versions(server_address: str) -> dict[str, Any]:
 
 def api_group_list(apis: PublishedApis) -> dict[str, Any]:
     """`/apis`."""
-    groups = [_group_entry(group) for group in apis.groups]
+    groups = [_group_entry(group) for group in apis.listed]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def api_group(group: PublishedGroup) -> dict[str, Any]:
+def api_group(group: ListedGroup) -> dict[str, Any]:
     """`/apis/GROUP`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
 
 
-def _group_entry(group: PublishedGroup) -> dict[str, Any]:
+def _group_entry(group: ListedGroup) -> dict[str, Any]:
     versions = [
         {"groupVersion": str(one.group_version), "version": one.group_version.version}
         for one in group.versions
@@ -225,27 +278,32 @@ def _foreign(kind: GroupVersionKind, own: GroupVersion) -> dict[str, Any]:
     return {"group": kind.group, "version": kind.version}
 
 
-def aggregated(groups: Iterable[PublishedGroup]) -> dict[str, Any]:
+def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> dict[str, Any]:
     """All groups with all their resources in one document."""
+    known = [one for group in groups if (one := _aggregated_group(group))["versions"]]
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": AGGREGATED_API,
         "metadata": {},
-        "items": [_aggregated_group(group) for group in groups],
+        "items": known,
     }
 
 
-def _aggregated_group(group: PublishedGroup) -> dict[str, Any]:
+def _aggregated_group(group: PublishedGroup | ListedGroup) -> dict[str, Any]:
+    found = (_aggregated_version(one) for one in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
-        "versions": [
-            {
-                "version": one.group_version.version,
-                "resources": [_aggregated_resource(resource) for resource in one.resources],
-                "freshness": "Current",
-            }
-            for one in group.versions
-        ],
+        "versions": [one for one in found if one is not None],
+    }
+
+
+def _aggregated_version(one: PublishedVersion | RemoteVersion) -> Mapping[str, Any] | None:
+    if isinstance(one, RemoteVersion):
+        return one.document
+    return {
+        "version": one.group_version.version,
+        "resources": [_aggregated_resource(resource) for resource in one.resources],
+        "freshness": "Current",
     }
 
 
@@ -278,9 +336,9 @@ def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]
     return {"group": group, "version": version, "kind": kind.kind}
 
 
-_DISCOVERY: Final = "apidiscovery.k8s.io"
+DISCOVERY: Final = "apidiscovery.k8s.io"
 _BETA: Final = "v2beta1"
-_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": _DISCOVERY}
+_AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 
 
 def discovery_answer(
@@ -295,7 +353,7 @@ def discovery_answer(
         case ["api", version]:
             return _version(request, apis, "", version)
         case ["apis", name]:
-            group = apis.group(name) if name else None
+            group = next((one for one in apis.listed if one.name == name), None)
             return NOT_FOUND if group is None else _document(request, api_group(group))
         case ["apis", name, version]:
             return _version(request, apis, name, version)
@@ -379,15 +437,15 @@ def _aggregated_answer(
     headers = (("ETag", etag), ("Vary", "Accept"), ("Cache-Control", "public"))
     if request.header("if-none-match") == etag:
         return HttpAnswer(304, headers=headers)
-    media_type = f"{JSON};g={_DISCOVERY};v={version};as=APIGroupDiscoveryList"
+    media_type = f"{JSON};g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
     return HttpAnswer(200, media_type, body, headers)
 
 
 @lru_cache(maxsize=8)
 def _aggregated_body(apis: PublishedApis, root: str, version: str) -> tuple[bytes, str]:
     """The document and its tag."""
-    groups = (apis.core,) if root == "api" else apis.groups
-    document = {**aggregated(groups), "apiVersion": f"{_DISCOVERY}/{version}"}
+    groups = (apis.core,) if root == "api" else apis.listed
+    document = {**aggregated(groups), "apiVersion": f"{DISCOVERY}/{version}"}
     body = json_text(document).encode() + b"\n"
     return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
 
@@ -424,8 +482,9 @@ def root_paths(
 
 
 def _api_paths(apis: PublishedApis) -> Iterable[str]:
-    yield from (f"/apis/{group.name}" for group in apis.groups)
+    yield from (f"/apis/{group.name}" for group in apis.listed)
     yield from (f"/{version.path}" for version in apis.versions)
+    yield from (f"/apis/{one.group_version}" for one in apis.remote if one.group_version.group)
 
 
 def _health_paths(health: Mapping[str, Sequence[HealthCheck]]) -> Iterable[str]:

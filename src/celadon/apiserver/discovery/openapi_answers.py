@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
+from celadon.apiserver.answers import NOT_KEPT
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
@@ -41,7 +42,6 @@ from celadon.records import dataclass
 
 INDEX: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"
-NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
 _EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
 
 
@@ -127,12 +127,15 @@ class OpenApi:
 
     @cached_property
     def index(self) -> bytes:
-        """The documents there are, with their hashes."""
+        """The documents there are, with their hashes; those of other servers have their own."""
         urls = {
             path: {"serverRelativeURL": f"{INDEX}/{path}?hash={digest}"}
-            for path, digest in sorted(self.hashes.items())
+            for path, digest in self.hashes.items()
         }
-        return json_text({"paths": urls}).encode()
+        for one in self.apis.remote:
+            if one.openapi:
+                urls[f"apis/{one.group_version}"] = {"serverRelativeURL": one.openapi}
+        return json_text({"paths": dict(sorted(urls.items()))}).encode("utf-8", "replace")
 
     @cached_property
     def swagger(self) -> bytes:

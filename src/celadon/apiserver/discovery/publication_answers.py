@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import (
     PublishedApis,
+    RemoteVersion,
     discovery_answer,
     root_answer,
     root_paths,
@@ -23,6 +24,7 @@ from celadon.apiserver.discovery.server_pages import (
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import metadata
+from celadon.kube.resources import Catalog
 
 if TYPE_CHECKING:
     from celadon.apiserver.discovery.descriptions import Descriptions
@@ -59,13 +61,17 @@ class Publications:
         self._pages = pages
         self._descriptions = descriptions
         self._served: Served | None = None
+        self._apis = PublishedApis(Catalog(()))
         self._openapi: OpenApi | None = None
 
-    def answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
-        """None for paths that nobody answers. Raises StatusError."""
-        if served is not self._served:
+    def answer(
+        self, request: HttpRequest, served: Served, offered: Sequence[RemoteVersion] = ()
+    ) -> HttpAnswer | None:
+        """None for paths that nobody answers. `offered` are the versions of other servers. Raises
+        StatusError."""
+        if served is not self._served or offered is not self._apis.remote:
             self._served = served
-            self._apis = PublishedApis(served.catalog)
+            self._apis = PublishedApis(served.catalog, offered)
         first, _, rest = request.path.strip("/").partition("/")
         if not first:
             return root_answer(self._paths())

@@ -67,6 +67,7 @@ class Notes:
     endpoint: Endpoint | None = None
     info: RequestInfo | None = None
     flow_headers: tuple[Header, ...] = ()
+    audit_id: str = ""
 
     def annotate(self, annotations: Mapping[str, str]) -> None:
         for key, value in annotations.items():

@@ -30,7 +30,13 @@ from celadon.kube.go import TimeError, canonical_time, parse_int, quote
 from celadon.kube.registry import request_options
 from celadon.kube.resources import Lookups
 from celadon.kube.validation import NEGATIVE
-from celadon.kube.well_known_values import NODES, PODS, SERVICES
+from celadon.kube.well_known_values import (
+    ENDPOINT_SLICES,
+    NODES,
+    PODS,
+    SERVICE_LABEL,
+    SERVICES,
+)
 from celadon.records import dataclass
 
 # --- Backends ----------------------------------------------------------------
@@ -42,10 +48,8 @@ from celadon.records import dataclass
 # k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/kubelet/client`.
 
 
-ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpointslices")
 KUBELET_PORT: Final = 10250
 HTTP_PORT: Final = 80
-SERVICE_LABEL: Final = "kubernetes.io/service-name"
 ADDRESS_TYPES: Final = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
 """The default of `--kubelet-preferred-address-types`."""
 

@@ -32,7 +32,13 @@ from celadon.apiserver.http.request_bytes import (
     check_first_line,
     head_end,
 )
-from celadon.apiserver.http_messages import Departure, HttpAnswer, HttpRequest, PromptHandler
+from celadon.apiserver.http_messages import (
+    BrokenStream,
+    Departure,
+    HttpAnswer,
+    HttpRequest,
+    PromptHandler,
+)
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -619,6 +625,8 @@ class Connection(asyncio.Protocol):
             task = asyncio.current_task()
             if task is None or task.uncancel() or not (self._closes or self.transport.is_closing()):
                 raise
+        except BrokenStream:
+            self.transport.abort()
         except Exception as error:  # noqa: BLE001  the outer edge: one request must not end the server
             log_broken_stream(error)
         finally:

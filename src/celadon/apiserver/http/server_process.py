@@ -467,6 +467,7 @@ async def _serve(
         plugins=settings.plugins,
         plugin_settings=settings.plugin_settings,
         webhook_services=settings.webhook_services,
+        front_proxy=settings.front_proxy,
         limits=settings.limits,
         gates=settings.gates,
         runtime_config=settings.runtime_config,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
+from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
@@ -137,6 +138,8 @@ class ServerSettings:
     """What they are told beside."""
     webhook_services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
+    front_proxy: ProxySettings = ProxySettings()
+    """What is shown to extension servers."""
     manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     limits: RequestLimits = field(default_factory=RequestLimits)
     shutdown_delay: float = 0.0

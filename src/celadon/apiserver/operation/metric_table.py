@@ -224,12 +224,45 @@ RESPONSE_BOUNDS: Final = tuple(10.0**power for power in range(3, 10))
 EVENT_BOUNDS: Final = tuple(float(1024 << power) for power in range(8))
 ADMISSION_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
 WEBHOOK_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25)
+CONVERSION_BOUNDS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60)
+DEFINITION_CONVERSION_BOUNDS: Final = tuple(0.001 * 2**power for power in range(15))
 CHECK_BOUNDS: Final = (5e-7, 0.001, 0.01, 0.1, 1.0)
 POLICY_BOUNDS: Final = (1e-6, 1e-5, 5e-5, 1e-4, 5e-4, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 """Upper ends of buckets. Those of requests, answers, events, admission and checks are upstream's,
 the common ones are those of Prometheus' libraries."""
 
+UNAVAILABLE: Final = Description(
+    "aggregator_unavailable_apiservice",
+    "Gauge of APIServices which are marked as unavailable broken down by APIService name.",
+    ("name",),
+    "ALPHA",
+)
+UNAVAILABLE_TOTAL: Final = Description(
+    "aggregator_unavailable_apiservice_total",
+    "Counter of APIServices which are marked as unavailable broken down by APIService name and "
+    "reason.",
+    ("name", "reason"),
+    "ALPHA",
+)
+CONVERSION_SECONDS: Final = Description(
+    "apiserver_conversion_webhook_duration_seconds",
+    "Conversion webhook request latency",
+    ("result", "failure_type"),
+    "ALPHA",
+)
+CONVERSION_REQUESTS: Final = Description(
+    "apiserver_conversion_webhook_request_total",
+    "Counter for conversion webhook requests with success/failure and failure error type",
+    ("result", "failure_type"),
+    "ALPHA",
+)
+DEFINITION_CONVERSION_SECONDS: Final = Description(
+    "apiserver_crd_conversion_webhook_duration_seconds",
+    "CRD webhook conversion duration in seconds",
+    ("crd_name", "from_version", "to_version", "succeeded"),
+    "ALPHA",
+)
 REQUESTS: Final = Description(
     "apiserver_request_total",
     "Counter of apiserver requests broken out for each verb, dry run value, group, "

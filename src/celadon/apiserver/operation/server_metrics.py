@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,11 @@ from celadon.apiserver.operation.metric_table import (
     exposition,
 )
 from celadon.apiserver.operation.request_limits import InFlight
-from celadon.apiserver.operation.webhook_counts import StaticReloads, WebhookCounts
+from celadon.apiserver.operation.webhook_counts import (
+    ConversionCounts,
+    StaticReloads,
+    WebhookCounts,
+)
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube.resources import Resource
 from celadon.records import dataclass
@@ -277,15 +281,18 @@ class _Alike:
 
 class ServerMetrics:
     """Those of one server. What is now is read from `in_flight`, and from `objects`, which counts
-    the objects of each (group, resource); `clock` is Unix time."""
+    the objects of each (group, resource); `clock` is Unix time, `aggregated` is counted by whom the
+    server stands before other servers with."""
 
     def __init__(
         self,
         in_flight: InFlight,
         objects: Callable[[], Mapping[tuple[str, str], int]],
         clock: Callable[[], float] = time.time,
+        aggregated: Sequence[Family] = (),
     ) -> None:
         self._in_flight = in_flight
+        self._aggregated = aggregated
         self.static_reloads = StaticReloads(clock)
         self._objects = objects
         self.requests = Counter(table.REQUESTS)
@@ -302,6 +309,7 @@ class ServerMetrics:
         self.audit_errors = Counter(table.AUDIT_ERRORS)
         self.admission_seconds = Histogram(table.ADMISSION_SECONDS, table.ADMISSION_BOUNDS)
         self.webhooks = WebhookCounts()
+        self.conversions = ConversionCounts()
         self.health = HealthCounts()
         self.flows = FlowCounts()
         self.mutation_checks = Counter(table.MUTATION_CHECKS)
@@ -315,6 +323,7 @@ class ServerMetrics:
     def families(self) -> tuple[Family, ...]:
         """In the order of their names."""
         return (
+            *self._aggregated,
             self.admission_seconds,
             *self.webhooks.families(),
             self.audit_errors,
@@ -322,6 +331,7 @@ class ServerMetrics:
             self.authorizations,
             self.compilation_seconds,
             self.evaluation_seconds,
+            *self.conversions.families(),
             Gauge(
                 table.IN_FLIGHT,
                 lambda: {(kind,): count for kind, count in self._in_flight.counts.items()},

@@ -27,6 +27,30 @@ CONDITION_TYPES: Final = {True: "admit", False: "validate"}
 """By whether webhooks are mutating."""
 
 
+class ConversionCounts:
+    """Of the conversion webhooks of one server, as k8s.io/apiextensions-apiserver
+    `pkg/apiserver/conversion/metrics.go`."""
+
+    def __init__(self) -> None:
+        self._seconds = Histogram(table.CONVERSION_SECONDS, table.CONVERSION_BOUNDS)
+        self._requests = Counter(table.CONVERSION_REQUESTS)
+        self._of_definitions = Histogram(
+            table.DEFINITION_CONVERSION_SECONDS, table.DEFINITION_CONVERSION_BOUNDS
+        )
+
+    def families(self) -> Sequence[Family]:
+        """In the order of their names."""
+        return self._seconds, self._requests, self._of_definitions
+
+    def converted(self, versions: tuple[str, str, str], seconds: float, stage: str) -> None:
+        """A webhook was asked: that of a definition, `versions` says also from which version to
+        which. `stage` is where it failed, empty if it did not."""
+        result = "failure" if stage else "success", stage
+        self._requests.add(result)
+        self._seconds.observe(seconds, result)
+        self._of_definitions.observe(seconds, (*versions, "false" if stage else "true"))
+
+
 class WebhookCounts:
     """Of one server."""
 

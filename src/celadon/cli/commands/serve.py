@@ -20,7 +20,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
 
 if TYPE_CHECKING:
-    from celadon.apiserver import SimulationSettings
+    from celadon.apiserver import ProxySettings, SimulationSettings
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
@@ -240,8 +240,33 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="more keys that may have signed them; may be repeated",
     )
+    _add_front_proxy(group)
     group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
     group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
+    """As kube-apiserver has them."""
+    for name, what in (
+        ("--proxy-client-cert-file", "the certificate to show to extension servers"),
+        ("--proxy-client-key-file", "its key"),
+        ("--requestheader-client-ca-file", "authorities of front proxies, for extension servers"),
+    ):
+        group.add_argument(name, type=Path, metavar="FILE", help=what)
+    for name, what in (
+        ("allowed-names", "common names of front proxies"),
+        ("username-headers", "headers with the name of who asks"),
+        ("uid-headers", "... with the uid"),
+        ("group-headers", "... with a group"),
+        ("extra-headers-prefix", "what headers with more about who asks begin with"),
+    ):
+        group.add_argument(
+            f"--requestheader-{name}",
+            action="append",
+            default=[],
+            metavar="NAMES",
+            help=f"{what}, for extension servers; with commas",
+        )
 
 
 def _add_controllers(group: argparse._ArgumentGroup) -> None:
@@ -437,6 +462,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         plugins=_plugins(options, told.configured),
         plugin_settings=told,
         webhook_services=services,
+        front_proxy=_front_proxy(options),
         manifests=tuple(manifests.read()),
         read_manifests=manifests.read if options.watch_manifests else None,
         limits=_limits(options),
@@ -485,6 +511,36 @@ def _tls(options: argparse.Namespace) -> TlsSettings:
         options.client_ca_file,
         plain=options.plain_http or options.force_plain_http,
         force_plain=options.force_plain_http,
+    )
+
+
+def _front_proxy(options: argparse.Namespace) -> ProxySettings:
+    """Raises StartError."""
+    from celadon.apiserver import ProxySettings
+    from celadon.apiserver.http import StartError
+
+    if (options.proxy_client_cert_file is None) != (options.proxy_client_key_file is None):
+        raise StartError("`--proxy-client-cert-file` and `--proxy-client-key-file` belong together")
+    authorities = ""
+    path = options.requestheader_client_ca_file
+    if path is not None:
+        try:
+            authorities = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise StartError(f"`{path}`: {error.strerror}") from None
+
+    def names(given: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for one in given for name in one.split(",") if name)
+
+    return ProxySettings(
+        options.proxy_client_cert_file,
+        options.proxy_client_key_file,
+        authorities,
+        names(options.requestheader_allowed_names),
+        names(options.requestheader_username_headers),
+        names(options.requestheader_uid_headers),
+        names(options.requestheader_group_headers),
+        names(options.requestheader_extra_headers_prefix),
     )
 
 

@@ -37,7 +37,15 @@ PASSED: Final = (
     "max-mutating-requests-inflight",
     "max-requests-inflight",
     "min-request-timeout",
+    "proxy-client-cert-file",
+    "proxy-client-key-file",
     "request-timeout",
+    "requestheader-allowed-names",
+    "requestheader-client-ca-file",
+    "requestheader-extra-headers-prefix",
+    "requestheader-group-headers",
+    "requestheader-uid-headers",
+    "requestheader-username-headers",
     "service-account-issuer",
     "service-account-key-file",
     "service-account-signing-key-file",
@@ -84,9 +92,6 @@ WITHOUT_EFFECT: Final = (
     "cors-allowed-origins",
     "default-not-ready-toleration-seconds",
     "default-unreachable-toleration-seconds",
-    "proxy-client-cert-file",
-    "proxy-client-key-file",
-    "requestheader-client-ca-file",
     "service-account-extend-token-expiration",
     "service-account-jwks-uri",
     "service-account-max-token-expiration",
@@ -140,8 +145,7 @@ log-json-info-buffer-size log-text-info-buffer-size logging-format master-servic
 max-connection-bytes-per-sec min-compatibility-version oidc-ca-file oidc-client-id
 oidc-groups-claim oidc-groups-prefix oidc-required-claim oidc-signing-algs oidc-username-claim
 oidc-username-prefix peer-advertise-ip peer-advertise-port peer-ca-file
-requestheader-allowed-names requestheader-extra-headers-prefix requestheader-group-headers
-requestheader-uid-headers requestheader-username-headers show-hidden-metrics-for-version
+show-hidden-metrics-for-version
 shutdown-watch-termination-grace-period stderrthreshold storage-backend
 storage-initialization-timeout storage-media-type strict-transport-security-directives
 target-ram-mb tls-cipher-suites tls-curve-preferences tls-min-version vmodule watch-cache-sizes

@@ -1,0 +1,127 @@
+"""APIServices that lead to another server, as they are stored now.
+
+As k8s.io/kube-aggregator `pkg/apiserver/apiserver.go` (which paths are passed on) and
+`pkg/apis/apiregistration/v1/helper`. The group of APIServices itself is always served here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.object_store import ObjectStore, collection_prefix
+from celadon.apiserver.workers import on_loop
+from celadon.kube import GroupVersion, GroupVersionResource, JsonObject, User, metadata
+from celadon.kube.resources import known_resources
+from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.records import dataclass
+
+API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
+AVAILABLE: Final = "Available"
+"""The type of the condition."""
+AGGREGATOR: Final = User("system:kube-aggregator", ("system:masters",))
+"""As whom this server asks others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteApiService:
+    """What an APIService says that names a Service. `ca_bundle` is base64, empty for the system's
+    roots."""
+
+    name: str
+    group_version: GroupVersion
+    namespace: str
+    service: str
+    port: int
+    ca_bundle: str
+    is_insecure: bool
+    group_priority: int
+    version_priority: int
+    is_available: bool
+
+    @property
+    def host(self) -> str:
+        """The name that the server's certificate must have."""
+        return f"{self.service}.{self.namespace}.svc"
+
+    @property
+    def path(self) -> str:
+        """Below which requests are passed on."""
+        return f"/apis/{self.group_version}" if self.group_version.group else "/api"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteApiServices:
+    """Those of one moment."""
+
+    by_version: Mapping[GroupVersion, RemoteApiService]
+
+    def named(self, name: str) -> RemoteApiService | None:
+        """The one of that name, which says its version and its group."""
+        version, _, group = name.partition(".")
+        return self.by_version.get(GroupVersion(group, version))
+
+    def serving(self, path: str) -> RemoteApiService | None:
+        """Who answers for a path (without percent-encoding); None for this server itself."""
+        if not self.by_version:
+            return None
+        _, _, first, *rest = ("", *path.split("/"), "")
+        if first == "api":
+            return self.by_version.get(GroupVersion("", "v1"))
+        if first != "apis" or len(rest) < 3:  # the last is empty
+            return None
+        return self.by_version.get(GroupVersion(rest[0], rest[1]))
+
+
+class ApiServiceView:
+    """They, kept current."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        resource = known_resources(all_versions=True).by_gvr(API_SERVICES)
+        assert resource is not None, "no APIServices"
+        self._mirror = Mirror(objects, collection_prefix(resource))
+        self._current = self._made()
+
+    @on_loop
+    def current(self) -> RemoteApiServices:
+        """As they are stored now: the same object until something changes."""
+        if self._mirror.refresh():
+            made = self._made()
+            if made != self._current:
+                self._current = made
+        return self._current
+
+    @on_loop
+    def unavailable(self) -> Mapping[tuple[str, ...], float]:
+        """Of every APIService whether it is known not to be available: 1, or 0."""
+        services = self.current()
+        names = (metadata.name(one.object) for one in self._mirror)
+        found = ((name, services.named(name)) for name in names)
+        return {(name,): float(one is not None and not one.is_available) for name, one in found}
+
+    def _made(self) -> RemoteApiServices:
+        found = (remote_api_service(one.object) for one in self._mirror)
+        return RemoteApiServices({one.group_version: one for one in found if one is not None})
+
+
+def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
+    """None for one that this server is responsible for."""
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    service: Mapping[str, Any] | None = spec.get("service")
+    version = GroupVersion(spec.get("group", ""), spec.get("version", ""))
+    if service is None or version == API_SERVICES.group_version:
+        return None
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return RemoteApiService(
+        metadata.name(obj),
+        version,
+        service.get("namespace", ""),
+        service.get("name", ""),
+        service.get("port") or HTTPS_PORT,
+        spec.get("caBundle") or "",
+        bool(spec.get("insecureSkipTLSVerify")),
+        spec.get("groupPriorityMinimum", 0),
+        spec.get("versionPriority", 0),
+        any(one.get("type") == AVAILABLE and one.get("status") == "True" for one in conditions),
+    )

@@ -1,0 +1,418 @@
+"""Requests that other servers answer, passed on with who asks and with our own certificate.
+
+The other server knows by the certificate that it may believe the headers. What comes back is sent
+on as it comes: nothing of it is kept but what the client has not read yet. As
+k8s.io/kube-aggregator `pkg/apiserver/handler_proxy.go`, k8s.io/apimachinery `pkg/util/proxy` and
+Go's `httputil.ReverseProxy`. Links in pages of HTML are not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import urllib.parse
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import httpcore
+
+from celadon.apiserver.aggregation.api_services import RemoteApiService
+from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
+from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
+from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched
+from celadon.apiserver.http_messages import (
+    AnswerRoom,
+    BrokenStream,
+    Header,
+    HeldBytes,
+    HttpAnswer,
+    HttpRequest,
+    NetworkFailure,
+    plain_text,
+)
+from celadon.apiserver.webhook_routes import ServiceRoutes
+from celadon.kube import User
+from celadon.records import dataclass
+
+DISCOVERY_SECONDS: Final = 5.0
+"""For `/apis/GROUP/VERSION`, which clients ask for all group versions."""
+JOINED_BYTES: Final = 64 << 10
+"""Up to so many bytes of an answer are sent as one, if the other server says how many there are."""
+POOLS: Final = 200
+IDLE_CONNECTIONS: Final = 25
+REDIRECTED: Final = "the backend attempted to redirect this request, which is not permitted"
+UNAVAILABLE: Final = "service unavailable"
+NO_UPGRADE: Final = "request connection cannot be hijacked"
+"""No connection of a client can be handed over to an extension server."""
+
+_HOP_BY_HOP: Final = frozenset(
+    {
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization"),
+        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
+    }
+)
+_NOT_SENT: Final = _HOP_BY_HOP | {
+    *("authorization", "content-length", "host", "expect", "audit-id"),
+    *("impersonate-user", "impersonate-group", "impersonate-uid"),
+    *("x-remote-user", "x-remote-uid", "x-remote-group"),
+    *("x-forwarded-for", "x-forwarded-uri", "x-forwarded-host", "x-forwarded-proto"),
+}
+_NOT_SENT_PREFIXES: Final = ("impersonate-extra-", "x-remote-extra-")
+_NOT_RETURNED: Final = _HOP_BY_HOP | {
+    *("content-length", "content-type", "date"),
+    *("access-control-allow-credentials", "access-control-allow-headers"),
+    *("access-control-allow-methods", "access-control-allow-origin"),
+}
+_REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_IN_HEADER_NAMES: Final = frozenset(f"!#$&'*+-.^_`|~0123456789{_LETTERS}")
+_IN_PATHS: Final = "$&+,/:;=@~"
+
+
+# --- What is sent ------------------------------------------------------------
+
+
+def asking_headers(user: User) -> Iterator[Header]:
+    """Who asks."""
+    yield "X-Remote-User", user.name
+    if user.uid:
+        yield "X-Remote-Uid", user.uid
+    yield from (("X-Remote-Group", group) for group in user.groups)
+    for key, values in user.extra.items():
+        name = _canonical(f"X-Remote-Extra-{_header_key(key)}")
+        yield from ((name, value) for value in values)
+
+
+def _header_key(key: str) -> str:
+    """With `%` before the number of each byte that no header's name may have."""
+    return "".join(
+        chr(one) if chr(one) in _IN_HEADER_NAMES else f"%{one:02X}" for one in key.encode()
+    )
+
+
+def _canonical(name: str) -> str:
+    return "-".join(part[:1].upper() + part[1:].lower() for part in name.split("-"))
+
+
+def forwarded_headers(
+    request: HttpRequest, host: str, path: str, audit_id: str
+) -> Iterator[Header]:
+    """What of a request's headers goes on, and what is added. `host` is the other server's, `path`
+    is percent-encoded."""
+    own = request.header("connection").split(",")
+    dropped = {one.strip().lower() for one in own}
+    for name, value in request.headers:
+        if (
+            name not in _NOT_SENT
+            and name not in dropped
+            and not name.startswith(_NOT_SENT_PREFIXES)
+        ):
+            yield name, value
+    before = request.header_values("x-forwarded-for")
+    yield "X-Forwarded-For", ", ".join((*before, request.remote_address))
+    yield "X-Forwarded-Uri", path
+    yield "X-Forwarded-Host", host
+    yield "X-Forwarded-Proto", "https"
+    if audit_id:
+        yield "Audit-Id", audit_id
+
+
+def encoded_path(path: str) -> str:
+    """As Go encodes one that has no percent-encoding."""
+    return urllib.parse.quote(path, safe=_IN_PATHS)
+
+
+def encoded_query(request: HttpRequest) -> str:
+    """With its parameters in the order of their names."""
+    if not request.query:
+        return ""
+    return "?" + urllib.parse.urlencode(sorted(request.query.items()), doseq=True)
+
+
+# --- Extension servers -------------------------------------------------------
+
+
+class ExtensionServers:
+    """The connections to them. `settings` say what we show. Belongs to one event loop."""
+
+    def __init__(self, routes: ServiceRoutes, settings: ProxySettings) -> None:
+        self._routes = routes
+        self._network = GoNetwork(routes.address)
+        self._settings = settings
+        self._pools: OrderedDict[tuple[object, ...], httpcore.AsyncConnectionPool] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+        self.room = AnswerRoom()
+        """For documents that are read here."""
+
+    def host(self, service: RemoteApiService) -> str:
+        """Where it is, as texts say it: host and port. Raises NetworkFailure."""
+        host, port = self._routes.address(service.host, service.port)
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    async def ask(
+        self,
+        service: RemoteApiService,
+        method: str,
+        target: str,
+        headers: Iterable[Header],
+        body: bytes = b"",
+    ) -> httpcore.Response:
+        """An answer of which the head has come; who asked must close it. Raises NetworkFailure,
+        UnusableRoots."""
+        sent = [(name.encode(), value.encode("utf-8", "replace")) for name, value in headers]
+        if body or method not in _REPEATABLE:
+            sent.append((b"Content-Length", str(len(body)).encode()))
+        trace = _Trace()
+        try:
+            return await self._asked(service, method, target, sent, body, trace)
+        except NetworkFailure:
+            if trace.has_connected or method not in _REPEATABLE:
+                raise
+        return await self._asked(service, method, target, sent, body, trace)
+
+    async def _asked(
+        self,
+        service: RemoteApiService,
+        method: str,
+        target: str,
+        headers: Sequence[tuple[bytes, bytes]],
+        body: bytes,
+        trace: _Trace,
+    ) -> httpcore.Response:
+        url = httpcore.URL(
+            scheme=b"https",
+            host=service.host.encode(),
+            port=service.port,
+            target=target.encode("utf-8", "replace"),
+        )
+        request = httpcore.Request(
+            method, url, headers=headers, content=body, extensions={"trace": trace}
+        )
+        try:
+            return await self._pool(service).handle_async_request(request)
+        except ProtocolsSwitched:
+            raise NetworkFailure("unexpected switching of protocols") from None
+        except httpcore.ProtocolError as error:
+            text = f"net/http: HTTP/1.x transport connection broken: {error}"
+            raise NetworkFailure(text) from None
+
+    def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+        """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
+        try:
+            times = self._settings.times()
+            key = service.host, service.port, service.ca_bundle, service.is_insecure, times
+            pool = self._pools.get(key)
+            if pool is None:
+                pool = self._pools[key] = self._made(service)
+        except (OSError, ssl.SSLError) as error:
+            raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
+        self._pools.move_to_end(key)
+        if len(self._pools) > POOLS:
+            _, oldest = self._pools.popitem(last=False)
+            task = asyncio.ensure_future(oldest.aclose())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        return pool
+
+    def _made(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+        context = tls_context(service.ca_bundle, ["http/1.1"])
+        if service.is_insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if self._settings.certificate is not None:
+            context.load_cert_chain(self._settings.certificate, self._settings.key)
+        return httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=None,
+            max_keepalive_connections=IDLE_CONNECTIONS,
+            network_backend=self._network,
+        )
+
+    async def aclose(self) -> None:
+        """Close what is kept."""
+        while self._pools:
+            _, pool = self._pools.popitem()
+            with contextlib.suppress(RuntimeError):  # requests that are given up
+                await pool.aclose()
+
+
+class _Trace:
+    """Whether a connection was opened for a request, or it was sent on one that had been kept."""
+
+    def __init__(self) -> None:
+        self.has_connected = False
+
+    async def __call__(self, event: str, info: object) -> None:
+        self.has_connected |= event == "connection.connect_tcp.started"
+
+
+# --- Answers -----------------------------------------------------------------
+
+
+def refusal(code: int, text: str) -> HttpAnswer:
+    """As Go's `http.Error`."""
+    return plain_text(code, f"{text}\n", NO_SNIFF)
+
+
+def is_upgrade(request: HttpRequest) -> bool:
+    """Whether the client wants to go on with another protocol."""
+    return any("upgrade" in one.lower() for one in request.header_values("connection"))
+
+
+@dataclass(frozen=True, slots=True)
+class FrontProxy:
+    """Passes on what clients ask."""
+
+    servers: ExtensionServers
+
+    async def answer(
+        self,
+        service: RemoteApiService,
+        request: HttpRequest,
+        user: User,
+        audit_id: str = "",
+        seconds: float | None = None,
+    ) -> HttpAnswer:
+        """Of an extension server, whatever it answers; ours, where there is none. `seconds` are
+        what the whole answer may take, None for one that lasts."""
+        if not service.is_available:
+            return refusal(503, UNAVAILABLE)
+        try:
+            host = self.servers.host(service)
+        except NetworkFailure:
+            return refusal(503, UNAVAILABLE)
+        if is_upgrade(request):
+            return refusal(503, NO_UPGRADE)
+        is_discovery = len(request.path.strip("/").split("/")) == 3
+        try:
+            async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else None):
+                return await self._passed_on(service, request, user, host, audit_id, seconds)
+        except UnusableRoots as error:
+            return refusal(500, str(error))
+        except NetworkFailure as error:
+            return refusal(503, f"error trying to reach service: {error}")
+        except TimeoutError:
+            return refusal(503, "error trying to reach service: context deadline exceeded")
+
+    async def _passed_on(
+        self,
+        service: RemoteApiService,
+        request: HttpRequest,
+        user: User,
+        host: str,
+        audit_id: str,
+        seconds: float | None,
+    ) -> HttpAnswer:
+        """Raises NetworkFailure, UnusableRoots."""
+        path = encoded_path(urllib.parse.unquote(request.path))
+        headers = (
+            ("Host", host),
+            *forwarded_headers(request, host, path, audit_id),
+            *asking_headers(user),
+        )
+        target = path + encoded_query(request)
+        loop = asyncio.get_running_loop()
+        end = None if seconds is None else loop.time() + seconds
+        response = await self.servers.ask(service, request.method, target, headers, request.body)
+        passed = False
+        try:
+            answer = _head_of(response)
+            if _is_redirect(response):
+                return HttpAnswer(502, "text/plain; charset=utf-8", REDIRECTED.encode())
+            if request.method == "HEAD" or _length(response) == 0:
+                return answer
+            if 0 < _length(response) <= JOINED_BYTES:
+                answer.body = await _whole(response)
+                return answer
+            answer.stream = _sent_on(response, None if end is None else lambda: end - loop.time())
+            passed = True
+            return answer
+        finally:
+            if not passed:
+                await response.aclose()
+
+
+def _is_redirect(response: httpcore.Response) -> bool:
+    leads = any(name.lower() == b"location" and value for name, value in response.headers)
+    return 300 <= response.status <= 399 and leads
+
+
+def _head_of(response: httpcore.Response) -> HttpAnswer:
+    texts = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
+    dropped = {
+        one.strip().lower()
+        for name, value in texts
+        if name.lower() == "connection"
+        for one in value.split(",")
+    }
+    kept = tuple(
+        (name, value)
+        for name, value in texts
+        if name.lower() not in _NOT_RETURNED and name.lower() not in dropped
+    )
+    return HttpAnswer(response.status, _media_type(response), headers=(NOT_KEPT, *kept))
+
+
+def _length(response: httpcore.Response) -> int:
+    """Of the body, -1 if the other server does not say."""
+    for name, value in response.headers:
+        if name.lower() == b"content-length" and value.isdigit() and len(value) < 19:
+            return int(value)
+    return 0 if response.status in (204, 304) else -1
+
+
+async def read_answer(
+    response: httpcore.Response, most: int, held: HeldBytes
+) -> tuple[int, str, bytes]:
+    """The code, the media type and the whole body. Raises NetworkFailure, also for one of more than
+    `most` bytes, and where there is no room."""
+    parts, size = [], 0
+    try:
+        async for part in response.aiter_stream():
+            size += len(part)
+            if size > most or not held.take(len(part)):
+                raise NetworkFailure("it is too long")
+            parts.append(part)
+    except httpcore.ProtocolError:
+        raise NetworkFailure("unexpected EOF") from None
+    finally:
+        await response.aclose()
+    return response.status, _media_type(response), b"".join(parts)
+
+
+def _media_type(response: httpcore.Response) -> str:
+    for name, value in response.headers:
+        if name.lower() == b"content-type":
+            return value.decode("latin-1")
+    return ""
+
+
+async def _whole(response: httpcore.Response) -> bytes:
+    """Raises NetworkFailure."""
+    try:
+        return b"".join([part async for part in response.aiter_stream()])
+    except httpcore.ProtocolError:
+        raise NetworkFailure("unexpected EOF") from None
+
+
+async def _sent_on(
+    response: httpcore.Response, remaining: Callable[[], float] | None
+) -> AsyncGenerator[bytes, None]:
+    """What comes, until it ends. Raises BrokenStream when it ends too early, or is too late."""
+    parts = response.aiter_stream()
+    try:
+        while True:
+            left = None if remaining is None else max(remaining(), 0.0)
+            try:
+                async with asyncio.timeout(left):
+                    part = await anext(parts)
+            except StopAsyncIteration:
+                return
+            except (NetworkFailure, httpcore.ProtocolError, TimeoutError) as error:
+                raise BrokenStream(str(error)) from None
+            yield part
+    finally:
+        await response.aclose()

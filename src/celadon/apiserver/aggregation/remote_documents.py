@@ -1,0 +1,138 @@
+"""The documents that extension servers say in what they offer.
+
+Only what is known of them is read, in the types that it must have. Loaded when there is one to
+read: making the types takes longer than the rest of the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from celadon.kube import GroupVersion
+
+T = TypeVar("T")
+
+
+class _Kind(msgspec.Struct):
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class _Below(msgspec.Struct, omit_defaults=True, rename="camel"):
+    subresource: str
+    response_kind: _Kind | None = None
+    accepted_types: list[_Kind] | None = None
+    verbs: list[str] | None = None
+
+
+class _Resource(msgspec.Struct, omit_defaults=True, rename="camel"):
+    resource: str
+    response_kind: _Kind | None = None
+    scope: str | None = None
+    singular_resource: str | None = None
+    verbs: list[str] | None = None
+    short_names: list[str] | None = None
+    categories: list[str] | None = None
+    subresources: list[_Below] | None = None
+
+
+class _Version(msgspec.Struct, omit_defaults=True):
+    version: str
+    resources: list[_Resource] | None = None
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Group(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    versions: list[_Version] = []
+
+
+class _Groups(msgspec.Struct):
+    items: list[_Group] = []
+
+
+class _Listed(msgspec.Struct, rename="camel"):
+    name: str
+    singular_name: str = ""
+    namespaced: bool = False
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+    verbs: list[str] | None = None
+    short_names: list[str] | None = None
+    categories: list[str] | None = None
+
+
+class _List(msgspec.Struct):
+    resources: list[_Listed] = []
+
+
+class _Url(msgspec.Struct, rename={"url": "serverRelativeURL"}):
+    url: str = ""
+
+
+class _Index(msgspec.Struct):
+    paths: dict[str, _Url] = {}
+
+
+def read_index(body: bytes) -> Mapping[str, str]:
+    """Where documents in OpenAPI v3 are, by their paths. Raises ValueError."""
+    paths = _decoded(body, _Index).paths
+    return {path: one.url for path, one in paths.items()}
+
+
+def read_aggregated(body: bytes) -> Mapping[GroupVersion, dict[str, Any]]:
+    """The versions of an aggregated document. Raises ValueError."""
+    groups = _decoded(body, _Groups).items
+    return {
+        GroupVersion(group.metadata.name, one.version): _shown(one)
+        for group in groups
+        for one in group.versions
+    }
+
+
+def read_list(body: bytes, version: str) -> dict[str, Any]:
+    """A list of resources as a version of an aggregated document. Raises ValueError."""
+    listed = _decoded(body, _List).resources
+    made: dict[str, _Resource] = {}
+    for one in listed:
+        name, slash, below = one.name.partition("/")
+        kind = _Kind(one.group, one.version, one.kind)
+        scope = "Namespaced" if one.namespaced else "Cluster"
+        if not slash:
+            before = made.get(name)
+            made[name] = _Resource(
+                *(name, kind, scope, one.singular_name, one.verbs),
+                *(one.short_names, one.categories, None if before is None else before.subresources),
+            )
+            continue
+        parent = made.setdefault(name, _Resource(name, _Kind(), scope))
+        parent.subresources = [*(parent.subresources or ()), _Below(below, kind, verbs=one.verbs)]
+    return _shown(_Version(version, list(made.values())))
+
+
+def _shown(version: _Version) -> dict[str, Any]:
+    for one in version.resources or ():
+        one.response_kind = one.response_kind or _Kind()
+        one.scope, one.singular_resource = one.scope or "", one.singular_resource or ""
+        for below in one.subresources or ():
+            below.response_kind = below.response_kind or _Kind()
+    made: dict[str, Any] = msgspec.to_builtins(version)
+    for resource in made.get("resources", ()):
+        resource.setdefault("verbs", None)
+    return made
+
+
+def _decoded(body: bytes, kind: type[T]) -> T:
+    """Raises ValueError."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from None

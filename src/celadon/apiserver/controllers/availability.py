@@ -1,0 +1,232 @@
+"""Extension servers looked after: whether they answer, and when to ask them what they offer.
+
+The first is the condition `Available` of their APIServices. As k8s.io/kube-aggregator
+`pkg/controllers/status/remote`, with its texts. A Service whose place the command line gives has
+nothing behind it in the store, so that is not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from celadon.apiserver.aggregation.aggregator import Aggregator
+from celadon.apiserver.aggregation.api_services import (
+    AGGREGATOR,
+    AVAILABLE,
+    RemoteApiService,
+    remote_api_service,
+)
+from celadon.apiserver.aggregation.remote_discovery import RemoteDiscovery
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    Stale,
+    StatusWrites,
+    condition,
+    is_true,
+    with_condition,
+)
+from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.object_store import collection_prefix
+from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.go import quote
+from celadon.kube.resources import known_resources
+from celadon.kube.well_known_values import ENDPOINT_SLICES, SERVICE_LABEL, SERVICES
+
+ATTEMPTS: Final = 5
+SECONDS: Final = 5.0
+"""For each of them."""
+RESYNC_SECONDS: Final = 30.0
+
+
+class ApiServiceAvailability:
+    """Items are names of APIServices."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        services: StatusWrites,
+        aggregator: Aggregator,
+        timestamp: Callable[[], str],
+    ) -> None:
+        self._services = services
+        self._aggregator = aggregator
+        self._world = aggregator.world
+        self._timestamp = timestamp
+        self._behind = [_prefix(SERVICES), _prefix(ENDPOINT_SLICES)]
+        self._names: dict[tuple[str, str], set[str]] = {}
+        """Of the APIServices that a Service is for."""
+        self._lookouts = aggregator.lookouts(self._looked, RESYNC_SECONDS)
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._services.prefix, *self._behind)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key.startswith(self._services.prefix):
+            old, new = change.old or {}, change.new or {}
+            return (change.key.rpartition("/")[2],) if old.get("spec") != new.get("spec") else ()
+        found = change.new or change.old or {}
+        name = metadata.name(found)
+        if not change.key.startswith(self._behind[0]):
+            name = metadata.labels(found).get(SERVICE_LABEL, "")
+        return tuple(self._names.get((metadata.namespace(found), name), ()))
+
+    async def reconcile(self, item: str) -> None:
+        for names in self._names.values():
+            names.discard(item)
+        stored = self._services.get(item)
+        found = None if stored is None else remote_api_service(stored.object)
+        if found is None:
+            self._lookouts.forget(item)
+            return
+        self._names.setdefault((found.namespace, found.service), set()).add(item)
+        self._lookouts.wake(item)
+
+    async def _looked(self, name: str) -> bool:
+        stored = self._services.get(name)
+        found = None if stored is None else remote_api_service(stored.object)
+        if found is None:
+            return True
+        wanted = self._missing(found) or await self._answering(found)
+        stored = self._services.get(name)  # it was some time ago
+        if stored is None or remote_api_service(stored.object) is None:
+            return True
+        state = stored.object.get("status") or {}
+        conditions = with_condition(state.get("conditions"), wanted, self._timestamp())
+        try:
+            await self._services.write(stored, {**state, "conditions": conditions})
+        except Stale:
+            return False
+        was_available = is_true(state.get("conditions"), AVAILABLE)
+        if was_available and wanted["status"] != "True":
+            self._aggregator.failures.add((name, wanted["reason"]))
+        return bool(wanted["reason"] != "FailedDiscoveryCheck")
+
+    def _missing(self, wanted: RemoteApiService) -> JsonObject | None:
+        """What there is not in the store; None if everything is there."""
+        where = f'service/{wanted.service} in "{wanted.namespace}"'
+        service = self._world.get(SERVICES, wanted.namespace, wanted.service)
+        is_given = self._aggregator.is_given(wanted.namespace, wanted.service, wanted.port)
+        if service is None:
+            text = f"{where} is not present"
+            return None if is_given else _condition("False", "ServiceNotFound", text)
+        spec: Mapping[str, Any] = service.get("spec") or {}
+        if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
+            return None
+        ports = [one for one in spec.get("ports") or () if one.get("port") == wanted.port]
+        if not ports:
+            text = f"{where} is not listening on port {wanted.port}"
+            return _condition("False", "ServicePortError", text)
+        slices = list(self._slices(wanted))
+        if not slices:
+            text = f"cannot find endpointslices for {where}"
+            return _condition("False", "EndpointsNotFound", text)
+        name = ports[0].get("name") or ""
+        if not any(_has_endpoint(one, name) for one in slices):
+            text = f"endpointslices for {where} have no addresses with port name {quote(name)}"
+            return _condition("False", "MissingEndpoints", text)
+        return None
+
+    def _slices(self, wanted: RemoteApiService) -> Iterator[JsonObject]:
+        for one in self._world.list(ENDPOINT_SLICES, wanted.namespace):
+            if metadata.labels(one).get(SERVICE_LABEL) == wanted.service:
+                yield one
+
+    async def _answering(self, service: RemoteApiService) -> JsonObject:
+        """Whether one of some attempts succeeds."""
+        trouble = ""
+        attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
+        try:
+            for attempt in asyncio.as_completed(attempts):
+                trouble = await attempt
+                if not trouble:
+                    return _condition("True", "Passed", "all checks passed")
+        finally:
+            for one in attempts:
+                one.cancel()
+        return _condition("False", "FailedDiscoveryCheck", trouble)
+
+    async def _attempt(self, service: RemoteApiService) -> str:
+        """What is wrong; empty if nothing is."""
+        # late: most servers have nobody behind them
+        from celadon.apiserver.aggregation.front_proxy import asking_headers
+        from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
+
+        servers = self._aggregator.servers()
+        try:
+            host = servers.host(service)
+        except NetworkFailure as error:
+            return str(error)
+        path = f"/api/{service.group_version.version}"
+        if service.group_version.group:
+            path = service.path
+        url = f"https://{host}{path}"
+        headers = (
+            *(("Host", host), ("User-Agent", "Go-http-client/1.1"), ("Accept-Encoding", "gzip")),
+            *asking_headers(AGGREGATOR),
+        )
+        missing = f"failing or missing response from {url}"
+        try:
+            async with asyncio.timeout(SECONDS):
+                response = await servers.ask(service, "GET", path, headers)
+                await response.aclose()
+        except (NetworkFailure, UnusableRoots) as error:
+            return f"{missing}: Get {quote(url)}: {error}"
+        except TimeoutError:
+            why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+            return f"{missing}: Get {quote(url)}: {why}"
+        if 200 <= response.status < 300:
+            return ""
+        return f"{missing}: bad status from {url}: {response.status}"
+
+
+class RemoteDiscoveryUpkeep:
+    """Items are names of APIServices. What changes is asked for again."""
+
+    urgent = False
+
+    def __init__(self, services: StatusWrites, discovery: RemoteDiscovery) -> None:
+        self._services = services
+        self._discovery = discovery
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._services.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        old = None if change.old is None else remote_api_service(change.old)
+        new = None if change.new is None else remote_api_service(change.new)
+        return (change.key.rpartition("/")[2],) if old != new else ()
+
+    async def reconcile(self, item: str) -> None:
+        stored = self._services.get(item)
+        if stored is None or remote_api_service(stored.object) is None:
+            self._discovery.forget(item)
+        else:
+            self._discovery.refresh(item)
+
+
+def _prefix(resource: GroupVersionResource) -> str:
+    found = known_resources(all_versions=True).by_gvr(resource)
+    assert found is not None, f"no {resource}"
+    return collection_prefix(found)
+
+
+def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
+    return condition(AVAILABLE, state, reason, message)
+
+
+def _has_endpoint(found: JsonObject, port: str) -> bool:
+    """Whether something is ready there, and the port is among those of the slice."""
+    ready = (
+        (one.get("conditions") or {}).get("ready") is not False
+        for one in found.get("endpoints") or ()
+    )
+    ports = (
+        (one.get("name") or "") == port and one.get("port") is not None
+        for one in found.get("ports") or ()
+    )
+    return any(ready) and any(ports)

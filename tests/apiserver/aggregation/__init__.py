@@ -1,0 +1,1 @@
+"""Tests of `celadon.apiserver.aggregation`, beside an extension server on loopback."""

@@ -1,0 +1,319 @@
+"""Requests that an extension server answers. What kube-apiserver 1.36 does was seen beside it, with
+the same extension server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from celadon.apiserver import HttpAnswer, HttpRequest
+from celadon.apiserver.aggregation.front_proxy import asking_headers, encoded_path, encoded_query
+from celadon.apiserver.http_messages import BrokenStream
+from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.kube import User
+from tests.apiserver.aggregation.before import OWN, SERVICES, before
+from tests.apiserver.aggregation.extension_server import (
+    NODE_METRICS,
+    ROOT,
+    Certificates,
+    ExtensionServer,
+    api_service,
+    service,
+)
+from tests.apiserver.served_process import Served, request_headers
+
+NODES = f"{ROOT}/nodes"
+
+
+def test_who_asks_is_said_in_headers() -> None:
+    user = User("Zoë", ("a", "b"), "1", {"example.com/A b%": ("x", "y"), "scopes": ("z",)})
+    assert list(asking_headers(user)) == [
+        ("X-Remote-User", "Zoë"),
+        ("X-Remote-Uid", "1"),
+        ("X-Remote-Group", "a"),
+        ("X-Remote-Group", "b"),
+        ("X-Remote-Extra-Example.com%2fa%20b%25", "x"),
+        ("X-Remote-Extra-Example.com%2fa%20b%25", "y"),
+        ("X-Remote-Extra-Scopes", "z"),
+    ]
+    assert list(asking_headers(User("u"))) == [("X-Remote-User", "u")]
+
+
+@pytest.mark.parametrize(
+    ("target", "sent"),
+    [
+        ("/apis/g/v1/a", "/apis/g/v1/a"),
+        ("/apis/g/v1/a%2Fb%20c:d", "/apis/g/v1/a/b%20c:d"),
+        ("/apis/g/v1/a(b)!?b=1&a=2&a=1", "/apis/g/v1/a%28b%29%21?a=2&a=1&b=1"),
+        ("/apis/g/v1/a?x=a%20b&watch", "/apis/g/v1/a?watch=&x=a+b"),
+    ],
+)
+def test_paths_and_queries_are_written_anew(target: str, sent: str) -> None:
+    request = HttpRequest("GET", target)
+    unquoted = {"/apis/g/v1/a%2Fb%20c:d": "/apis/g/v1/a/b c:d"}.get(request.path, request.path)
+    assert encoded_path(unquoted) + encoded_query(request) == sent
+
+
+async def _asked(certificates: Certificates, extension: ExtensionServer) -> None:
+    headers = [
+        ("x-remote-user", "evil"),
+        ("x-remote-extra-foo", "1"),
+        ("x-forwarded-for", "203.0.113.9"),
+        ("x-custom", "y"),
+        ("connection", "x-dropped"),
+        ("x-dropped", "1"),
+        ("audit-id", "mine"),
+    ]
+    async with before(certificates) as front:
+        await front.register(extension, certificates)
+        answer = await front.ask("POST", f"{NODES}?dryRun=All&a=x%20y", {"a": 1}, *headers)
+    assert answer.code == 200
+    ((method, target, found, body, shown),) = extension.asked(NODES)
+    host = f"localhost:{extension.port}"
+    assert (method, target, body) == ("POST", f"{NODES}?a=x+y&dryRun=All", b'{"a": 1}')
+    assert shown == "front-proxy-client"
+    assert found == {
+        "host": [host],
+        "content-type": ["application/json"],
+        "content-length": ["8"],
+        "x-custom": ["y"],
+        "x-forwarded-for": ["203.0.113.9, 192.0.2.1"],
+        "x-forwarded-uri": [NODES],
+        "x-forwarded-host": [host],
+        "x-forwarded-proto": ["https"],
+        "audit-id": ["mine"],
+        "x-remote-user": ["admin"],
+        "x-remote-uid": ["uid-1"],
+        "x-remote-group": ["system:masters", "system:authenticated"],
+        "x-remote-extra-example.com%2fa%20b": ["x", "y"],
+    }
+
+
+def test_what_is_sent(certificates: Certificates, extension: ExtensionServer) -> None:
+    asyncio.run(_asked(certificates, extension))
+
+
+def _answered(
+    certificates: Certificates, extension: ExtensionServer, path: str, *headers: tuple[str, str]
+) -> HttpAnswer:
+    async def asked() -> HttpAnswer:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            return await front.ask("GET", path, None, *headers)
+
+    return asyncio.run(asked())
+
+
+def test_what_is_answered(certificates: Certificates, extension: ExtensionServer) -> None:
+    more = {
+        "Cache-Control": "max-age=3",
+        "Audit-Id": "theirs",
+        "Access-Control-Allow-Origin": "*",
+        "Keep-Alive": "timeout=1",
+        "X-Own": "1",
+        "Content-Type": "text/weird",
+    }
+    extension.answers[f"{ROOT}/strange"] = 418, more, b"short and stout"
+    answer = _answered(certificates, extension, f"{ROOT}/strange")
+    assert (answer.code, answer.content_type, answer.body) == (
+        418,
+        "text/weird",
+        b"short and stout",
+    )
+    names = [name for name, _ in answer.headers]
+    assert [one for one in names if not one.startswith("X-Kubernetes-Pf-")] == [
+        *("Audit-Id", "Cache-Control", "Server", "Cache-Control", "Audit-Id", "X-Own"),
+    ]
+
+
+def test_a_redirect_is_not_passed_on(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.answers[NODES] = 302, {"Location": "/foo"}, b""
+    answer = _answered(certificates, extension, NODES)
+    text = b"the backend attempted to redirect this request, which is not permitted"
+    assert (answer.code, answer.content_type, answer.body) == (
+        502,
+        "text/plain; charset=utf-8",
+        text,
+    )
+
+
+def test_nobody_is_handed_over(certificates: Certificates, extension: ExtensionServer) -> None:
+    upgrade = (("connection", "Upgrade"), ("upgrade", "SPDY/3.1"))
+    answer = _answered(certificates, extension, f"{ROOT}/nodes/one/exec", *upgrade)
+    assert (answer.code, answer.body) == (503, b"request connection cannot be hijacked\n")
+
+
+def test_discovery_must_be_quick(
+    certificates: Certificates, extension: ExtensionServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celadon.apiserver.aggregation.front_proxy.DISCOVERY_SECONDS", 0.05)
+
+    async def asked() -> HttpAnswer:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            extension.slow[ROOT] = 2.0
+            return await front.ask("GET", ROOT)
+
+    answer = asyncio.run(asked())
+    text = b"error trying to reach service: context deadline exceeded\n"
+    assert (answer.code, answer.body) == (503, text)
+
+
+def test_who_may_not_is_not_passed_on(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    async def asked() -> HttpAnswer:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            return await front.ask("GET", NODES, user="alice")
+
+    answer = asyncio.run(asked())
+    assert answer.code == 403
+    assert json.loads(answer.body)["message"] == (
+        'nodes.metrics.k8s.io is forbidden: User "alice" cannot list resource "nodes" in API group '
+        '"metrics.k8s.io" at the cluster scope'
+    )
+    assert extension.asked(NODES) == []
+
+
+def test_a_watch_is_sent_on_as_it_comes(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    async def watched() -> list[bytes]:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            answer = await front.ask("GET", f"{NODES}?watch=true")
+            assert answer.stream is not None
+            first = await anext(answer.stream)  # the second waits for `go_on`
+            assert front.server.core.in_flight.watches == 1
+            extension.go_on.set()
+            found = [first, *[one async for one in answer.stream]]
+            assert front.server.core.in_flight.watches == 0
+            return found
+
+    found = asyncio.run(watched())
+    names = [json.loads(one)["object"]["metadata"]["name"] for one in found]
+    assert names == ["one", "two"]
+
+
+def test_a_client_that_goes_ends_the_watch(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    async def watched() -> None:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            answer = await front.ask("GET", f"{NODES}?watch=true")
+            assert answer.stream is not None
+            await anext(answer.stream)
+            await answer.stream.aclose()
+            extension.go_on.set()  # it writes, and nobody is there
+            await asyncio.to_thread(extension.has_ended.wait, 60)
+
+    asyncio.run(watched())
+    assert extension.has_ended.is_set()
+
+
+def test_a_long_answer_that_is_cut_off_is_broken(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.cut_off = 100_000
+
+    async def read() -> int:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            answer = await front.ask("GET", f"{ROOT}/cut")
+            assert answer.stream is not None
+            size = 0
+            try:
+                async for part in answer.stream:
+                    size += len(part)
+            except BrokenStream:
+                return size
+            raise AssertionError
+
+    assert asyncio.run(read()) == 100_000
+
+
+def test_without_the_right_certificate(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    async def said() -> str:
+        async with before() as front:
+            await front.object(
+                "POST", "/api/v1/namespaces/kube-system/services", service(extension.port)
+            )
+            made = api_service(extension.port, caBundle=certificates.bundle)
+            await front.object("POST", OWN.rpartition("/")[0], made)
+            return str((await front.condition("FailedDiscoveryCheck"))["message"])
+
+    url = f"https://localhost:{extension.port}{ROOT}"
+    assert asyncio.run(said()) == (
+        f"failing or missing response from {url}: bad status from {url}: 401"
+    )
+
+
+def test_a_slow_watch_takes_nobody_s_seat(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.slow[NODES] = 2.0
+    limits = RequestLimits(reading=1, mutating=0)  # seats for everybody
+
+    async def asked() -> None:
+        async with before(certificates, limits=limits) as front:
+            await front.register(extension, certificates)
+            watches = [
+                asyncio.ensure_future(front.ask("GET", f"{NODES}?watch=true")) for _ in range(9)
+            ]
+            while len(extension.asked(NODES)) < len(watches):
+                await asyncio.sleep(0.01)
+            assert (await front.ask("GET", "/api/v1/namespaces/default")).code == 200
+            assert not any(one.done() for one in watches)
+            for answer in await asyncio.gather(*watches):
+                assert answer.stream is not None
+                await answer.stream.aclose()
+
+    asyncio.run(asked())
+
+
+def test_what_is_cut_off_is_seen_on_the_network(
+    certificates: Certificates, extension: ExtensionServer, served: Callable[..., Served]
+) -> None:
+    extension.cut_off = 100_000
+    running = served()
+    assert running.call("POST", SERVICES, service(extension.port))[0] == 201
+    made = api_service(extension.port, caBundle=certificates.bundle)
+    assert running.call("POST", OWN.rpartition("/")[0], made)[0] == 201
+    while running.text(f"{ROOT}/nodes")[0] != 200:
+        time.sleep(0.05)
+    with contextlib.closing(running.connection()) as connection:
+        connection.request("GET", f"{ROOT}/cut", headers=request_headers(running.token))
+        answer = connection.getresponse()
+        with contextlib.closing(answer), pytest.raises(http.client.IncompleteRead):
+            answer.read()
+
+
+def test_many_wait_for_a_slow_server_and_others_do_not(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.slow[NODES] = 3.0
+
+    async def asked() -> None:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            waiting = [asyncio.ensure_future(front.ask("GET", NODES)) for _ in range(20)]
+            await asyncio.sleep(0)
+            for _ in range(20):
+                assert (await front.ask("GET", "/api/v1/namespaces/default")).code == 200
+            assert not any(one.done() for one in waiting)
+            answers = await asyncio.gather(*waiting)
+        assert {json.loads(one.body)["kind"] for one in answers} == {NODE_METRICS["kind"]}
+
+    asyncio.run(asked())
