@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from celadon.apiserver.forks import (
     ForkFailed,
     Parent,
     Said,
+    Template,
     can_fork,
     stored_for_fork,
 )
@@ -116,6 +118,159 @@ def test_steps_of_a_fork_are_taken_where_they_are() -> None:
             workers.stop()
 
     assert asyncio.run(run()).head["same"]
+
+
+# --- templates ---
+
+
+class Templated:
+    """Works that forks of a template do, until the end of the block."""
+
+    def __init__(self, life: Callable[[Parent], Said]) -> None:
+        self.workers = Workers()
+        self.template = Template(life, contextlib.nullcontext, None)
+
+    async def __aenter__(self) -> Templated:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.workers.stop()
+        self.template.close()
+
+    async def run(self, told: Said, allowed: float = PATIENCE, owner: str = "alice") -> Said:
+        found = await self.workers.run_templated(owner, lambda: self.template, told, allowed)
+        return found[0]
+
+
+def echo(parent: Parent) -> Said:
+    told = parent.hear()
+    return Said({"process": os.getpid(), **told.head}, told.body)
+
+
+def test_forks_of_a_template_hear_what_they_are_for() -> None:
+    body = bytes(range(256)) * 20_000
+
+    async def run() -> list[Said]:
+        async with Templated(echo) as on:
+            return [await on.run(Said({"number": number}, body)) for number in range(3)]
+
+    said = asyncio.run(run())
+    assert [one.head["number"] for one in said] == [0, 1, 2]
+    assert all(one.body == body for one in said)
+    assert len({one.head["process"] for one in said} | {os.getpid()}) == 4
+
+
+def test_forks_of_a_template_see_what_was_when_it_was_made() -> None:
+    known = ["before"]
+
+    async def run() -> Said:
+        async with Templated(lambda _: Said({"known": known})) as on:
+            known.append("after")
+            return await on.run(Said({}))
+
+    assert asyncio.run(run()).head["known"] == ["before"]
+
+
+def test_forks_of_a_template_end_with_their_budgets() -> None:
+    def works(parent: Parent) -> Said:
+        while parent.hear().head["for_ever"]:
+            while True:
+                pass
+        return Said({"well": True})
+
+    async def run() -> Said:
+        async with Templated(works) as on:
+            with pytest.raises(StatusError) as refused:
+                await on.run(Said({"for_ever": True}), 0.1)
+            assert refused.value.status.code == 504
+            return await on.run(Said({"for_ever": False}))
+
+    assert asyncio.run(run()).head["well"]
+
+
+def test_forks_of_a_template_end_when_nobody_waits(tmp_path: Path) -> None:
+    """And the kernel ends them with the template."""
+
+    def tells(parent: Parent) -> Said:
+        (tmp_path / parent.hear().head["name"]).write_text(f"{os.getpid()}\n")
+        while True:
+            time.sleep(PATIENCE)
+
+    async def number_of(name: str) -> int:
+        path = tmp_path / name
+        while not path.exists() or not path.read_text().endswith("\n"):
+            await asyncio.sleep(0.01)
+        return int(path.read_text())
+
+    async def has_ended(number: int) -> None:
+        while True:
+            try:
+                os.kill(number, 0)
+                state = Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0]
+            except OSError:
+                return
+            if state == "Z":
+                return
+            await asyncio.sleep(0.01)
+
+    async def run() -> None:
+        async with Templated(tells) as on:
+            first = asyncio.ensure_future(on.run(Said({"name": "a"}), owner="alice"))
+            number = await number_of("a")
+            first.cancel()
+            await has_ended(number)
+            second = asyncio.ensure_future(on.run(Said({"name": "b"}), owner="bob"))
+            number = await number_of("b")
+            on.template.close()
+            await has_ended(number)
+            with pytest.raises(StatusError):
+                await second
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+def test_a_template_that_is_over_has_no_forks() -> None:
+    async def run() -> None:
+        async with Templated(echo) as on:
+            on.template.close()
+            with pytest.raises(ForkFailed):
+                await on.run(Said({}))
+
+    asyncio.run(run())
+
+
+def test_a_template_without_processes_has_no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left() -> int:
+        raise BlockingIOError("no more processes")
+
+    fork = os.fork
+
+    def forks_once() -> int:
+        number = fork()
+        os.fork = none_left  # in both
+        return number
+
+    async def run() -> None:
+        monkeypatch.setattr(os, "fork", forks_once)
+        async with Templated(echo) as on:
+            with pytest.raises(ForkFailed):
+                await on.run(Said({}, bytes(1 << 20)))
+
+    asyncio.run(run())
+
+
+def test_a_template_that_retires_waits_for_its_forks() -> None:
+    async def run() -> Said:
+        async with Templated(echo) as on:
+            asked = asyncio.ensure_future(on.run(Said({"number": 1}, bytes(1 << 22))))
+            await asyncio.sleep(0)  # it has been asked for
+            on.template.retire()
+            found = await asked
+            while not on.template.is_over:
+                await asyncio.sleep(0.01)
+            return found
+
+    assert asyncio.run(asyncio.wait_for(run(), PATIENCE)).head["number"] == 1
 
 
 # --- what they write ---

@@ -29,7 +29,7 @@ from celadon.apiserver import object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, verbs, write
+from celadon.apiserver.handlers import calls, pods, verbs, write
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
@@ -208,6 +208,24 @@ def behind(path: str, body: Any, then: str = MAPS) -> Callable[[Running], HttpAn
     return send
 
 
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def of_a_large_pod(subresource: str, **body: Any) -> Callable[[Running], HttpAnswer]:
+    """A small request that changes a large pod."""
+
+    def send(running: Running) -> HttpAnswer:
+        meta = {"name": f"large-{subresource}", "annotations": {"a": "x" * 50_000}}
+        spec = {"containers": [{"name": "a", "image": "b"}]}
+        make(running, PODS, {"metadata": meta, "spec": spec})
+        path = f"{PODS}/{meta['name']}/{subresource}"
+        answer = ask(running, "POST", path, {"metadata": {"name": meta["name"]}, **body})
+        assert answer.code == 201, answer.body
+        return answer
+
+    return send
+
+
 custom_kinds = importlib.import_module("celadon.kube.crd.custom_kinds")  # not the function
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -329,6 +347,18 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("a question for access", Reviewer, "_reviewed", access_review),
     ("the form of a question", Draft, "form", access_review),
     ("an object as YAML", verbs.Verbs, "_got", large_again("GET", accept="application/yaml")),
+    (
+        "a pod that is bound",
+        pods,
+        "in_order",
+        of_a_large_pod("binding", target={"kind": "Node", "name": "n"}),
+    ),
+    (
+        "a pod that is evicted",
+        pods,
+        "in_order",
+        of_a_large_pod("eviction", apiVersion="policy/v1", kind="Eviction"),
+    ),
     ("an object that goes", deletion, "marked", large_again("DELETE")),
     ("an object that waits", deletion_handler, "in_order", held_by("example.com/a")),
     (

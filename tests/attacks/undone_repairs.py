@@ -114,9 +114,9 @@ UNDONE = (
     ),
     Undone(
         "a body that is read on the event loop",
-        "apiserver/workers.py",
-        "    if size * YAML_WEIGHT > LARGE_BYTES:\n",
-        "    if False:\n",
+        "apiserver/request_work.py",
+        "            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head\n",
+        "            return request.has_long_head\n",
         SLOW,
     ),
     Undone(
@@ -247,7 +247,7 @@ UNDONE = (
     ),
     Undone(
         "a small patch that doubles an object again and again",
-        "apiserver/workers.py",
+        "apiserver/request_work.py",
         '    if request.method == "PATCH" and _may_double(request):\n',
         "    if False:\n",
         f"{SLOW}[copies of a patch]",
@@ -303,7 +303,7 @@ UNDONE = (
     ),
     Undone(
         "a second request while the rules are compiled for the first",
-        "apiserver/workers.py",
+        "apiserver/request_work.py",
         "return self.seconds is None or self.seconds > DEAR_SECONDS",
         "return self.seconds is not None and self.seconds > DEAR_SECONDS",
         "tests/apiserver/workers/test_request_work.py::test_steps_beside_the_first_are_taken_aside",
@@ -321,5 +321,35 @@ UNDONE = (
         "        if heavy > self._most:\n            return\n",
         "        if heavy > self._most:\n            self._values.clear()\n            return\n",
         "tests/apiserver/test_object_memory.py",
+    ),
+    Undone(
+        "an answer of a webhook in thousands of members of gzip",
+        "apiserver/webhook_client.py",
+        "            yield from self._texts(data[start : start + _READ_BYTES])\n",
+        "            yield from self._texts(data[start:])\n",
+        "tests/apiserver/webhook_routes/test_webhook_client.py"
+        "::test_others_have_their_turn_between_members_of_gzip",
+    ),
+    Undone(
+        "a head that ends elsewhere when it comes at once",
+        "apiserver/http/request_bytes.py",
+        "end + 1 if end >= 0 else",
+        "end if end >= 0 else",
+        "tests/apiserver/http/request_bytes/test_request_heads.py::test_where_a_head_ends",
+    ),
+    Undone(
+        "a large review that is decided by the policies of yesterday",
+        "webhook/service/review_handler.py",
+        "            if template.stamp == stamp:\n",
+        "            if True:\n",
+        "tests/webhook/service/test_heavy_reviews.py"
+        "::test_a_review_is_decided_by_the_policies_of_now",
+    ),
+    Undone(
+        "a small binding of a large pod",
+        "apiserver/handlers/pods.py",
+        "        ordered = await call.work.step(in_order, made)\n",
+        "        ordered = in_order(made)\n",
+        f"{SLOW}[a pod that is bound]",
     ),
 )

@@ -84,6 +84,9 @@ class _Fixed:
     def state(self) -> SourceState:
         return SourceState()
 
+    def stamp(self) -> object:
+        return None
+
     async def run(self) -> None:
         return
 

@@ -59,6 +59,9 @@ class ServerPolicies:
     def state(self) -> SourceState:
         return SourceState()
 
+    def stamp(self) -> object:
+        return object()  # of what is stored, something may have changed
+
     async def run(self) -> None:
         await asyncio.Event().wait()
 

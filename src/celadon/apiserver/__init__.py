@@ -11,7 +11,7 @@ from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said
+from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said, Template
 from celadon.apiserver.http_messages import (
     JSON,
     Handler,
@@ -20,8 +20,9 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
     plain_text,
 )
+from celadon.apiserver.request_work import FORKED_BYTES
 from celadon.apiserver.server_core import Sources
-from celadon.apiserver.workers import FORKED_BYTES, TooMuchWork, Workers
+from celadon.apiserver.workers import TooMuchWork, Workers
 
 __all__ = [
     "ADMINISTRATOR",
@@ -42,6 +43,7 @@ __all__ = [
     "SignerOnDemand",
     "SimulationSettings",
     "Sources",
+    "Template",
     "TokenFile",
     "TooMuchWork",
     "Workers",

@@ -97,9 +97,10 @@ from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTime
 from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import RequestLayers
+from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
 from celadon.apiserver.webhook_phases import Webhooks
-from celadon.apiserver.workers import MANY_OBJECTS, RequestWork, TooMuchWork
+from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.library import parse_version

@@ -32,7 +32,8 @@ from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.operation.metric_table import Counter
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, request_info
-from celadon.apiserver.workers import LARGE_BYTES, RequestWork, TooMuchWork, Workers, is_large
+from celadon.apiserver.request_work import LARGE_BYTES, RequestWork, is_large
+from celadon.apiserver.workers import TooMuchWork, Workers
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject, StatusError, User
 from celadon.kube.protobuf import ProtobufError, decode

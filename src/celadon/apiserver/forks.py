@@ -23,10 +23,12 @@ import struct
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import field
+from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from celadon.records import dataclass
@@ -51,6 +53,8 @@ from celadon.storage import (
 
 
 _SIZES: Final = struct.Struct("!IQ")
+_ASKED: Final = struct.Struct("!d")
+_BORN: Final = struct.Struct("!I")
 _PIECE: Final = 1 << 18
 
 
@@ -61,10 +65,14 @@ class Said:
     head: Mapping[str, Any]
     body: bytes = b""
 
+    def start(self) -> bytes:
+        """What is sent before the body."""
+        head = json.dumps(self.head).encode()
+        return _SIZES.pack(len(head), len(self.body)) + head
+
     def written(self) -> bytes:
         """As it is sent."""
-        head = json.dumps(self.head).encode()
-        return b"".join((_SIZES.pack(len(head), len(self.body)), head, self.body))
+        return self.start() + self.body
 
 
 class Elsewhere(BaseException):
@@ -94,7 +102,7 @@ _FIRST_FILE: Final = 3
 
 
 class Parent:
-    """The process that has forked this one."""
+    """The process that has forked this one, or let a template do it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -103,12 +111,30 @@ class Parent:
         """Say it."""
         self._connection.sendall(said.written())
 
+    def tell_who_we_are(self) -> None:
+        """With what our end is seen by."""
+        end = os.pidfd_open(os.getpid())
+        socket.send_fds(self._connection, [_BORN.pack(os.getpid())], [end])
+        os.close(end)
+
     def ask(self, said: Said) -> Said:
         """Say it, and wait for what the parent says to that."""
         self.tell(said)
+        return self.hear()
+
+    def hear(self) -> Said:
+        """Wait for what the parent says."""
         sizes = _SIZES.unpack(self._exactly(_SIZES.size))
         head, body = map(self._exactly, sizes)
         return Said(json.loads(head), body)
+
+    def asks_for_forks(self) -> Iterator[tuple[socket.socket, float]]:
+        """What a template is asked for: connections for forks, and what these may use."""
+        while True:
+            asked, files, _, _ = socket.recv_fds(self._connection, _ASKED.size, 1)
+            if not files:
+                return
+            yield socket.socket(fileno=files[0]), _ASKED.unpack(asked)[0]
 
     def _exactly(self, size: int) -> bytes:
         read = bytearray()
@@ -122,6 +148,8 @@ class Parent:
 
 Life: TypeAlias = Callable[[Parent], Said]
 """What a fork does, and what it says at its end."""
+
+Held: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 
 def can_fork() -> bool:
@@ -138,12 +166,13 @@ def require_server(reason: str) -> None:
         raise Elsewhere(reason)
 
 
-def _live(connection: socket.socket, life: Life, seconds: float) -> NoReturn:
+def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> NoReturn:
     """The whole of a fork. It shows no failure of its own: its parent does all again, and fails."""
     code = 1
     try:
         _here["is_fork"] = True
-        _settle(connection.fileno(), seconds)
+        _let_go(connection.fileno())
+        settle()
         parent = Parent(connection)
         try:
             said = life(parent)
@@ -159,8 +188,8 @@ def _live(connection: socket.socket, life: Life, seconds: float) -> NoReturn:
         os._exit(code)
 
 
-def _settle(own: int, seconds: float) -> None:
-    """Nothing that the parent has open stays open; what a fork may use has bounds."""
+def _let_go(own: int) -> None:
+    """Nothing that the parent has open stays open, and its end is the end of this process."""
     import resource  # late: not on every platform
 
     with contextlib.suppress(ValueError):  # outside of the main thread there are no handlers
@@ -171,9 +200,23 @@ def _settle(own: int, seconds: float) -> None:
     most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     os.closerange(_FIRST_FILE, own)
     os.closerange(own + 1, most_files)
+
+
+def _give_way() -> None:
+    """Others go before this process and those that it forks."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     os.nice(NICENESS)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("500")  # where memory is short, it is the first to go
+    gc.freeze()
+    gc.disable()
+
+
+def _limit(seconds: float) -> None:
+    """What this process may use has bounds."""
+    import resource  # late: not on every platform
+
     processor = math.ceil(seconds) + 1
     with open("/proc/self/statm", encoding="ascii") as sizes:
         now = int(sizes.read().split()[0]) * resource.getpagesize()
@@ -185,80 +228,59 @@ def _settle(own: int, seconds: float) -> None:
         hard = resource.getrlimit(kind)[1]
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (soft, hard))
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
-        score.write("500")  # where memory is short, it is the first to go
-    gc.freeze()
-    gc.disable()
 
 
 # --- Forking -----------------------------------------------------------------
 
 
-class Fork:
-    """A process of ours. `heard` is told what it says, `ended` that it is no more; both in the
-    event loop, by which it is made. `held` keeps other threads from changing what the fork will
-    look at."""
+class Process(ABC):
+    """One of ours that says something and ends. `heard` is told what it says, `ended` that it is no
+    more; both in the event loop, by which it is made."""
 
     def __init__(
         self,
-        life: Life,
-        seconds: float,
-        held: Callable[[], AbstractContextManager[object]],
+        connection: socket.socket,
         heard: Callable[[Said], None],
         ended: Callable[[], None],
     ) -> None:
-        """Raises ForkFailed."""
         self._loop = asyncio.get_running_loop()
         self._heard = heard
         self._ended = ended
         self._unread = bytearray()
-        self.spent = 0.0
-        try:
-            ours, theirs = socket.socketpair()
-        except OSError as error:
-            raise ForkFailed(str(error)) from None
-        try:
-            with warnings.catch_warnings(), held():
-                # From Python 3.12 on: there are threads. They hold nothing that a fork waits for.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                self._pid = os.fork()
-        except OSError as error:
-            ours.close()
-            theirs.close()
-            raise ForkFailed(str(error)) from None
-        if not self._pid:
-            _live(theirs, life, seconds)
-        theirs.close()
-        ours.settimeout(0)
-        self._connection = ours
-        self._end = os.pidfd_open(self._pid)
         self._is_over = False
-        self._loop.add_reader(ours.fileno(), self._read)
-        self._loop.add_reader(self._end, self._over)
+        self._connection = connection
+        connection.settimeout(0)
+        self._loop.add_reader(connection.fileno(), self._read)
+        self.spent = 0.0
+        self.has_failed = False
+        """Whether the system had no process for us after all."""
 
+    @abstractmethod
     def used(self) -> float:
         """Processor time until now."""
-        if self._is_over:
-            return self.spent
-        try:
-            return time.clock_gettime((~self._pid << 3) | 2)  # the clock of another process
-        except OSError:
-            return self.spent
+
+    @abstractmethod
+    def kill(self) -> None:
+        """It ends now."""
 
     def tell(self, said: Said) -> None:
         """Short things only: nobody waits until the fork has heard them."""
         with contextlib.suppress(OSError):  # it has gone
             self._connection.send(said.written())
 
-    def kill(self) -> None:
-        """It ends now."""
+    def close(self) -> None:
+        """End it, and wait until it has ended; nobody is told."""
         if not self._is_over:
-            os.kill(self._pid, signal.SIGKILL)
+            self.kill()
+            self._bury()
+
+    def _received(self) -> bytes:
+        return self._connection.recv(_PIECE)
 
     def _read(self) -> bool:
         """Whether there may be more."""
         try:
-            piece = self._connection.recv(_PIECE)
+            piece = self._received()
         except BlockingIOError:
             return False
         except OSError:
@@ -289,20 +311,233 @@ class Fork:
         self._bury()
         self._ended()
 
-    def close(self) -> None:
-        """End it, and wait until it has ended; nobody is told."""
+    def _bury(self) -> None:
+        self._loop.remove_reader(self._connection.fileno())
+        self._connection.close()
+        self._is_over = True
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    """Ours, and that of a process to come. Raises ForkFailed."""
+    try:
+        return socket.socketpair()
+    except OSError as error:
+        raise ForkFailed(str(error)) from None
+
+
+def _processor_time(pid: int, known: float) -> float:
+    """What a process has used until now; what is `known` of it where it is no more."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # the clock of another process
+    except OSError:
+        return known
+
+
+class Fork(Process):
+    """A process that is forked now. `held` keeps other threads from changing what it will look
+    at."""
+
+    def __init__(
+        self,
+        life: Life,
+        seconds: float,
+        held: Held,
+        heard: Callable[[Said], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """Without limits if `seconds` has none. Raises ForkFailed."""
+        ours, theirs = _pair()
+        try:
+            with warnings.catch_warnings(), held():
+                # From Python 3.12 on: there are threads. They hold nothing that a fork waits for.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._pid = os.fork()
+        except OSError as error:
+            ours.close()
+            theirs.close()
+            raise ForkFailed(str(error)) from None
+        if not self._pid:
+            _live(theirs, life, partial(_settle, seconds))
+        theirs.close()
+        super().__init__(ours, heard, ended)
+        self._end = os.pidfd_open(self._pid)
+        self._loop.add_reader(self._end, self._over)
+
+    def used(self) -> float:
+        return self.spent if self._is_over else _processor_time(self._pid, self.spent)
+
+    def kill(self) -> None:
         if not self._is_over:
-            self.kill()
-            self._bury()
+            os.kill(self._pid, signal.SIGKILL)
+
+    def ask_for_fork(self, connection: socket.socket, seconds: float) -> None:
+        """Of one that is a template. Raises OSError."""
+        socket.send_fds(self._connection, [_ASKED.pack(seconds)], [connection.fileno()])
+
+    def ask_no_more(self) -> None:
+        """Of one that is a template: it ends when all have ended that it has forked."""
+        with contextlib.suppress(OSError):  # it has gone
+            self._connection.shutdown(socket.SHUT_WR)
 
     def _bury(self) -> None:
         self._loop.remove_reader(self._end)
         os.close(self._end)
-        self._loop.remove_reader(self._connection.fileno())
-        self._connection.close()
+        super()._bury()
         _, _, usage = os.wait4(self._pid, 0)
         self.spent = usage.ru_utime + usage.ru_stime
-        self._is_over = True
+
+
+def _settle(seconds: float) -> None:
+    _give_way()
+    if seconds < math.inf:
+        _limit(seconds)
+
+
+# --- Templates ---------------------------------------------------------------
+#
+# To fork takes the longer the more a process holds, and what it writes to from then on has to be
+# copied, page by page. One that answers within a millisecond has no time for that. So it forks a
+# template, which does nothing but fork.
+
+
+class Template:
+    """A fork that forks as often as it is asked. Those see all as it was when the template was made
+    (`stamp` says what that was), and hear first what they are for."""
+
+    def __init__(self, life: Life, held: Held, stamp: object) -> None:
+        """Raises ForkFailed."""
+        self.stamp = stamp
+        self.is_over = False
+        """Whether it has ended."""
+        self._process = Fork(
+            lambda parent: _fork_on(parent, life), math.inf, held, lambda _: None, self._ended
+        )
+
+    def _ended(self) -> None:
+        self.is_over = True
+
+    def ask(self, connection: socket.socket, seconds: float) -> None:
+        """Have it fork one that talks by the connection. Raises ForkFailed."""
+        try:
+            self._process.ask_for_fork(connection, seconds)
+        except OSError as error:
+            raise ForkFailed(str(error)) from None
+
+    def retire(self) -> None:
+        """It ends when those have ended that it has forked."""
+        self._process.ask_no_more()
+
+    def close(self) -> None:
+        """It ends now, and they with it."""
+        self._process.close()
+        self.is_over = True
+
+
+def _fork_on(parent: Parent, life: Life) -> Said:
+    """The life of a template."""
+    for connection, seconds in parent.asks_for_forks():
+        with contextlib.suppress(ChildProcessError):  # there are none
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        with contextlib.suppress(OSError):  # who asked sees that the connection ends
+            if not os.fork():
+                _live(connection, partial(_born, life=life), partial(_limit, seconds))
+        connection.close()
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    return Said({})
+
+
+def _born(parent: Parent, life: Life) -> Said:
+    parent.tell_who_we_are()
+    return life(parent)
+
+
+class TemplateFork(Process):
+    """A process that a template forks, and that is `told` what it is for."""
+
+    def __init__(
+        self,
+        template: Template,
+        told: Said,
+        seconds: float,
+        heard: Callable[[Said], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """Raises ForkFailed."""
+        ours, theirs = _pair()
+        try:
+            template.ask(theirs, seconds)
+        except ForkFailed:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        super().__init__(ours, heard, ended)
+        self._pid: int | None = None
+        self._end: int | None = None
+        self._is_killed = False
+        self._unsent = [memoryview(told.start()), memoryview(told.body)]
+        self._loop.add_writer(ours.fileno(), self._write)
+
+    def _write(self) -> None:
+        """As much as the kernel takes now."""
+        try:
+            sent = self._connection.send(self._unsent[0])
+        except BlockingIOError:
+            return
+        except OSError:  # it has gone, which is seen elsewhere
+            self._unsent.clear()
+        else:
+            self._unsent[0] = self._unsent[0][sent:]
+            while self._unsent and not self._unsent[0]:
+                del self._unsent[0]
+        if not self._unsent:
+            self._loop.remove_writer(self._connection.fileno())
+
+    def _received(self) -> bytes:
+        if self._pid is not None:
+            return super()._received()
+        try:
+            born, files, _, _ = socket.recv_fds(self._connection, _BORN.size, 1)
+        except ConnectionResetError:
+            born, files = b"", []
+        if not files:  # it never was
+            self._loop.call_soon(self._over_unborn)
+            return b""
+        (self._pid,) = _BORN.unpack(born)
+        self._end = files[0]
+        self._loop.add_reader(self._end, self._over)
+        return super()._received()
+
+    def _over_unborn(self) -> None:
+        if not self._is_over:
+            self.has_failed = not self._is_killed
+            self._bury()
+            self._ended()
+
+    def used(self) -> float:
+        known = self._pid is not None and not self._is_over
+        return _processor_time(self._pid or 0, self.spent) if known else self.spent
+
+    def kill(self) -> None:
+        if self._is_over:
+            return
+        self._is_killed = True
+        if self._end is None:  # it will see that nobody listens
+            self._loop.call_soon(self._over_unborn)
+            return
+        with contextlib.suppress(OSError):  # it has just ended
+            signal.pidfd_send_signal(self._end, signal.SIGKILL)
+
+    def _bury(self) -> None:
+        self.spent = self.used()
+        self._loop.remove_writer(self._connection.fileno())
+        if self._end is not None:
+            self._loop.remove_reader(self._end)
+            os.close(self._end)
+        super()._bury()
 
 
 # --- The store of a fork -----------------------------------------------------

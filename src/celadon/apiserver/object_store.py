@@ -21,7 +21,8 @@ from celadon.apiserver.http_messages import (
     sorted_json_bytes,
     stored_bytes,
 )
-from celadon.apiserver.workers import RequestWork, on_loop
+from celadon.apiserver.request_work import RequestWork
+from celadon.apiserver.workers import on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
 from celadon.kube.registry import request_bodies
@@ -276,6 +277,13 @@ class ObjectStore:
         """Bytes of the first objects that a list would have."""
         page = self.store.range(collection_prefix(resource, namespace), limit=limit)
         return sum(len(entry.value) for entry in page.entries)
+
+    def extent(self, group: str, name: str, sampled: int) -> tuple[int, int]:
+        """How many objects of a resource there are, and the mean of the bytes of the first."""
+        group, name = STORED_ELSEWHERE.get(GroupResource(group, name), (group, name))
+        page = self.store.range(f"{ROOT}/{group or 'core'}/{name}/", limit=sampled)
+        some = [len(entry.value) for entry in page.entries]
+        return len(some) + page.remaining, sum(some) // len(some) if some else 0
 
     def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
         """How many objects there are of each resource that is stored, by group and name."""

@@ -57,19 +57,18 @@ from celadon.apiserver.operation.request_limits import (
     within,
 )
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, check_timeout, request_info
-from celadon.apiserver.server_core import ServerCore
-from celadon.apiserver.workers import (
+from celadon.apiserver.request_work import (
     FORKED_HEAD,
     FORKED_SECONDS,
     LARGE_ANSWER,
-    REQUEST_SECONDS,
     Pace,
     RequestWork,
-    TooMuchWork,
     is_large,
     is_large_refusal,
     is_worth_a_fork,
 )
+from celadon.apiserver.server_core import ServerCore
+from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.go import TOO_DEEP
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -159,7 +158,7 @@ class RequestLayers:
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
             if not self._core.workers.is_fork:  # which has its turn among the workers
-                turn = flows.arrive(flow)
+                turn = flows.arrive(flow, flows.estimate(flow, request, info))
         try:
             if flows is not None and turn is not None and not turn.is_executing:
                 usual = self._core.settings.limits.seconds
@@ -353,13 +352,15 @@ class RequestLayers:
         seconds = self._core.settings.limits.deadline(request, info)
         answer = await self._core.aggregator.answer(remote, request, user, notes.audit_id, seconds)
         if answer.stream is not None and is_long_running(info):
-            answer.stream = self._counted(answer.stream)
+            answer.stream = self._counted(answer.stream, info)
         return answer
 
-    async def _counted(self, stream: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async def _counted(
+        self, stream: AsyncGenerator[bytes, None], info: RequestInfo
+    ) -> AsyncGenerator[bytes, None]:
         """Among the watches that are open."""
         try:
-            with self._core.in_flight.watching():
+            with self._core.in_flight.watching(info):
                 async for part in stream:
                     yield part
         finally:

@@ -19,12 +19,13 @@ from celadon.apiserver.caches.store_world import StoreWorld
 from celadon.apiserver.conversion_webhooks import Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.object_store import ObjectStore
-from celadon.apiserver.operation.request_limits import InFlight
+from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
-from celadon.apiserver.workers import RequestWork, Workers
+from celadon.apiserver.workers import Workers
 from celadon.kube import User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import SUFFIX_LETTERS
@@ -146,11 +147,13 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
         metrics,
         OpenCharges(),
         StaticFiles(settings, metrics.static_reloads),
-        _flows(objects, settings, metrics) if settings.limits.fairness else None,
+        _flows(objects, settings, metrics, in_flight.watched) if settings.limits.fairness else None,
         workers,
     )
 
 
-def _flows(objects: ObjectStore, settings: Settings, metrics: ServerMetrics) -> FlowControl:
+def _flows(
+    objects: ObjectStore, settings: Settings, metrics: ServerMetrics, watches: WatchCounts
+) -> FlowControl:
     seats = settings.limits.reading + settings.limits.mutating
-    return FlowControl(objects, seats, time.monotonic, metrics.flows)
+    return FlowControl(objects, seats, time.monotonic, metrics.flows, watches)

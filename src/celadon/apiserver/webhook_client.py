@@ -100,6 +100,9 @@ PASSED_OVER_BYTES: Final = 64 << 10
 """Of the body of an answer that leads elsewhere, or asks to come again."""
 _PIECES_AT_ONCE: Final = 100
 """Before others get a turn."""
+_READ_BYTES: Final = 1 << 12
+"""Of a compressed answer at once: where a member ends, what is left of them is copied."""
+
 _INFLATED_BYTES: Final = 1 << 20
 """Of a compressed answer, before others get a turn."""
 _SAME_METHOD: Final = frozenset({307, 308})
@@ -411,11 +414,11 @@ class _Body:
         return b"".join(self._parts)
 
     async def _inflate(self, inflater: _Inflater, part: bytes) -> None:
-        """One piece may become a thousand times as long: in steps, between which others get a
-        turn."""
-        for text in inflater.texts(part):
+        """One piece may become a thousand times as long, or be thousands of members: in steps,
+        between which others get a turn."""
+        for step, text in enumerate(inflater.texts(part), 1):
             self._take(text)
-            if len(text) >= _INFLATED_BYTES:
+            if len(text) >= _INFLATED_BYTES or step % _PIECES_AT_ONCE == 0:
                 await asyncio.sleep(0)
 
     def _take(self, part: bytes) -> None:
@@ -441,6 +444,10 @@ class _Inflater:
 
     def texts(self, data: bytes) -> Iterator[bytes]:
         """What becomes of the next bytes, a part at a time. Raises BrokenBody."""
+        for start in range(0, len(data), _READ_BYTES):
+            yield from self._texts(data[start : start + _READ_BYTES])
+
+    def _texts(self, data: bytes) -> Iterator[bytes]:
         while data:
             if self._member.eof:
                 self._member = zlib.decompressobj(wbits=31)

@@ -27,8 +27,9 @@ from celadon.apiserver.caches.webhook_view import WebhookView
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
+from celadon.apiserver.request_work import LARGE_BYTES, YAML_WEIGHT, RequestWork
 from celadon.apiserver.webhook_routes import as_json
-from celadon.apiserver.workers import LARGE_BYTES, YAML_WEIGHT, RequestWork, TooMuchWork
+from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import StatusError, status
 from celadon.records import dataclass
 

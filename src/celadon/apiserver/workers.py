@@ -15,18 +15,21 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
-from dataclasses import field
 from typing import Any, Final, ParamSpec, TypeVar
 
-import msgspec
-
-from celadon.apiserver.forks import Elsewhere, Fork, ForkFailed, Life, Parent, Said, can_fork
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.forks import (
+    Fork,
+    ForkFailed,
+    Held,
+    Life,
+    Parent,
+    Process,
+    Said,
+    Template,
+    TemplateFork,
+    can_fork,
+)
 from celadon.kube import StatusError, status
-from celadon.kube.well_known_values import JSON_PATCH
-from celadon.patterns import late_pattern
-from celadon.records import dataclass
 
 # --- Loop doors --------------------------------------------------------------
 #
@@ -249,6 +252,10 @@ class _Work:
             return self.spent
 
 
+Forking = Callable[[float, Callable[[Said], None], Callable[[], None]], Process]
+"""Makes a process that may use so many seconds; see there. Raises ForkFailed."""
+
+
 class _ForkedWork(_Work):
     """A life to be lived in a process of its own. `hear` answers what it asks."""
 
@@ -258,26 +265,28 @@ class _ForkedWork(_Work):
         self,
         workers: Workers,
         owner: str,
-        life: Life,
+        forking: Forking,
         hear: Callable[[Said], Awaitable[Said]],
         allowed: float,
         size: int,
     ) -> None:
-        super().__init__(workers, owner, life, allowed, size)
+        super().__init__(workers, owner, forking, allowed, size)
         self.hear = hear
-        self.fork: Fork | None = None
+        self.fork: Process | None = None
         self._asking: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """In a fork of this process as it is now."""
+        """In a process that is made now."""
         workers = self.workers
 
         def ended() -> None:
-            self.spent = 0.0 if self.fork is None else self.fork.spent
-            workers.over(self, None, WorkEnded())
+            assert self.fork is not None
+            self.spent = self.fork.spent
+            failed = ForkFailed("there is no process") if self.fork.has_failed else WorkEnded()
+            workers.over(self, None, failed)
 
         try:
-            self.fork = Fork(self.function, self.allowed, workers.held, self._heard, ended)
+            self.fork = self.function(self.allowed, self._heard, ended)
         except ForkFailed as error:
             workers.loop.call_soon(workers.over, self, None, error)
 
@@ -311,6 +320,11 @@ class _ForkedWork(_Work):
         return self.spent if self.fork is None else self.fork.used()
 
 
+async def _unasked(_: Said) -> Said:
+    """What a fork is told that asks for something although it must not."""
+    return Said({})
+
+
 class _Account:
     """What a user has in hand."""
 
@@ -337,7 +351,7 @@ class Workers:
         """Whether there may be forks."""
         self.is_fork = False
         """Whether this is one: then all is done here, and nobody waits for it."""
-        self.held: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
+        self.held: Held = contextlib.nullcontext
         self._forked_at = 0.0
         self._threads = threads
         self._share = share
@@ -369,7 +383,7 @@ class Workers:
         run_here = functools.partial(context.run, function)
         return await self._done(_Work(self, owner, run_here, allowed, size))
 
-    def allow_forks(self, held: Callable[[], AbstractContextManager[object]]) -> None:
+    def allow_forks(self, held: Held) -> None:
         """In a process that is ours, whose loop is in its main thread, if the system can do it.
         While somebody has `held` it, no other thread changes what forks look at."""
         self.forks = can_fork()
@@ -391,7 +405,29 @@ class Workers:
             self.is_fork = True
             return context.run(life, parent)
 
-        return await self._done(_ForkedWork(self, owner, live, hear, allowed, size))
+        def fork(
+            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+        ) -> Process:
+            return Fork(live, seconds, self.held, heard, ended)
+
+        return await self._done(_ForkedWork(self, owner, fork, hear, allowed, size))
+
+    async def run_templated(
+        self,
+        owner: str,
+        template: Callable[[], Template],
+        told: Said,
+        allowed: float = REQUEST_SECONDS,
+    ) -> tuple[Said, float]:
+        """As `run_forked`, in a fork of the template, which is told what it is for, and asks for
+        nothing."""
+
+        def fork(
+            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+        ) -> Process:
+            return TemplateFork(template(), told, seconds, heard, ended)
+
+        return await self._done(_ForkedWork(self, owner, fork, _unasked, allowed, len(told.body)))
 
     async def _done(self, work: _Work) -> tuple[Any, float]:
         """When it is this work's turn, and the turn is over."""
@@ -608,193 +644,3 @@ class _Beginner:
                 _tell(work, loop, done, None, error)
             else:
                 work.thread = thread
-
-
-# --- Request work ------------------------------------------------------------
-#
-# Which steps of a request leave the event loop.
-#
-# What has begun on the loop cannot be moved. So it is decided beforehand: by the size of what a
-# step works on, or by what the same kind of step has taken before.
-
-
-LARGE_BYTES: Final = 32 << 10
-"""Of JSON: what reading, checking and writing it takes is a few milliseconds."""
-
-SMALL_BYTES: Final = 512
-"""Of whatever it is."""
-
-FORKED_BYTES: Final = 128 << 10
-"""Of JSON: from here on it is worth a process."""
-
-FORKED_HEAD: Final = 64 << 10
-
-UNREADABLE_BYTES: Final = 4 << 10
-"""Of what is no JSON: to say what is wrong with it takes longer than reading it would."""
-
-FORKED_SECONDS: Final = 0.1
-"""Of processor time in threads: a request like one that has taken so long is given a process."""
-
-YAML_WEIGHT: Final = 6
-"""So many times as long takes a byte of YAML, or of protobuf at its worst."""
-
-MANY_OBJECTS: Final = 500
-"""Objects of a list, or warnings of an answer."""
-
-MANY_BYTES: Final = 256 << 10
-"""Of the objects of a list, as they are stored."""
-
-LARGE_ANSWER: Final = 1 << 20
-"""Bytes that are compressed."""
-
-DEAR_SECONDS: Final = 0.004
-"""Of processor time: a step that has taken so long is not taken on the loop again."""
-
-_DECAY: Final = 0.7
-_SURPRISES: Final = 3
-"""After so many, a kind of step is dear for good."""
-
-_KINDS: Final = 1_000
-
-
-_WEIGHTY: Final = ("yaml", "protobuf")
-_COPIES: Final = late_pattern(rb"copy|\\")
-"""The word, or escapes that may spell it."""
-
-_SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
-
-
-def is_large(request: HttpRequest) -> bool:
-    """Whether what is to be read of the request may take long."""
-    size = len(request.body)
-    if size > SMALL_BYTES:
-        if size > LARGE_BYTES:
-            return True
-        content_type = request.header("content-type")
-        if any(one in content_type for one in _WEIGHTY):
-            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head
-        if not _is_json(request.body):
-            return True
-    if request.method == "PATCH" and _may_double(request):
-        return True
-    return request.has_long_head
-
-
-def is_worth_a_fork(request: HttpRequest) -> bool:
-    """Whether what is to be read of its body takes so long."""
-    size = len(request.body)
-    if size <= UNREADABLE_BYTES:
-        return False
-    content_type = request.header("content-type")
-    if any(one in content_type for one in _WEIGHTY):
-        return size * YAML_WEIGHT > FORKED_BYTES
-    return size > FORKED_BYTES or not _is_json(request.body)
-
-
-def _may_double(request: HttpRequest) -> bool:
-    """Whether it is a JSON patch with operations each of which may double the object."""
-    is_operations = request.header("content-type").startswith(JSON_PATCH)
-    return is_operations and _COPIES.search(request.body) is not None
-
-
-def _is_json(body: bytes) -> bool:
-    """Whether it is JSON, and not nested deeply. To say what is wrong with it takes a thousand
-    times as long as this."""
-    try:
-        _SYNTAX.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
-
-
-def is_large_refusal(error: StatusError) -> bool:
-    """Whether writing what is wrong may take long: each of a hundred thousand keys can be."""
-    details = error.status.details
-    many = details is not None and len(details.causes) > MANY_OBJECTS
-    return many or len(error.status.message) > LARGE_BYTES
-
-
-@dataclass(slots=True)
-class RequestWork:
-    """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
-    whether what it has sent, or changes, is; `size` is what it holds in memory."""
-
-    workers: Workers = field(default_factory=Workers)
-    owner: str = ""
-    is_large: bool = False
-    spent: float = 0.0
-    size: int = 0
-
-    async def aside(self, function: Callable[..., T], *args: object) -> T:
-        """One work by itself, in a worker, with the whole budget. Raises as `step`."""
-        made, _ = await self.workers.run(self.owner, functools.partial(function, *args))
-        return made
-
-    async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
-        """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
-        what it raises; StatusError 504, TooMuchWork."""
-        if not (aside or self.is_large):
-            return function(*args)
-        left = REQUEST_SECONDS - self.spent
-        if left <= 0:
-            raise out_of_time()
-        called = functools.partial(function, *args)
-        made, spent = await self.workers.run(self.owner, called, left, self.size)
-        self.spent += spent
-        return made
-
-
-@dataclass(slots=True)
-class _Known:
-    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to take;
-    None until the first one is over."""
-
-    rules: object
-    seconds: float | None = None
-    surprises: int = 0
-
-    @property
-    def is_dear(self) -> bool:
-        return self.seconds is None or self.seconds > DEAR_SECONDS
-
-
-class Pace:
-    """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
-    known: steps of a kind are taken in a worker until the first of them is over."""
-
-    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
-        self._clock = clock
-        self._known: dict[tuple[object, ...], _Known] = {}
-
-    async def step(
-        self,
-        work: RequestWork,
-        kind: tuple[object, ...],
-        rules: object,
-        function: Callable[..., T],
-        *args: object,
-    ) -> T:
-        """As `RequestWork.step`."""
-        known = self._known.get(kind)
-        if known is None or known.rules is not rules:
-            if work.workers.is_fork:  # what is compiled would be lost
-                raise Elsewhere
-            if len(self._known) >= _KINDS:
-                self._known.clear()
-            known = self._known[kind] = _Known(rules)
-        if work.is_large:
-            return await work.step(function, *args)
-        measured = functools.partial(self._measured, known, function, *args)
-        return await work.step(measured, aside=known.is_dear)
-
-    def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
-        began = self._clock()
-        try:
-            return function(*args)
-        finally:  # even if it was ended
-            seconds = self._clock() - began
-            expected = known.seconds or 0.0
-            if DEAR_SECONDS < seconds > expected:
-                known.surprises += 1
-            falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
-            known.seconds = max(seconds, expected * falls)

@@ -126,6 +126,11 @@ class PolicySource(Protocol):
         """Return how it is."""
         ...
 
+    def stamp(self) -> object:
+        """Return something that is not equal to what it was before if a rulebook may say something
+        else, or look up something else."""
+        ...
+
     async def run(self) -> None:
         """Follow what changes."""
         ...

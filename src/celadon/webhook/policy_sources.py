@@ -77,6 +77,10 @@ class WatchedFiles:
             loaded_at=self._loaded_at,
         )
 
+    def stamp(self) -> object:
+        """How often something was loaded: nothing else is looked up."""
+        return self._loads
+
     def start(self) -> None:
         """Load for the first time. Raises LoadError."""
         self._seen = self._signature()

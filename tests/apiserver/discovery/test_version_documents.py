@@ -10,7 +10,7 @@ import pytest
 
 from celadon.apiserver.discovery.openapi_answers import OpenApi
 from celadon.apiserver.discovery.openapi_documents import Document
-from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEYS
+from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEYS, ServerVersion
 from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published, without_texts
 from tests.paths import shared
@@ -41,7 +41,8 @@ def recorded(release: str) -> Path:
 def test_as_a_real_server(release: str) -> None:
     """But for texts, and for documents of versions that only a feature gate brings."""
     with answering_as(release):
-        openapi = OpenApi(published(all_versions=True), {}, "v1.30.14", (CONFIGURATION, KEYS))
+        version = ServerVersion(release, patch=14).of_documents
+        openapi = OpenApi(published(all_versions=True), {}, version, (CONFIGURATION, KEYS))
         known = set(openapi.hashes)
         for file in sorted(recorded(release).glob("*.json")):
             path = file.stem.replace("__", "/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -10,14 +11,16 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.bootstrap_objects import priority_levels
 from celadon.apiserver.flowcontrol.flow_control import FlowControl, FlowSchema, waiting_seconds
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.object_store import ObjectStore
+from celadon.apiserver.object_store import ROOT, ObjectStore
 from celadon.apiserver.operation.request_limits import RequestLimits, TooManyRequests
 from celadon.apiserver.operation.server_metrics import FlowCounts
 from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import User
-from celadon.storage import open_memory
+from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
+from celadon.storage import create, open_memory
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.http.listening import PATIENCE
 from tests.apiserver.in_process import Running
@@ -201,7 +204,11 @@ def test_a_full_level_holds_back_its_own_requests_only(
 def test_changed_objects_are_in_force_at_once(
     small: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reject = {"nominalConcurrencyShares": 1, "limitResponse": {"type": "Reject"}}
+    reject = {
+        "nominalConcurrencyShares": 1,
+        "borrowingLimitPercent": 0,
+        "limitResponse": {"type": "Reject"},
+    }
     make(
         small,
         LEVELS,
@@ -297,3 +304,55 @@ def test_how_long_requests_wait_and_execute_is_counted() -> None:
     for outcome in ("true", "false"):
         waited = counts.wait_seconds.values[(*labels, outcome)]
         assert (waited.total, waited.counts[0]) == (0.0, 1)
+
+
+def test_lists_take_seats_by_what_is_stored(
+    small: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = small.server.core.flows
+    assert flows is not None
+    request = HttpRequest("GET", MAPS)
+    info = request_info(request)
+    flow = flows.classify(ALICE, info)
+    assert flow is not None
+    assert flows.estimate(flow, request, info).seats == 1
+    monkeypatch.setattr(ObjectStore, "extent", lambda *_: (1_000, 1_000))
+    assert flows.estimate(flow, request, info).seats == 1, "the level has one"
+    monkeypatch.setitem(flows._most, flow.level.name, 0)
+    assert flows.estimate(flow, request, info).seats == 10
+    answer = ask(small, "GET", "/metrics").body.decode()
+    labels = 'priority_level="global-default",flow_schema="global-default"'
+    assert f"apiserver_flowcontrol_work_estimated_seats_count{{{labels}}}" in answer
+
+
+def test_what_is_lent_follows_what_is_asked_for() -> None:
+    """Whoever asks for much gets, ten seconds later, what others lend; and gives it back."""
+    now, counts, store = [0.0], FlowCounts(), open_memory()
+    for one in priority_levels():
+        key = f"{ROOT}/{FLOW_CONTROL_GROUP}/prioritylevelconfigurations/{one['metadata']['name']}"
+        store.submit(create(key, json.dumps(one).encode())).result()
+    flows = FlowControl(ObjectStore(store), 600, lambda: now[0], counts)
+    info = RequestInfo("get", "/api/v1/pods", is_resource=True, version="v1", resource="pods")
+    flow = flows.classify(User("bob", ("system:authenticated",)), info)
+    assert flow is not None
+    level = flow.level
+    most = level.limit
+    assert most is not None
+    turns = [flows.arrive(flow) for _ in range(most)]
+    with pytest.raises(TooManyRequests):
+        flows.arrive(flow)
+    now[0] = 9.0
+    flows.adjust()
+    assert level.limit == most
+    now[0] = 10.0
+    flows.adjust()
+    assert level.limit is not None
+    assert level.limit > most
+    assert counts.seats[level.name].highest == most
+    assert counts.seats[level.name].current == level.limit
+    for turn in turns:
+        flows.leave(turn, None, info)
+    now[0] = 10_000.0
+    flows.adjust()
+    assert level.limit == most
+    assert counts.seats[level.name].highest == 0

@@ -12,6 +12,7 @@ from celadon.apiserver.flowcontrol.priority_levels import (
     Turn,
     dealt_hand,
 )
+from celadon.apiserver.flowcontrol.work_estimates import ONE_SEAT, Estimate
 from celadon.apiserver.operation.server_metrics import FlowCount
 
 
@@ -39,16 +40,17 @@ class Level:
         self.clock = Clock()
         self.level = PriorityLevel("level", self.clock)
         queuing = {"queues": queues, "handSize": 1, "queueLengthLimit": length}
-        self.level.configure(limit, queuing if queues else None)
+        self.level.configure(queuing if queues else None)
+        self.level.admit(limit)
         self.order: list[str] = []
         self.flows: dict[str, Flow] = {}
 
-    def arrive(self, name: str, queue: int = 0) -> Turn:
+    def arrive(self, name: str, queue: int = 0, estimate: Estimate = ONE_SEAT) -> Turn:
         hand = (queue,) if self.level.queue_count else ()
         count = self.flows[name].count if name in self.flows else FlowCount()
         flow = Flow(self.level, hand, (), ("level", name), count)
         self.flows[name] = flow
-        turn = self.level.arrive(flow)
+        turn = self.level.arrive(flow, estimate)
         turn.wake = lambda: self.order.append(name)
         return turn
 
@@ -106,6 +108,45 @@ def test_queues_take_turns_by_the_time_that_they_had() -> None:
     assert level.order[:11].count("quick") == 10
 
 
+def test_a_wide_request_waits_for_all_its_seats_and_is_not_overtaken() -> None:
+    level = Level(3, queues=2)
+    narrow = [level.arrive("narrow") for _ in range(3)]
+    wide = level.arrive("wide", queue=1, estimate=Estimate(3))
+    assert level.level.demand._now == 6
+    level.clock.now += 1.0
+    level.level.leave(narrow[0])
+    late = level.arrive("late")
+    assert level.order == []
+    assert not late.is_executing
+    level.level.leave(narrow[1])
+    level.level.leave(narrow[2])
+    assert level.order == ["wide"]
+    assert (level.level.executing, level.flows["wide"].count.seats) == (3, 3)
+    level.level.leave(wide)
+    assert level.order == ["wide", "late"]
+    assert (level.level.executing, level.flows["wide"].count.seats) == (1, 0)
+
+
+def test_a_request_that_is_wider_than_its_level_has_all_of_it() -> None:
+    level = Level(2, queues=1)
+    assert level.arrive("wide", estimate=Estimate(10)).is_executing
+    assert not level.arrive("narrow").is_executing
+
+
+def test_final_seats_are_kept_after_the_answer() -> None:
+    level = Level(4, queues=1)
+    told = level.arrive("told", estimate=Estimate(1, 3, 0.01))
+    assert level.level.executing == 3
+    wide = level.arrive("wide", estimate=Estimate(2))
+    assert level.level.finish(told) == 0.01
+    assert not wide.is_executing
+    level.level.leave(told)
+    assert level.order == ["wide"]
+    assert level.level.finish(wide) == 0.0
+    level.level.leave(wide)
+    assert level.level.executing == level.level.demand._now == 0
+
+
 def test_a_level_without_seats_has_one_request_at_a_time() -> None:
     level = Level(0, queues=1)
     assert level.arrive("a").is_executing
@@ -117,9 +158,10 @@ def test_who_waits_gets_the_seats_that_a_change_gives() -> None:
     level.arrive("a")
     for queue in range(4):
         level.arrive(str(queue), queue)
-    level.level.configure(3, {"queues": 1, "handSize": 1, "queueLengthLimit": 1})
+    level.level.configure({"queues": 1, "handSize": 1, "queueLengthLimit": 1})
+    level.level.admit(3)
     assert len(level.order) == 2
-    level.level.configure(None, None)
+    level.level.admit(None)
     assert len(level.order) == 4
     assert level.level.executing == 5
 

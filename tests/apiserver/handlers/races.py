@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.object_store import SMALL_WORK, ObjectStore, StoredObject
-from celadon.apiserver.workers import RequestWork
+from celadon.apiserver.request_work import RequestWork
 from celadon.kube import JsonObject
 from celadon.kube.resources import Resource
 from celadon.storage import Condition

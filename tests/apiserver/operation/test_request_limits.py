@@ -92,6 +92,6 @@ def test_watches_are_counted_while_they_are_open() -> None:
     house = InFlight(RequestLimits(watches=1))
     watch = about("GET", f"{MAPS}?watch=1")
     house.enter(watch, ALICE)
-    with house.watching(), pytest.raises(TooManyRequests):
+    with house.watching(about("GET", "/api/v1/pods?watch=1")), pytest.raises(TooManyRequests):
         house.enter(watch, ALICE)
     house.enter(watch, ALICE)

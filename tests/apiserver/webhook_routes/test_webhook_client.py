@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import gzip
 import ssl
-from collections.abc import Callable
+import zlib
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -14,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.admission.webhooks import Call, NoReply, Reply
+from celadon.apiserver import webhook_client
 from celadon.apiserver.http_messages import FREE_BYTES, AnswerRoom, HeldBytes
 from celadon.apiserver.webhook_client import MAX_ANSWER_BYTES, MAX_PIECES, WebhookClient
 from tests.admission.webhooks.hooking import hooks, webhook
@@ -397,3 +400,44 @@ def test_authorities_that_are_none() -> None:
         500,
         "could not get REST client",
     )
+
+
+class Compressed:
+    """A response of one piece, in thousands of members of nothing."""
+
+    MEMBER = gzip.compress(b"")
+
+    async def aiter_stream(self) -> AsyncIterator[bytes]:
+        yield self.MEMBER * 5_000
+
+
+def test_others_have_their_turn_between_members_of_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, largest, turns = zlib.decompressobj, [0], [0]
+
+    class Member:
+        def __init__(self, **how: Any) -> None:
+            self._member = real(**how)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            largest[0] = max(largest[0], len(data))
+            return self._member.decompress(data, most)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._member, name)
+
+    async def run() -> bytes:
+        async def others() -> None:
+            while True:
+                turns[0] += 1
+                await asyncio.sleep(0)
+
+        beside = asyncio.ensure_future(others())
+        body = webhook_client._Body(Compressed(), HeldBytes())  # type: ignore[arg-type]
+        found = await body.read({b"content-encoding": b"gzip"})
+        beside.cancel()
+        return found
+
+    monkeypatch.setattr(zlib, "decompressobj", Member)
+    assert asyncio.run(run()) == b""
+    assert turns[0] >= 50
+    assert largest[0] <= 4096

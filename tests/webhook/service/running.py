@@ -50,6 +50,9 @@ class FixedSource:
     def state(self) -> SourceState:
         return self.now
 
+    def stamp(self) -> object:
+        return id(self.rules)
+
     async def run(self) -> None:
         await asyncio.Event().wait()
 

@@ -56,7 +56,7 @@ def answered(request: HttpRequest, folder: Path, *, forks: bool) -> tuple[HttpAn
         reply = asyncio.get_running_loop().create_future()
         assert queue.offer(request, reply.set_result)
         answer: HttpAnswer = await reply
-        workers.stop()
+        heavy.stop()
         assert metrics.reviews.http_requests.values == {("/validate", "200"): 1}
         assert sum(metrics.decisions.values.values()) == 1
         return answer
@@ -86,3 +86,34 @@ def test_what_was_dear_is_decided_in_forks_from_then_on() -> None:
     assert not heavy.takes(post(100))
     heavy.took(post(100), 1.0)
     assert not heavy.takes(post(100))
+
+
+def test_a_review_is_decided_by_the_policies_of_now(tmp_path: Path) -> None:
+    """Not by those of the process that forks for reviews."""
+    source = FixedSource(rulebook(validations=[{"expression": "true"}]))
+
+    async def run() -> list[Any]:
+        metrics = WebhookMetrics(source, lambda: 0, None)
+        handler = ReviewHandler(source.rulebook, metrics, None, most_bytes=1 << 22)
+        workers = Workers()
+        workers.allow_forks(contextlib.nullcontext)
+        heavy = HeavyReviews(handler, workers, source.stamp)
+        answers = [await heavy.decided(post(200_000), "/validate", 0.0)]
+        source.rules = rulebook(validations=[DENIES])
+        answers.append(await heavy.decided(post(200_000), "/validate", 0.0))
+        heavy.look()
+        answers.append(await heavy.decided(post(200_000), "/validate", 0.0))
+        heavy.stop()
+        return [json.loads(one.body)["response"]["allowed"] for one in answers]
+
+    assert asyncio.run(run()) == [True, False, False]
+
+
+def test_what_is_no_review_at_first_sight_has_no_process() -> None:
+    workers = Workers()
+    workers.allow_forks(contextlib.nullcontext)
+    metrics = WebhookMetrics(FixedSource(None), lambda: 0, None)
+    handler = ReviewHandler(lambda: None, metrics, None, most_bytes=100)
+    heavy = HeavyReviews(handler, workers)
+    answer = asyncio.run(heavy.decided(post(200_000), "/validate", 0.0))
+    assert answer.code == 413

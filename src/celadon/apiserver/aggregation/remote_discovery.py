@@ -18,7 +18,8 @@ from celadon.apiserver.aggregation.api_services import (
 from celadon.apiserver.aggregation.lookouts import Lookouts
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
-from celadon.apiserver.workers import LARGE_BYTES, TooMuchWork
+from celadon.apiserver.request_work import LARGE_BYTES
+from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import StatusError, User
 from celadon.records import dataclass
 

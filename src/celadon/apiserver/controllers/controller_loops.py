@@ -25,7 +25,8 @@ from celadon.apiserver.object_store import (
     Undecodable,
     collection_prefix,
 )
-from celadon.apiserver.workers import LARGE_BYTES, RequestWork, Workers
+from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
+from celadon.apiserver.workers import Workers
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update

@@ -44,7 +44,8 @@ from celadon.apiserver.controllers.upkeep import (
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
-from celadon.apiserver.workers import RequestWork, Workers
+from celadon.apiserver.request_work import RequestWork
+from celadon.apiserver.workers import Workers
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter

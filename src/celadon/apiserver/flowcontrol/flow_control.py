@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.flowcontrol.lent_seats import (
+    PERIOD,
+    SeatBounds,
+    adjusted,
+    seat_bounds,
+)
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
     TOO_LATE,
@@ -17,9 +22,21 @@ from celadon.apiserver.flowcontrol.priority_levels import (
     Rejection,
     Turn,
 )
+from celadon.apiserver.flowcontrol.work_estimates import (
+    ONE_SEAT,
+    Estimate,
+    StoredKind,
+    estimate,
+    most_seats,
+)
+from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
-from celadon.apiserver.operation.request_limits import TooManyRequests, is_long_running
-from celadon.apiserver.operation.server_metrics import FlowCounts
+from celadon.apiserver.operation.request_limits import (
+    TooManyRequests,
+    WatchCounts,
+    is_long_running,
+)
+from celadon.apiserver.operation.server_metrics import FlowCounts, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
@@ -37,6 +54,12 @@ MOST_FLOWS: Final = 4096
 
 LONGEST_WAIT: Final = 60.0
 """Seconds that a request waits at most, however long it may take."""
+
+SAMPLED: Final = 10
+"""Objects of a resource whose sizes are taken for those of all."""
+
+MOST_ADJUSTMENTS: Final = 300
+"""Of seats, that are made up for: what was asked for earlier is forgotten."""
 
 WAITING_PART: Final = 4
 """A request may wait for the fourth part of its time."""
@@ -141,11 +164,21 @@ def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
 
 
 class FlowControl:
-    """`seats` is how many requests the server answers at once; 0 is no limit."""
+    """`seats` is how many requests the server answers at once; 0 is no limit. `watches` are those
+    that are open."""
 
     def __init__(
-        self, objects: ObjectStore, seats: int, clock: Callable[[], float], counts: FlowCounts
+        self,
+        objects: ObjectStore,
+        seats: int,
+        clock: Callable[[], float],
+        counts: FlowCounts,
+        watches: WatchCounts | None = None,
     ) -> None:
+        self._objects = objects
+        self._watches = WatchCounts() if watches is None else watches
+        self._most: dict[str, int] = {}
+        """Seats that one request may take, by level."""
         self._seats = seats
         self._clock = clock
         self._counts = counts
@@ -155,6 +188,10 @@ class FlowControl:
         self._levels: dict[str, PriorityLevel] = {}
         self._level_uids: dict[str, str] = {}
         self._flows: dict[tuple[object, ...], Flow] = {}
+        self._bounds: dict[str, SeatBounds] = {}
+        self._next_adjustment = clock() + PERIOD
+        self._ticking: asyncio.TimerHandle | None = None
+        counts.refresh = self.adjust
         self._update()
 
     def classify(self, user: User, info: RequestInfo) -> Flow | None:
@@ -181,10 +218,25 @@ class FlowControl:
             self._flows[key] = flow
         return flow
 
-    def arrive(self, flow: Flow) -> Turn:
+    def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
+        """The seats that a request of the flow takes."""
+        if flow.level.limit is None:
+            return ONE_SEAT
+        most = self._most.get(flow.level.name, 0)
+        found = estimate(request, info, most, self._stored_kind, self._watches)
+        self._counts.widths.observe(found.width, flow.labels)
+        return found
+
+    def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
+        count, size = self._objects.extent(info.group, info.resource, SAMPLED)
+        return StoredKind(count, size) if count else None
+
+    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
+        if self._clock() >= self._next_adjustment:
+            self.adjust()
         try:
-            turn = flow.level.arrive(flow)
+            turn = flow.level.arrive(flow, estimate)
         except Rejection as rejection:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "false"))
             raise self._rejected(flow, str(rejection)) from None
@@ -197,8 +249,14 @@ class FlowControl:
         return self._clock()
 
     def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
-        """A request that is done, or (`began` is None) will never execute."""
-        turn.flow.level.leave(turn)
+        """A request that is done, or (`began` is None) will never execute. What is told to those
+        who watch keeps seats for some time."""
+        level = turn.flow.level
+        seconds = level.finish(turn)
+        if seconds:
+            asyncio.get_running_loop().call_later(seconds, level.leave, turn)
+        else:
+            level.leave(turn)
         if began is not None:
             kind = "watch" if info.verb == "watch" else "regular"
             seconds = self._clock() - began
@@ -215,6 +273,8 @@ class FlowControl:
                 future.set_result(None)
 
         turn.wake = wake
+        if self._ticking is None:
+            self._tick()
         timer = loop.call_later(seconds, wake)
         try:
             await future
@@ -228,6 +288,42 @@ class FlowControl:
             self._counts.wait_seconds.observe(waited, (*turn.flow.labels, "true"))
         if not turn.is_executing:
             raise self._rejected(turn.flow, TOO_LATE)
+
+    def _tick(self) -> None:
+        """While somebody waits, seats are lent in time, whoever comes meanwhile."""
+        self.adjust()
+        self._ticking = None
+        if any(level.has_waiting for level in self._levels.values()):
+            seconds = self._next_adjustment - self._clock()
+            self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
+
+    def adjust(self) -> None:
+        """Lend seats as it was due until now. Since nothing has been asked for between what was
+        missed, it can be made up for."""
+        now = self._clock()
+        missed = (now - self._next_adjustment) // PERIOD
+        if missed > MOST_ADJUSTMENTS:
+            self._next_adjustment += (missed - MOST_ADJUSTMENTS) * PERIOD
+        while self._next_adjustment <= now:
+            self._lend(self._next_adjustment)
+            self._next_adjustment += PERIOD
+
+    def _lend(self, now: float) -> None:
+        if not self._bounds:
+            return
+        demands = {name: self._levels[name].demand for name in self._bounds}
+        for one in demands.values():
+            one.end_period(now)
+        counts = self._counts.seats
+        current = {name: counts[name].current for name in self._bounds}
+        found = adjusted(self._bounds, demands, current)
+        self._counts.fraction = found.fraction
+        for name, demand in demands.items():
+            count, bounds = counts[name], self._bounds[name]
+            count.current, count.target = found.seats[name], found.targets[name]
+            count.highest, count.average = demand.highest, demand.average
+            count.deviation, count.smoothed = demand.deviation, demand.smoothed
+            self._levels[name].admit(None if bounds.is_exempt else count.current)
 
     def _rejected(self, flow: Flow, reason: str) -> TooManyRequests:
         self._counts.rejected.add((*flow.labels, reason))
@@ -254,19 +350,25 @@ class FlowControl:
         levels = self._by_name("PriorityLevelConfiguration", priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
-        before, self._levels = self._levels, {}
-        self._counts.limits.clear()
+        before, self._levels, self._bounds = self._levels, {}, {}
+        counted, self._counts.seats = self._counts.seats, {}
         for name, obj in levels.items():
             level = before.get(name) or PriorityLevel(name, self._clock)
             self._levels[name] = level
-            limit = queuing = None
-            if self._seats:
-                seats = math.ceil(self._seats * _shares(specs[name]) / shares) if shares else 0
-                self._counts.limits[name] = seats
-                if obj["spec"]["type"] != "Exempt":
-                    limit = seats
-                    queuing = (specs[name].get("limitResponse") or {}).get("queuing")
-            level.configure(limit, queuing)
+            queuing = (specs[name].get("limitResponse") or {}).get("queuing")
+            level.configure(queuing)
+            if not self._seats:
+                level.admit(None)
+                continue
+            share = _shares(specs[name]) / shares if shares else 0.0
+            exempt = obj["spec"]["type"] == "Exempt"
+            bounds = seat_bounds(specs[name], share, self._seats, is_exempt=exempt)
+            self._bounds[name] = bounds
+            count = counted.get(name) or SeatCounts(current=bounds.initial)
+            count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
+            self._counts.seats[name] = count
+            self._most[name] = most_seats(bounds.nominal, queuing)
+        self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
+from celadon.apiserver.flowcontrol.lent_seats import SeatDemand
+from celadon.apiserver.flowcontrol.work_estimates import ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
 from celadon.apiserver.operation.server_metrics import FlowCount
 from celadon.kube import JsonObject
@@ -32,8 +34,8 @@ class Rejection(Exception):
 
 
 class _Queue:
-    """`turn_time` is how much service the queue has had when its next request begins; the least has
-    the next turn."""
+    """`executing` are the seats of its requests that execute. `turn_time` is how much service the
+    queue has had when its next request begins; the least has the next turn."""
 
     __slots__ = ("executing", "turn_time", "waiting")
 
@@ -42,14 +44,22 @@ class _Queue:
         self.executing = 0
         self.turn_time = 0.0
 
+    @property
+    def length(self) -> int:
+        """The seats of all its requests."""
+        return self.executing + sum(one.seats for one in self.waiting)
+
 
 class Turn:
-    """A request at its level. `wake` is called when one that waits gets its seat."""
+    """A request at its level, with the seats that it takes: `seats` are those that it has or waits
+    for. `wake` is called when one that waits gets its seats."""
 
-    __slots__ = ("began", "flow", "is_executing", "queue", "wake")
+    __slots__ = ("began", "estimate", "flow", "is_executing", "queue", "seats", "wake")
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, estimate: Estimate) -> None:
         self.flow = flow
+        self.estimate = estimate
+        self.seats = estimate.width
         self.queue: _Queue | None = None
         self.is_executing = False
         self.began = 0.0
@@ -67,7 +77,7 @@ def dealt_hand(flow: str, queues: int, size: int) -> tuple[int, ...]:
 
 
 class PriorityLevel:
-    """`limit` is how many requests execute at once; None is no limit. Without `queue_count` what is
+    """`limit` is how many seats there are; None is no limit. Without `queue_count` what is
     too much is rejected. Whoever waits waits because there is no seat."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
@@ -78,77 +88,115 @@ class PriorityLevel:
         self.queue_length = 0
         self.executing = 0
         self.drops = Drops()
+        self.demand = SeatDemand(clock())
         self._clock = clock
         self._queues: list[_Queue] = []
         self._with_waiting: dict[_Queue, None] = {}
         self._turn_time = 0.0
 
-    def configure(self, limit: int | None, queuing: JsonObject | None) -> None:
+    def configure(self, queuing: JsonObject | None) -> None:
         """What waits in a queue that is no more stays there until its turn comes."""
-        self.limit = limit
         queuing = queuing or {}
         self.queue_count = queuing.get("queues", 0)
         self.hand_size = queuing.get("handSize", 0)
         self.queue_length = queuing.get("queueLengthLimit", 0)
         self._queues += [_Queue() for _ in range(len(self._queues), self.queue_count)]
+
+    def admit(self, limit: int | None) -> None:
+        """So many from now on."""
+        self.limit = limit
         self._seat_waiting()
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether somebody waits for a seat."""
+        return bool(self._with_waiting)
 
     def hand(self, schema: str, distinguisher: str) -> tuple[int, ...]:
         """The queues of a flow."""
         return dealt_hand(f"{schema}\0{distinguisher}", self.queue_count, self.hand_size)
 
-    def arrive(self, flow: Flow) -> Turn:
+    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
         """A request that executes or waits, until it leaves. Raises Rejection."""
         if self.limit is None:
+            self.demand.add(1, self._clock())
             self.executing += 1
             flow.count.executing += 1
             flow.count.dispatched += 1
             return flow.turn
-        turn = Turn(flow)
-        has_seat = self._has_seat()
+        turn = Turn(flow, estimate)
+        has_seat = not self._with_waiting and self._has_room(turn)
         if flow.hand:
             turn.queue = queue = self._queue(flow.hand)
             if not has_seat:
                 if len(queue.waiting) >= self.queue_length:
                     raise Rejection(QUEUE_FULL)
+                self.demand.add(turn.seats, self._clock())
                 queue.waiting[turn] = None
                 self._with_waiting.setdefault(queue)
                 flow.count.waiting += 1
+                flow.count.waiting_seats += turn.seats
                 return turn
         elif not has_seat:
             raise Rejection(NO_SEAT)
+        self.demand.add(turn.seats, self._clock())
         self._execute(turn)
         return turn
+
+    def finish(self, turn: Turn) -> float:
+        """The request has been answered: it keeps its final seats for the seconds that are given,
+        until it leaves."""
+        estimate = turn.estimate
+        if not turn.is_executing or not estimate.final_seats or turn is turn.flow.turn:
+            return 0.0
+        self._give_back(turn, turn.seats - estimate.final_seats)
+        return estimate.final_seconds
+
+    def _give_back(self, turn: Turn, seats: int) -> None:
+        turn.seats -= seats
+        self.demand.add(-seats, self._clock())
+        self.executing -= seats
+        if turn.queue is not None:
+            turn.queue.executing -= seats
+        if self._with_waiting:
+            self._seat_waiting()
 
     def leave(self, turn: Turn) -> None:
         """The request is done, or does not wait any longer."""
         count, queue = turn.flow.count, turn.queue
-        if turn.is_executing:
+        if turn is turn.flow.turn:
+            self.demand.add(-1, self._clock())
             self.executing -= 1
             count.executing -= 1
+        elif turn.is_executing:
+            count.executing -= 1
+            count.seats -= turn.estimate.width
             if queue is not None:
-                queue.executing -= 1
-                queue.turn_time += self._clock() - turn.began - EXPECTED_SECONDS
-            if self._with_waiting:
-                self._seat_waiting()
+                estimate = turn.estimate
+                lasted = self._clock() - turn.began - estimate.final_seconds
+                queue.turn_time += (lasted - EXPECTED_SECONDS) * estimate.seats
+            self._give_back(turn, turn.seats)
         elif queue is not None and turn in queue.waiting:
+            self.demand.add(-turn.seats, self._clock())
             count.waiting -= 1
+            count.waiting_seats -= turn.seats
             del queue.waiting[turn]
             if not queue.waiting:
                 del self._with_waiting[queue]
 
-    def _has_seat(self) -> bool:
+    def _has_room(self, turn: Turn) -> bool:
         """A level whose limit is less than a request needs has one request at a time."""
-        return self.limit is None or self.executing < self.limit or not self.executing
+        room = self.limit is None or self.executing + turn.seats <= self.limit
+        return room or not self.executing
 
     def _queue(self, hand: tuple[int, ...]) -> _Queue:
         """The shortest of those; one that is not in use begins now."""
         queue = self._queues[hand[0]]
         if self.executing:
-            shortest = len(queue.waiting) + queue.executing
+            shortest = queue.length
             for index in hand:
                 other = self._queues[index]
-                length = len(other.waiting) + other.executing
+                length = other.length
                 if length < shortest:
                     queue, shortest = other, length
         if not queue.executing and not queue.waiting:
@@ -156,26 +204,32 @@ class PriorityLevel:
         return queue
 
     def _execute(self, turn: Turn) -> None:
-        self.executing += 1
+        self.executing += turn.seats
         count, queue = turn.flow.count, turn.queue
         count.executing += 1
+        count.seats += turn.seats
         count.dispatched += 1
         turn.is_executing = True
         if queue is not None:
-            queue.executing += 1
+            estimate = turn.estimate
+            queue.executing += turn.seats
             turn.began = self._clock()
             self._turn_time = max(self._turn_time, queue.turn_time)
-            queue.turn_time += EXPECTED_SECONDS
+            final = estimate.final_seconds * estimate.final_seats
+            queue.turn_time += EXPECTED_SECONDS * estimate.seats + final
 
     def _seat_waiting(self) -> None:
         """Those whose turn it is, as long as there are seats."""
-        while self._with_waiting and self._has_seat():
+        while self._with_waiting:
             queue = min(self._with_waiting, key=lambda one: one.turn_time)
             turn = next(iter(queue.waiting))
+            if not self._has_room(turn):  # a wide one is not overtaken by narrow ones
+                break
             del queue.waiting[turn], self._with_waiting[queue]
             if queue.waiting:  # behind those that have had as much
                 self._with_waiting[queue] = None
             turn.flow.count.waiting -= 1
+            turn.flow.count.waiting_seats -= turn.seats
             self._execute(turn)
             if turn.wake is not None:
                 turn.wake()
@@ -226,5 +280,5 @@ class Flow:
     turn: Turn = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turn = Turn(self)
+        self.turn = Turn(self, ONE_SEAT)
         self.turn.is_executing = True

@@ -15,7 +15,7 @@ from celadon.apiserver.http_messages import JSON, Header, HttpRequest
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, YAML
 from celadon.apiserver.remembered_properties import remembered
 from celadon.apiserver.request_info import RequestInfo, is_true
-from celadon.apiserver.workers import RequestWork
+from celadon.apiserver.request_work import RequestWork
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import StatusError, User, status
 from celadon.kube.crd import CustomKind

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/pod/storage/{storage,eviction}.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.write import FieldManagers, Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import (
     FieldPath,
     GroupResource,
@@ -107,11 +107,17 @@ class PodOperations:
         while True:
             resource, stored = self._pod(namespace, name)
             pod = self._assigned(stored.object, binding)
-            if call.dry_run:
+            if call.dry_run or await self._replaced(call, resource, stored, pod):
                 return Written(201, DONE)
-            revision = stored.revision
-            if await self.objects.update(resource, namespace, name, in_order(pod), revision):
-                return Written(201, DONE)
+
+    async def _replaced(
+        self, call: Call, resource: Resource, stored: StoredObject, made: JsonObject
+    ) -> bool:
+        """Whether it could be stored in place of what was there."""
+        namespace, name = metadata.namespace(made), metadata.name(made)
+        call.work.is_large |= self.objects.size(resource, namespace, name) > LARGE_BYTES
+        ordered = await call.work.step(in_order, made)
+        return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
     def _assigned(self, pod: JsonObject, binding: JsonObject) -> dict[str, Any]:
         name, spec = metadata.name(pod), pod["spec"]
@@ -124,21 +130,21 @@ class PodOperations:
             why = f"pod {name} has non-empty .spec.schedulingGates"
         if why:
             raise status.conflict(_BINDINGS, name, why)
-        made: dict[str, Any] = deepcopy(dict(pod))
-        made["spec"]["nodeName"] = binding["target"]["name"]
+        meta: dict[str, Any] = dict(pod["metadata"])
         labels = metadata.labels(binding)
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
         if annotations:
-            made["metadata"]["annotations"] = annotations
+            meta["annotations"] = annotations
         topology = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
         if topology:
-            made["metadata"].setdefault("labels", {}).update(topology)
-        self._set_condition(made, {"type": "PodScheduled", "status": "True"})
-        return made
+            meta["labels"] = {**metadata.labels(pod), **topology}
+        bound = {**spec, "nodeName": binding["target"]["name"]}
+        made = {**pod, "metadata": meta, "spec": bound}
+        return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
 
-    def _set_condition(self, pod: dict[str, Any], condition: dict[str, str]) -> None:
+    def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> dict[str, Any]:
         """In place of one of its type; the time of the transition stays if there was none."""
-        state = pod.setdefault("status", {})
+        state = pod.get("status") or {}
         present = state.get("conditions") or []
         former: JsonObject = next((one for one in present if one["type"] == condition["type"]), {})
         same = former.get("status") == condition["status"]
@@ -147,7 +153,7 @@ class PodOperations:
         made = dict([kind, value, ("lastProbeTime", None)])
         made.update(lastTransitionTime=since or self.now(), **dict(rest))
         others = [one for one in present if one["type"] != condition["type"]]
-        state["conditions"] = [*others, made]
+        return {**pod, "status": {**state, "conditions": [*others, made]}}
 
     # --- eviction ---
 
@@ -161,16 +167,16 @@ class PodOperations:
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
         if not _may_go_without_budget(stored.object):
-            await self._spend(stored.object, namespace, dry_run=dry_run)
+            await self._spend(call, stored.object, namespace, dry_run=dry_run)
         if dry_run:
             return Written(201, DONE)
-        await self._marked(resource, namespace, name)
+        await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
         wanted = replace(options, preconditions={})
         await self.deleter.evict(replace(call, endpoint=endpoint), wanted)
         return Written(201, DONE)
 
-    async def _marked(self, resource: Resource, namespace: str, name: str) -> None:
+    async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
         """The pod says why it goes."""
         condition = {
             "type": "DisruptionTarget",
@@ -180,15 +186,13 @@ class PodOperations:
         }
         while True:
             _, stored = self._pod(namespace, name)
-            pod: dict[str, Any] = deepcopy(dict(stored.object))
-            self._set_condition(pod, condition)
-            if pod == stored.object:
+            pod = self._with_condition(stored.object, condition)
+            if pod["status"] == stored.object.get("status"):
                 return
-            revision = stored.revision
-            if await self.objects.update(resource, namespace, name, in_order(pod), revision):
+            if await self._replaced(call, resource, stored, pod):
                 return
 
-    async def _spend(self, pod: JsonObject, namespace: str, *, dry_run: bool) -> None:
+    async def _spend(self, call: Call, pod: JsonObject, namespace: str, *, dry_run: bool) -> None:
         """Take one disruption from the budget of the pod. Raises StatusError."""
         resource = self.world.catalog.by_gvr(BUDGETS)
         assert resource is not None, "a catalogue without budgets"
@@ -209,10 +213,7 @@ class PodOperations:
             if _is_spared(pod, stored.object):
                 return
             budget = self._spent(stored.object, metadata.name(pod))
-            name, revision = metadata.name(budget), stored.revision
-            if dry_run or await self.objects.update(
-                resource, namespace, name, in_order(budget), revision
-            ):
+            if dry_run or await self._replaced(call, resource, stored, budget):
                 return
 
     def _spent(self, budget: JsonObject, pod: str) -> dict[str, Any]:
@@ -229,10 +230,9 @@ class PodOperations:
                 "currently"
             )
             raise _over_budget(text)
-        made: dict[str, Any] = deepcopy(dict(budget))
-        made["status"]["disruptionsAllowed"] = allowed - 1
-        made["status"].setdefault("disruptedPods", {})[pod] = self.now()
-        return made
+        disrupted = {**(state.get("disruptedPods") or {}), pod: self.now()}
+        spent = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
+        return {**budget, "status": spent}
 
 
 def _require_node(target: JsonObject) -> None:

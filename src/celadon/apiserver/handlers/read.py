@@ -25,7 +25,7 @@ from celadon.apiserver.object_store import (
     read_continue_token,
 )
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.apiserver.workers import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
+from celadon.apiserver.request_work import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,

@@ -246,7 +246,7 @@ class Verbs:
         resource = call.endpoint.resource
         is_plain = forms.is_plain and not resource.custom
         counted = self.metrics.watching(call.request, call.info, resource)
-        with self.in_flight.watching(), counted as sent:
+        with self.in_flight.watching(call.info), counted as sent:
             try:
                 async for event in events:
                     if is_plain and event.type in CHANGES:

@@ -32,7 +32,7 @@ from celadon.apiserver.handlers.calls import (
 )
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.workers import Pace
+from celadon.apiserver.request_work import Pace
 from celadon.kube import (
     FieldError,
     GroupResource,

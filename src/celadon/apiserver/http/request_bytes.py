@@ -177,7 +177,7 @@ def head_end(unread: bytearray, scanned: int) -> int:
     bytes there was none."""
     start = max(scanned - 3, 0)
     end = unread.find(b"\n\r\n", start)
-    shorter = unread.find(b"\n\n", start, end if end >= 0 else len(unread))
+    shorter = unread.find(b"\n\n", start, end + 1 if end >= 0 else len(unread))
     if shorter >= 0:
         return shorter + 2
     return end + 3 if end >= 0 else -1

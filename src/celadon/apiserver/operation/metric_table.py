@@ -501,6 +501,81 @@ FLOW_SEATS: Final = Description(
     ("priority_level",),
     "BETA",
 )
+FLOW_LEAST_SEATS: Final = Description(
+    "apiserver_flowcontrol_lower_limit_seats",
+    "Configured lower bound on number of execution seats available to each priority level",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_MOST_SEATS: Final = Description(
+    "apiserver_flowcontrol_upper_limit_seats",
+    "Configured upper bound on number of execution seats available to each priority level",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_CURRENT_SEATS: Final = Description(
+    "apiserver_flowcontrol_current_limit_seats",
+    "current derived number of execution seats available to each priority level",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_HIGHEST_DEMAND: Final = Description(
+    "apiserver_flowcontrol_demand_seats_high_watermark",
+    "High watermark, over last adjustment period, of demand_seats",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_AVERAGE_DEMAND: Final = Description(
+    "apiserver_flowcontrol_demand_seats_average",
+    "Time-weighted average, over last adjustment period, of demand_seats",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_DEMAND_DEVIATION: Final = Description(
+    "apiserver_flowcontrol_demand_seats_stdev",
+    "Time-weighted standard deviation, over last adjustment period, of demand_seats",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_SMOOTHED_DEMAND: Final = Description(
+    "apiserver_flowcontrol_demand_seats_smoothed",
+    "Smoothed seat demands",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_TARGET_SEATS: Final = Description(
+    "apiserver_flowcontrol_target_seats",
+    "Seat allocation targets",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_EXECUTING_SEATS: Final = Description(
+    "apiserver_flowcontrol_current_executing_seats",
+    "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, "
+    "any stage otherwise) requests in the API Priority and Fairness subsystem",
+    _FLOW,
+    "BETA",
+)
+FLOW_WAITING_SEATS: Final = Description(
+    "apiserver_flowcontrol_current_inqueue_seats",
+    "Number of seats currently pending in queues of the API Priority and Fairness subsystem",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_WIDTHS: Final = Description(
+    "apiserver_flowcontrol_work_estimated_seats",
+    "Number of estimated seats (maximum of initial and final seats) associated with requests in "
+    "API Priority and Fairness",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_WIDTH_BOUNDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0)
+FLOW_FRACTION: Final = Description(
+    "apiserver_flowcontrol_seat_fair_frac",
+    "Fair fraction of server's concurrency to allocate to each priority level that can use it",
+    (),
+    "ALPHA",
+)
 RESOURCE_OBJECTS: Final = Description(
     "apiserver_resource_objects",
     "Number of stored objects at the time of last check split by kind.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Coroutine, Generator, Iterator
 from typing import Any, Final, Generic, TypeVar
 
@@ -80,6 +81,37 @@ class TooManyRequests(Exception):
         self.retry_after = retry_after
 
 
+class WatchCounts:
+    """The watches that are open, by what they watch."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str, str, str]] = Counter()
+
+    @contextlib.contextmanager
+    def watching(self, info: RequestInfo) -> Iterator[None]:
+        """While a watch is open."""
+        watched = info.group, info.resource, info.namespace, info.name
+        self._counts[watched] += 1
+        try:
+            yield
+        finally:
+            self._counts[watched] -= 1
+            if not self._counts[watched]:
+                del self._counts[watched]
+
+    def interested(self, info: RequestInfo) -> int:
+        """Those that a write is told to: of all objects, of its namespace, of that object."""
+        if info.verb in READING_VERBS:
+            return 0
+        counts, kind = self._counts, (info.group, info.resource)
+        found = counts[*kind, "", ""]
+        if info.namespace:
+            found += counts[*kind, info.namespace, ""]
+        if info.name:
+            found += counts[*kind, info.namespace, info.name]
+        return found
+
+
 class InFlight:
     """The requests that are being answered, by kind, and the watches that are open."""
 
@@ -87,6 +119,7 @@ class InFlight:
         self._limits = limits
         self.counts = {READING: 0, MUTATING: 0}
         self.watches = 0
+        self.watched = WatchCounts()
 
     def enter(self, info: RequestInfo, user: User) -> str:
         """The kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
@@ -106,11 +139,12 @@ class InFlight:
             self.counts[kind] -= 1
 
     @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self, info: RequestInfo) -> Iterator[None]:
         """While a watch is open."""
         self.watches += 1
         try:
-            yield
+            with self.watched.watching(info):
+                yield
         finally:
             self.watches -= 1
 

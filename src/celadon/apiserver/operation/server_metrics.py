@@ -150,16 +150,51 @@ class FlowCount:
     waiting: int = 0
     executing: int = 0
     dispatched: int = 0
+    waiting_seats: int = 0
+    seats: int = 0
+
+
+@dataclass(slots=True)
+class SeatCounts:
+    """The seats of a level: how many it should have, at least, at most and now, and what was asked
+    of it in the last period."""
+
+    nominal: int = 0
+    least: int = 0
+    most: int = 0
+    current: int = 0
+    target: float = 0.0
+    highest: int = 0
+    average: float = 0.0
+    deviation: float = 0.0
+    smoothed: float = 0.0
+
+
+_SEATS: Final = (
+    (table.FLOW_AVERAGE_DEMAND, "average"),
+    (table.FLOW_HIGHEST_DEMAND, "highest"),
+    (table.FLOW_SMOOTHED_DEMAND, "smoothed"),
+    (table.FLOW_DEMAND_DEVIATION, "deviation"),
+    (table.FLOW_LEAST_SEATS, "least"),
+    (table.FLOW_SEATS, "nominal"),
+    (table.FLOW_TARGET_SEATS, "target"),
+    (table.FLOW_MOST_SEATS, "most"),
+    (table.FLOW_CURRENT_SEATS, "current"),
+)
 
 
 class FlowCounts:
-    """Those of one server. `limits` are the seats of each level."""
+    """Those of one server. `seats` are those of each level, `fraction` is what all of them have of
+    what they should have; `refresh` brings both up to now."""
 
     def __init__(self) -> None:
         self.rejected = Counter(table.FLOW_REJECTED)
         self.execution_seconds = Histogram(table.FLOW_EXECUTION_SECONDS, table.FLOW_BOUNDS)
+        self.widths = Histogram(table.FLOW_WIDTHS, table.FLOW_WIDTH_BOUNDS)
         self.wait_seconds = Histogram(table.FLOW_WAIT_SECONDS, table.FLOW_BOUNDS)
-        self.limits: dict[str, int] = {}
+        self.seats: dict[str, SeatCounts] = {}
+        self.fraction = 0.0
+        self.refresh: Callable[[], None] = lambda: None
         self._counts: dict[Labels, FlowCount] = {}
 
     def of(self, labels: Labels) -> FlowCount:
@@ -181,13 +216,28 @@ class FlowCounts:
                 table.FLOW_DISPATCHED,
                 lambda: {labels: one.dispatched for labels, one in counts.items()},
             ),
-            Gauge(
-                table.FLOW_SEATS, lambda: {(level,): seats for level, seats in self.limits.items()}
-            ),
+            *(self._seat_gauge(*one) for one in _SEATS),
+            Gauge(table.FLOW_FRACTION, lambda: {(): self.fraction} if self.seats else {}),
             self.rejected,
             self.execution_seconds,
             self.wait_seconds,
+            Gauge(
+                table.FLOW_EXECUTING_SEATS,
+                lambda: {labels: one.seats for labels, one in counts.items()},
+            ),
+            Gauge(
+                table.FLOW_WAITING_SEATS,
+                lambda: {labels: one.waiting_seats for labels, one in counts.items()},
+            ),
+            self.widths,
         )
+
+    def _seat_gauge(self, about: Description, member: str) -> Gauge:
+        def read() -> dict[Labels, float]:
+            self.refresh()
+            return {(level,): getattr(one, member) for level, one in self.seats.items()}
+
+        return Gauge(about, read)
 
 
 VERBS: Final = {

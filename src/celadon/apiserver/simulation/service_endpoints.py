@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change
-from celadon.apiserver.handlers.connect import ENDPOINT_SLICES, SERVICE_LABEL
 from celadon.apiserver.simulation.planned_controllers import PlannedController
 from celadon.apiserver.simulation.planning.endpoint_slices import (
     ENDPOINTS_MANAGED_BY,
@@ -23,7 +22,7 @@ from celadon.apiserver.simulation.planning.endpoint_slices import (
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.well_known_values import NODES, PODS, SERVICES
+from celadon.kube.well_known_values import ENDPOINT_SLICES, NODES, PODS, SERVICE_LABEL, SERVICES
 
 ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
 

@@ -380,6 +380,10 @@ class ClusterPolicies:
             },
         )
 
+    def stamp(self) -> object:
+        """What the caches have heard last, and what was made of it."""
+        return self._loads, [one.stamp() for one in self.caches]
+
     def _problems(self) -> tuple[str, ...]:
         return (
             *self._validating.problems(),

@@ -99,6 +99,10 @@ class WatchedCollection:
         """Seconds since the server was heard of; infinite before that."""
         return self._clock() - self._heard
 
+    def stamp(self) -> object:
+        """Return something that is not equal to what it was before the server was heard of."""
+        return self._heard, self._revision
+
     def get(self, namespace: str, name: str) -> JsonObject | None:
         """One object; `namespace` is empty for what has none."""
         found = self._objects.get(namespace)

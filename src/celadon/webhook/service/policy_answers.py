@@ -51,8 +51,8 @@ class PolicyAnswers:
         workers = Workers(share=ONE_CALLER)
         if forks:
             workers.allow_forks(nullcontext)
-        heavy = HeavyReviews(handler, workers)
-        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds, heavy)
+        self._heavy = HeavyReviews(handler, workers, source.stamp)
+        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds, self._heavy)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """Never a review: those are offered to the queue first."""
@@ -81,9 +81,14 @@ class PolicyAnswers:
 
     async def run(self) -> None:
         """Keep the policies current."""
-        await self._source.run()
+        try:
+            await self._source.run()
+        finally:
+            self._heavy.stop()
 
     def look(self) -> None:
-        """Open the decision log anew if somebody has moved it."""
+        """Open the decision log anew if somebody has moved it, and have heavy reviews decided by
+        the newest policies."""
+        self._heavy.look()
         if self._log is not None:
             self._log.reopen_if_moved()

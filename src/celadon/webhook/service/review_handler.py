@@ -9,6 +9,7 @@ this server is an HTTP error (docs/decisions/0019-webhook-answers.md).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections import deque
@@ -29,6 +30,7 @@ from celadon.apiserver import (
     Parent,
     PromptHandler,
     Said,
+    Template,
     TooMuchWork,
     Workers,
     plain_text,
@@ -150,16 +152,24 @@ class ReviewHandler:
     def begin(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer | Later:
         """The answer, or what gives it after others have been asked. `arrived` is when the request
         came, by `perf_counter`."""
+        refused = self.refused(request, path)
+        return self.reviewed(request.body, path, arrived) if refused is None else refused
+
+    def refused(self, request: HttpRequest, path: str) -> HttpAnswer | None:
+        """The answer to what is no review at first sight."""
         if self._known_callers and request.client_certificate is None:
             return self.refuse(path, 401, "a client certificate is required", "unknown caller")
-        body = request.body
-        if len(body) > self._most_bytes:
+        if len(request.body) > self._most_bytes:
             text = f"request entity is too large; limit is {self._most_bytes} bytes"
             return self.refuse(path, 413, text)
         if not _is_json(request):
             return self.refuse(path, 415, f"the content type must be {JSON}")
-        if not body:
+        if not request.body:
             return self.refuse(path, 400, "the body is empty")
+        return None
+
+    def reviewed(self, body: bytes, path: str, arrived: float) -> HttpAnswer | Later:
+        """As `begin`, of the body of what was not refused."""
         try:
             review = decode_review(read_document(body), len(body))
         except (UnreadableJson, ReviewError) as error:
@@ -328,11 +338,17 @@ _MOST_CALLERS: Final = 1_000
 
 
 class HeavyReviews:
-    """Of one webhook. `workers` say whether there may be forks."""
+    """Of one webhook. `workers` say whether there may be forks; `stamp` is another one when reviews
+    may be decided otherwise than before."""
 
-    def __init__(self, handler: ReviewHandler, workers: Workers) -> None:
+    def __init__(
+        self, handler: ReviewHandler, workers: Workers, stamp: Callable[[], object] = tuple
+    ) -> None:
         self._handler = handler
         self._workers = workers
+        self._stamp = stamp
+        self._template: Template | None = None
+        self._is_asked = False
         self._dear: dict[str, int] = {}
         """By the address of the caller: from how many bytes on reviews are taken for dear."""
 
@@ -352,29 +368,59 @@ class HeavyReviews:
             known = self._dear.get(request.remote_address, FORKED_BYTES)
             self._dear[request.remote_address] = min(known, size // 2)
 
+    def look(self) -> None:
+        """Called every few seconds: where reviews have come since then, the next one should find a
+        process that forks for it."""
+        if self._is_asked:
+            self._is_asked = False
+            with contextlib.suppress(ForkFailed):
+                self._current_template()
+
+    def _current_template(self) -> Template:
+        """Raises ForkFailed."""
+        stamp, template = self._stamp(), self._template
+        if template is not None and not template.is_over:
+            if template.stamp == stamp:
+                return template
+            template.retire()
+        self._template = Template(self._live, self._workers.held, stamp)
+        return self._template
+
+    def _live(self, parent: Parent) -> Said:
+        """In a fork, to which one review is given."""
+        given, handler = parent.hear(), self._handler
+        beside = handler.collect()
+        before = counts_of(handler.families())
+        answer = handler.reviewed(given.body, given.head["path"], given.head["arrived"])
+        if not isinstance(answer, HttpAnswer):
+            answer.close()
+            raise Elsewhere  # others have to be asked
+        head = {
+            "code": answer.code,
+            "content_type": answer.content_type,
+            "headers": answer.headers,
+            "counts": counted_since(handler.families(), before),
+            **beside.told(),
+        }
+        return Said(head, answer.body)
+
+    def stop(self) -> None:
+        """There are no forks any more."""
+        self._workers.stop()
+        if self._template is not None:
+            self._template.close()
+
     async def decided(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
         """Its answer."""
         handler = self._handler
-
-        def life(_: Parent) -> Said:
-            beside = handler.collect()
-            before = counts_of(handler.families())
-            answer = handler.begin(request, path, arrived)
-            if not isinstance(answer, HttpAnswer):
-                answer.close()
-                raise Elsewhere  # others have to be asked
-            head = {
-                "code": answer.code,
-                "content_type": answer.content_type,
-                "headers": answer.headers,
-                "counts": counted_since(handler.families(), before),
-                **beside.told(),
-            }
-            return Said(head, answer.body)
-
+        refused = handler.refused(request, path)
+        if refused is not None:
+            return refused
+        self._is_asked = True
+        given = Said({"path": path, "arrived": arrived}, request.body)
         try:
-            said, seconds = await self._workers.run_forked(
-                request.remote_address, life, _unasked, size=len(request.body)
+            said, seconds = await self._workers.run_templated(
+                request.remote_address, self._current_template, given
             )
         except ForkFailed:
             return await self._here(request, path, arrived)
@@ -393,13 +439,8 @@ class HeavyReviews:
         return HttpAnswer(said.head["code"], said.head["content_type"], said.body, headers)
 
     async def _here(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
-        answer = self._handler.begin(request, path, arrived)
+        answer = self._handler.reviewed(request.body, path, arrived)
         return answer if isinstance(answer, HttpAnswer) else await answer
-
-
-async def _unasked(_: Said) -> Said:
-    """What a fork is told that asks for something: none does."""
-    return Said({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,13 @@ def test_what_is_expected_of_us(expected: bytes, *, continues: bool, is_expected
 
 @pytest.mark.parametrize(
     ("unread", "end"),
-    [(b"GET", -1), (b"a\r\nb\r\n", -1), (b"a\r\n\r\nb", 5), (b"a\n\nb\r\n\r\n", 3)],
+    [
+        (b"GET", -1),
+        (b"a\r\nb\r\n", -1),
+        (b"a\r\n\r\nb", 5),
+        (b"a\n\nb\r\n\r\n", 3),
+        (b"a\n\n\r\n", 3),
+    ],
 )
 def test_where_a_head_ends(unread: bytes, end: int) -> None:
     for scanned in range(len(unread)):

@@ -23,8 +23,8 @@ from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
+from celadon.apiserver.request_work import Pace
 from celadon.apiserver.webhook_phases import Webhooks
-from celadon.apiserver.workers import Pace
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext

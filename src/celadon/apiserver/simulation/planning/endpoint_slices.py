@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.handlers.connect import SERVICE_LABEL
 from celadon.apiserver.simulation.planning.plans import (
     NOTHING_TO_DO,
     WARNING,
@@ -31,7 +30,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     status_of,
 )
 from celadon.kube import JsonObject, metadata
-from celadon.kube.well_known_values import HEADLESS
+from celadon.kube.well_known_values import HEADLESS, SERVICE_LABEL
 from celadon.kube.workload_controllers import owner_reference
 from celadon.records import dataclass
 

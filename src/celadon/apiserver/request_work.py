@@ -1,0 +1,207 @@
+"""Which steps of a request leave the event loop.
+
+What has begun on the loop cannot be moved. So it is decided beforehand: by the size of what a
+step works on, or by what the same kind of step has taken before.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import field
+from typing import Final, TypeVar
+
+import msgspec
+
+from celadon.apiserver.forks import Elsewhere
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.workers import REQUEST_SECONDS, Workers, out_of_time
+from celadon.kube import StatusError
+from celadon.kube.well_known_values import JSON_PATCH
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+T = TypeVar("T")
+
+
+LARGE_BYTES: Final = 32 << 10
+"""Of JSON: what reading, checking and writing it takes is a few milliseconds."""
+
+SMALL_BYTES: Final = 512
+"""Of whatever it is."""
+
+FORKED_BYTES: Final = 128 << 10
+"""Of JSON: from here on it is worth a process."""
+
+FORKED_HEAD: Final = 64 << 10
+
+UNREADABLE_BYTES: Final = 4 << 10
+"""Of what is no JSON: to say what is wrong with it takes longer than reading it would."""
+
+FORKED_SECONDS: Final = 0.1
+"""Of processor time in threads: a request like one that has taken so long is given a process."""
+
+YAML_WEIGHT: Final = 6
+"""So many times as long takes a byte of YAML, or of protobuf at its worst."""
+
+MANY_OBJECTS: Final = 500
+"""Objects of a list, or warnings of an answer."""
+
+MANY_BYTES: Final = 256 << 10
+"""Of the objects of a list, as they are stored."""
+
+LARGE_ANSWER: Final = 1 << 20
+"""Bytes that are compressed."""
+
+DEAR_SECONDS: Final = 0.004
+"""Of processor time: a step that has taken so long is not taken on the loop again."""
+
+_DECAY: Final = 0.7
+_SURPRISES: Final = 3
+"""After so many, a kind of step is dear for good."""
+
+_KINDS: Final = 1_000
+
+
+_WEIGHTY: Final = ("yaml", "protobuf")
+_COPIES: Final = late_pattern(rb"copy|\\")
+"""The word, or escapes that may spell it."""
+
+_SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
+
+
+def is_large(request: HttpRequest) -> bool:
+    """Whether what is to be read of the request may take long."""
+    size = len(request.body)
+    if size > SMALL_BYTES:
+        if size > LARGE_BYTES:
+            return True
+        content_type = request.header("content-type")
+        if any(one in content_type for one in _WEIGHTY):
+            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head
+        if not _is_json(request.body):
+            return True
+    if request.method == "PATCH" and _may_double(request):
+        return True
+    return request.has_long_head
+
+
+def is_worth_a_fork(request: HttpRequest) -> bool:
+    """Whether what is to be read of its body takes so long."""
+    size = len(request.body)
+    if size <= UNREADABLE_BYTES:
+        return False
+    content_type = request.header("content-type")
+    if any(one in content_type for one in _WEIGHTY):
+        return size * YAML_WEIGHT > FORKED_BYTES
+    return size > FORKED_BYTES or not _is_json(request.body)
+
+
+def _may_double(request: HttpRequest) -> bool:
+    """Whether it is a JSON patch with operations each of which may double the object."""
+    is_operations = request.header("content-type").startswith(JSON_PATCH)
+    return is_operations and _COPIES.search(request.body) is not None
+
+
+def _is_json(body: bytes) -> bool:
+    """Whether it is JSON, and not nested deeply. To say what is wrong with it takes a thousand
+    times as long as this."""
+    try:
+        _SYNTAX.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def is_large_refusal(error: StatusError) -> bool:
+    """Whether writing what is wrong may take long: each of a hundred thousand keys can be."""
+    details = error.status.details
+    many = details is not None and len(details.causes) > MANY_OBJECTS
+    return many or len(error.status.message) > LARGE_BYTES
+
+
+@dataclass(slots=True)
+class RequestWork:
+    """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
+    whether what it has sent, or changes, is; `size` is what it holds in memory."""
+
+    workers: Workers = field(default_factory=Workers)
+    owner: str = ""
+    is_large: bool = False
+    spent: float = 0.0
+    size: int = 0
+
+    async def aside(self, function: Callable[..., T], *args: object) -> T:
+        """One work by itself, in a worker, with the whole budget. Raises as `step`."""
+        made, _ = await self.workers.run(self.owner, functools.partial(function, *args))
+        return made
+
+    async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
+        """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
+        what it raises; StatusError 504, TooMuchWork."""
+        if not (aside or self.is_large):
+            return function(*args)
+        left = REQUEST_SECONDS - self.spent
+        if left <= 0:
+            raise out_of_time()
+        called = functools.partial(function, *args)
+        made, spent = await self.workers.run(self.owner, called, left, self.size)
+        self.spent += spent
+        return made
+
+
+@dataclass(slots=True)
+class _Known:
+    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to take;
+    None until the first one is over."""
+
+    rules: object
+    seconds: float | None = None
+    surprises: int = 0
+
+    @property
+    def is_dear(self) -> bool:
+        return self.seconds is None or self.seconds > DEAR_SECONDS
+
+
+class Pace:
+    """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
+    known: steps of a kind are taken in a worker until the first of them is over."""
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._known: dict[tuple[object, ...], _Known] = {}
+
+    async def step(
+        self,
+        work: RequestWork,
+        kind: tuple[object, ...],
+        rules: object,
+        function: Callable[..., T],
+        *args: object,
+    ) -> T:
+        """As `RequestWork.step`."""
+        known = self._known.get(kind)
+        if known is None or known.rules is not rules:
+            if work.workers.is_fork:  # what is compiled would be lost
+                raise Elsewhere
+            if len(self._known) >= _KINDS:
+                self._known.clear()
+            known = self._known[kind] = _Known(rules)
+        if work.is_large:
+            return await work.step(function, *args)
+        measured = functools.partial(self._measured, known, function, *args)
+        return await work.step(measured, aside=known.is_dear)
+
+    def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
+        began = self._clock()
+        try:
+            return function(*args)
+        finally:  # even if it was ended
+            seconds = self._clock() - began
+            expected = known.seconds or 0.0
+            if DEAR_SECONDS < seconds > expected:
+                known.surprises += 1
+            falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
+            known.seconds = max(seconds, expected * falls)
