@@ -422,7 +422,6 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         Rotation,
         ServerSettings,
         controllers_named,
-        feature_gates,
         given_services,
         parse_address,
         runtime_config,
@@ -433,10 +432,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     controllers = _read("--controllers", options.controllers, controllers_named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
-    of_release = functools.partial(
-        feature_gates, version=effective.binary, emulated=effective.emulation
-    )
-    gates = _read("--feature-gates", ",".join(options.feature_gates), of_release)
+    gates = _gates(options, effective)
     told = _told(options.admission_control_config_file, gates)
     manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
@@ -477,6 +473,16 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         simulation=_simulation(options),
         openapi_descriptions=options.openapi_descriptions,
     )
+
+
+def _gates(options: argparse.Namespace, effective: EffectiveVersion) -> Mapping[str, bool]:
+    """Raises StartError."""
+    from celadon.apiserver.http import feature_gates
+
+    of_release = functools.partial(
+        feature_gates, version=effective.binary, emulated=effective.emulation
+    )
+    return _read("--feature-gates", ",".join(options.feature_gates), of_release)
 
 
 def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
