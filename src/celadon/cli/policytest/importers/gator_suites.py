@@ -54,11 +54,7 @@ def expanded(
     """All objects that come of one; those that come of others first."""
     if depth == _DEEPEST:
         return
-    made = [
-        one
-        for document in templates
-        for one in _made(value, document.value.get("spec") or {})
-    ]
+    made = [one for document in templates for one in _made(value, document.value.get("spec") or {})]
     for one in made:
         yield from expanded(one, templates, depth + 1)
     yield from made

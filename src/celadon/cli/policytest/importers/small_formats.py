@@ -26,7 +26,7 @@ from celadon.kube.library import PER_CALL_COST
 _SECTIONS: Final = ("section", "sections")
 _FIELDS: Final = frozenset({"name", "description", *_SECTIONS})
 _REQUEST_FIELDS: Final = frozenset({"operation", "userInfo", "namespace", "subResource", "dryRun"})
-CEL_GO_SHAPE: Final[Shape] = dict.fromkeys(_SECTIONS, [{"tests": [{"input": {}}]}])
+CEL_GO_SHAPE: Final[Shape] = {key: [{"tests": [{"input": {}}]}] for key in _SECTIONS}
 _NOTHING: Final = frozenset({"optional.none()", "null"})
 
 
