@@ -1,6 +1,6 @@
 """What a document must look like before anybody reads its members.
 
-A `Shape` is plain data: `str`, `bool` and `int` stand for values of these types, `[shape]` for a
+A `Shape` is plain data: `str`, `bool` and `int` (of 64 bits) stand for such values, `[shape]` for a
 list, `{"name": shape}` for a map in which these members, if they are there, have these shapes, and
 `{str: shape}` for a map whose members all have one; `[]` and `{}` are lists and maps of anything,
 `(one, other)` is what has one of these shapes. A shape may contain itself.
@@ -66,10 +66,14 @@ def _misfit(value: object, shape: Shape, path: Path) -> Misfit | None:
     kind, wanted, below = _BY_TYPE.get(shape.__class__, _SCALAR)
     if kind is None:
         kind, wanted = shape, _SCALARS[shape]
-    is_bool = value.__class__ is bool  # which is an int, too, for Python
-    if not isinstance(value, kind) or (is_bool and kind is not bool):
+    if not isinstance(value, kind) or (kind is int and not _is_int64(value)):
         return Misfit(path, wanted, value)
     return below(value, shape, path)
+
+
+def _is_int64(value: object) -> bool:
+    """True is an int, too, for Python."""
+    return value.__class__ is int and -(1 << 63) <= value < 1 << 63
 
 
 def _in_map(value: dict[str, object], shape: dict[Any, Shape], path: Path) -> Misfit | None:
