@@ -440,15 +440,15 @@ def _policy(
             "matchConstraints": constraints,
             "matchConditions": [
                 *conditions,
-                *source.get("matchCondition", ()),
-                *source.get("matchConditions", ()),
+                *(source.get("matchCondition") or ()),
+                *(source.get("matchConditions") or ()),
             ],
             "variables": [
                 {"name": "anyObject", "expression": _ANY_OBJECT},
                 {"name": "params", "expression": _PARAMETERS},
-                *source.get("variables", ()),
+                *(source.get("variables") or ()),
             ],
-            "validations": list(source.get("validations", ())),
+            "validations": list(source.get("validations") or ()),
         },
     }
     yield {
