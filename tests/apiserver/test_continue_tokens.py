@@ -30,6 +30,20 @@ def encoded(**members: object) -> str:
         (encoded(v="v9", rv=1, start="a\0"), "does not recognize this encoded version v9"),
         (encoded(v="meta.k8s.io/v1", start="a\0"), "incorrect encoded start resourceVersion"),
         (encoded(v="meta.k8s.io/v1", rv=1), "encoded start key empty"),
+        (
+            encoded(v="meta.k8s.io/v1", rv=10**20, start="a\0"),
+            "json: cannot unmarshal number 100000000000000000000 into Go struct field "
+            "continueToken.rv of type int64",
+        ),
+        (
+            encoded(v="meta.k8s.io/v1", rv=1.5, start="a\0"),
+            "cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64",
+        ),
+        (
+            encoded(v="meta.k8s.io/v1", rv=1, start=["a"]),
+            "cannot unmarshal array into Go struct field continueToken.start of type string",
+        ),
+        ("W10", "cannot unmarshal array into Go value of type storage.continueToken"),
         (encoded(v="meta.k8s.io/v1", rv=1, start="../a\0"), "continue key is not valid"),
     ],
 )

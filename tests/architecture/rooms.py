@@ -36,6 +36,7 @@ DOORS = {
     "celadon.kube.workload_controllers",
     "celadon.kube.defaulting",
     "celadon.kube.go",
+    "celadon.kube.json_shapes",
     "celadon.kube.jsonpath",
     "celadon.kube.library",
     "celadon.kube.protobuf",
@@ -188,6 +189,7 @@ HOMONYMS: dict[str, str] = {
 
 JSON_ALIASES = {
     "celadon.kube.json_types": "the one name of a JSON object",
+    "celadon.kube.json_shapes": "a shape of JSON, which contains itself",
     "celadon.admission.expressions.match_conditions": "what expressions know, not JSON",
     "celadon.cel.partial": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",

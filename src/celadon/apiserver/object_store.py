@@ -25,6 +25,7 @@ from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
+from celadon.kube.json_shapes import misfit
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
@@ -469,8 +470,11 @@ def decoded(entry: Entry, revision: int) -> JsonObject:
 
 VERSION: Final = "meta.k8s.io/v1"
 _STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")
+_KINDS: Final = {"v": str, "rv": int, "start": str}
+_GO_TYPES: Final[Mapping[type, str]] = {str: "string", int: "int64"}
 LATEST: Final = -1
-"""The revision of a token that goes on with whatever is there now: an inconsistent list."""
+"""The revision of a token that goes on with whatever is there now: an inconsistent list. So does
+any other that is negative."""
 
 
 class ContinueToken(NamedTuple):
@@ -495,17 +499,35 @@ def read_continue_token(text: str) -> ContinueToken:
         value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
     except JsonSyntaxError as error:
         raise _invalid(str(error)) from None
-    members = value if isinstance(value, dict) else {}
+    members = _members(value)
     if members.get("v") != VERSION:
-        raise _invalid(f"server does not recognize this encoded version {members.get('v', '')}")
-    revision, start = members.get("rv", 0), members.get("start", "")
-    if not isinstance(revision, int) or revision == 0:
+        raise _invalid(f"server does not recognize this encoded version {members.get('v') or ''}")
+    revision, start = members.get("rv") or 0, members.get("start") or ""
+    if revision == 0:
         raise _invalid(f"incorrect encoded start resourceVersion (version {VERSION})")
-    if not isinstance(start, str) or not start:
+    if not start:
         raise _invalid(f"encoded start key empty (version {VERSION})")
     if any(part in (".", "..") for part in start.rstrip("\0").split("/")):
         raise _invalid(start)
     return ContinueToken(revision, start)
+
+
+def _members(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+    """Those of a token, as Go reads them into a structure."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        why = f"{json_kind(value)} into Go value of type storage.continueToken"
+        raise _invalid(f"json: cannot unmarshal {why}")
+    for name, one in value.items():
+        kind = _KINDS.get(name)
+        if kind is None or one is None:
+            continue
+        if misfit(one, kind) is not None:
+            what, go_type = json_kind(one, exact=kind is int), _GO_TYPES[kind]
+            why = f"{what} into Go struct field continueToken.{name} of type {go_type}"
+            raise _invalid(f"json: cannot unmarshal {why}")
+    return value
 
 
 def _decoded(text: str) -> bytes:

@@ -13,7 +13,7 @@ from typing import Final
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import FieldError, FieldPath, fieldpath, status
-from celadon.kube.go import parse_int, quote
+from celadon.kube.go import parse_int, parse_uint, quote
 from celadon.kube.registry import request_options
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
@@ -195,7 +195,6 @@ LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
 MAX_REVISION: Final = (1 << 64) - 1
-_DIGITS: Final = late_pattern(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,16 +274,11 @@ def revision_of(text: str) -> int:
     """A `resourceVersion`; empty reads as 0. Raises ValueError with what upstream says of it."""
     if not text:
         return 0
-    if _DIGITS.fullmatch(text) is None:
-        why = "invalid syntax"
-    elif int(text) > MAX_REVISION:
-        why = "value out of range"
-    else:
-        return int(text)
-    error = fieldpath.invalid(
-        FieldPath("resourceVersion"), text, f"strconv.ParseUint: parsing {quote(text)}: {why}"
-    )
-    raise ValueError(str(error))
+    try:
+        return parse_uint(text)
+    except ValueError as error:
+        wrong = fieldpath.invalid(FieldPath("resourceVersion"), text, str(error))
+        raise ValueError(str(wrong)) from None
 
 
 def _with_watch_defaults(options: ListOptions) -> ListOptions:

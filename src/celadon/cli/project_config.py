@@ -90,10 +90,16 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, dict[str, Any] | Non
         raise ConfigError(f"{path}: is a folder, a file is expected")
     if not path.is_file():
         return "", None
-    import tomllib  # late: most folders have no such file
+    # late: most folders have no such file
+    import tomllib
+
+    from celadon.cli.toml_places import DEEPEST, too_deep
 
     try:
         text = path.read_text(encoding="utf-8")
+        line = too_deep(text)
+        if line:
+            raise ConfigError(f"{path}:{line}: a key of more than {DEEPEST} parts")
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_misspelled(path, str(error))) from error
@@ -272,7 +278,6 @@ def _release(table: Mapping[str, Any]) -> str:
 
 def _leads_somewhere(path: str, folder: Path) -> bool:
     """Return whether there is such a file or folder, or a file that the pattern matches."""
-    whole = folder / path
-    if whole.exists():
+    if os.path.exists(folder / path):  # which a name that is too long is no error for
         return True
     return glob.has_magic(path) and any(glob.iglob(path, root_dir=folder, recursive=True))

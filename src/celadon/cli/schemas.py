@@ -8,23 +8,25 @@ stand for their items, as in `kubectl explain`.
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import ssl
-import urllib.error
+import time
 import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupVersionKind
 from celadon.kube.go import json_text
+from celadon.kube.json_shapes import Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
 from celadon.patterns import late_pattern
@@ -231,7 +233,31 @@ def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 _ENTRY: Final = "/openapi/v3"
 _TIMEOUT: Final = 30.0
-"""Seconds that a server may take to answer."""
+"""Seconds that a server may take to answer, or to send more of an answer."""
+_WHOLE_TIMEOUT: Final = 300.0
+"""Seconds that all of an answer may take."""
+_PIECE_BYTES: Final = 1 << 16
+
+_TYPE: Final[Shape] = {
+    "type": str,
+    "format": str,
+    "required": [Needed(str)],
+    "enum": [],
+    "allOf": [],
+    "x-kubernetes-group-version-kind": [
+        Needed({"group": Needed(str), "version": Needed(str), "kind": Needed(str)})
+    ],
+    "x-kubernetes-list-type": str,
+    "x-kubernetes-list-map-keys": [Needed(str)],
+    "x-kubernetes-map-type": str,
+    "x-kubernetes-patch-merge-key": str,
+    "x-kubernetes-patch-strategy": str,
+}
+_TYPE["properties"] = {str: _TYPE}
+_TYPE["items"] = _TYPE
+_TYPE["additionalProperties"] = (bool, _TYPE)
+_DOCUMENT: Final[Shape] = {"components": {"schemas": {str: _TYPE}}}
+"""Of what is known of an OpenAPI document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +303,10 @@ def _decoded(name: str, data: bytes) -> dict[str, Any] | Problem:
         found = json.loads(data)
     except (ValueError, RecursionError):
         return Problem(name, 0, "not a JSON document")
-    return found if isinstance(found, dict) else Problem(name, 0, "not a JSON object")
+    if not isinstance(found, dict):
+        return Problem(name, 0, "not a JSON object")
+    wrong = misfit(found, _DOCUMENT)
+    return found if wrong is None else Problem(name, 0, str(wrong))
 
 
 def _served(url: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
@@ -306,18 +335,33 @@ def _served(url: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
 def _fetched(url: str, access: Access) -> dict[str, Any] | Problem:
     request = urllib.request.Request(url, headers={"Accept": "application/json"})
     if access.token:
-        request.add_header("Authorization", f"Bearer {access.token}")
+        # A redirect may lead to another server.
+        request.add_unredirected_header("Authorization", f"Bearer {access.token}")
     try:
         with urllib.request.urlopen(
             request, timeout=_TIMEOUT, context=_context(url, access)
         ) as response:
-            data = response.read(MAX_DOCUMENT_BYTES + 1)
-    except (urllib.error.URLError, OSError, ValueError) as error:
+            data = _received(response)
+    except (http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Problem(url, 0, f"cannot be fetched: {str(reason).lower()}")
     if len(data) > MAX_DOCUMENT_BYTES:
         return Problem(url, 0, "larger than an OpenAPI document should be")
     return _decoded(url, data)
+
+
+def _received(response: BinaryIO) -> bytes:
+    """The body, or one byte more of it than there may be. Raises TimeoutError for one that trickles
+    in."""
+    data, ends = bytearray(), time.monotonic() + _WHOLE_TIMEOUT
+    while len(data) <= MAX_DOCUMENT_BYTES:
+        piece = response.read(_PIECE_BYTES)
+        if not piece:
+            break
+        data += piece
+        if time.monotonic() > ends:
+            raise TimeoutError(f"it has not come in {_WHOLE_TIMEOUT:.0f} seconds")
+    return bytes(data)
 
 
 def _context(url: str, access: Access) -> ssl.SSLContext | None:

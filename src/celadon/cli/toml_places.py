@@ -6,15 +6,24 @@ patterns that would let mistakes pass are good enough.
 
 from __future__ import annotations
 
+import re
 import tomllib
-from typing import Any, Final
+from bisect import bisect_right
+from typing import Final
 
 from celadon.patterns import late_pattern
 
 KeyPath = tuple[str | int, ...]
 """Keys from the top, and numbers of items in arrays."""
 
-_PART: Final = r"""(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[\w-]+)"""
+DEEPEST: Final = 100
+"""Parts that a key may have; tomllib takes time and memory in proportion to their square."""
+PLACED: Final = 20
+"""Parts of a path that has a place; nobody looks for longer ones."""
+
+_PART: Final = r"""(?:"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|[\w-]++)"""
+_ONE_PART: Final = late_pattern(_PART)
+_DEEP: Final = late_pattern(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
 _KEY: Final = late_pattern(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
 _BLANK: Final = late_pattern(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SCALAR: Final = late_pattern(
@@ -29,11 +38,19 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
     times, as in the headers of tables, has the first place."""
     walk = _Walk(text)
     walk.document()
-    return {path: _line_and_column(text, offset) for path, offset in walk.places.items()}
+    starts = [0, *(one.end() for one in re.finditer("\n", text))]
+    found = {}
+    for path, offset in walk.places.items():
+        line = bisect_right(starts, offset)
+        found[path] = line, offset - starts[line - 1] + 1
+    return found
 
 
-def _line_and_column(text: str, offset: int) -> tuple[int, int]:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+def too_deep(text: str) -> int:
+    """The line of a key with more parts than anybody may write, 0 if there is none; of a text that
+    may be no TOML."""
+    found = _DEEP.search(text)
+    return 0 if found is None else text.count("\n", 0, found.start()) + 1
 
 
 class _Walk:
@@ -72,7 +89,7 @@ class _Walk:
         self._at = match.end()
         path = table
         for name in _names(match[0]):
-            path = (*path, name)
+            path = (*path, name)[:PLACED]
             self.places.setdefault(path, start)
         return path
 
@@ -92,8 +109,9 @@ class _Walk:
         number = 0
         self._blank()
         while self._next() != "]":
-            self.places[(*path, number)] = self._at
-            self._value((*path, number))
+            below = (*path, number)[:PLACED]
+            self.places.setdefault(below, self._at)
+            self._value(below)
             number += 1
             self._comma()
         self._at += 1
@@ -127,9 +145,11 @@ class _Walk:
 
 def _names(key: str) -> list[str]:
     """The parts of a dotted key, without their quotes."""
-    names = []
-    found: Any = tomllib.loads(f"{key} = 0")
-    while isinstance(found, dict):
-        ((name, found),) = found.items()
-        names.append(name)
-    return names
+    return [_unquoted(part) for part in _ONE_PART.findall(key)]
+
+
+def _unquoted(part: str) -> str:
+    if part[0] not in "\"'":
+        return part
+    (name,) = tomllib.loads(f"{part} = 0")
+    return name

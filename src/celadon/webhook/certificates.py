@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import contextlib
 import datetime
 import re
@@ -35,6 +34,7 @@ from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRe
 from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
 from celadon.apiserver.tls import ChangingTls, context_with, server_context
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_shapes import METADATA, Needed, Shape
 from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -43,6 +43,7 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,
     ClusterRefusal,
+    require,
 )
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 
@@ -52,6 +53,18 @@ __all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertific
 # --- Cluster leases ----------------------------------------------------------
 #
 # The Leases of a cluster, for an election among replicas of the webhook.
+
+
+_LEASE: Final[Shape] = {
+    "metadata": METADATA,
+    "spec": {
+        "holderIdentity": str,
+        "leaseDurationSeconds": int,
+        "leaseTransitions": int,
+        "acquireTime": str,
+        "renewTime": str,
+    },
+}
 
 
 class ClusterLeases:
@@ -65,6 +78,7 @@ class ClusterLeases:
         with _lease_errors():
             try:
                 lease: JsonObject = await self._client.get(path)
+                require(lease, _LEASE, f"GET {path}")
             except ClusterRefusal as refusal:
                 if refusal.code != NOT_FOUND:
                     raise
@@ -269,7 +283,7 @@ def secret_data(kept: KeptCertificates) -> dict[str, str]:
 def _decoded(data: Mapping[str, str], name: str) -> bytes:
     try:
         found = base64.b64decode(data.get(name) or "", validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or what is not ASCII
         found = b""
     if not found:
         raise BrokenSecret(f"`{name}` is missing")
@@ -309,7 +323,12 @@ class SecretCertificate:
         self._expires = 0.0
         self._secrets = WatchedCollection(
             client,
-            Watched([self.collection], {"fieldSelector": f"metadata.name={name}"}, WATCH_SECONDS),
+            Watched(
+                [self.collection],
+                {"fieldSelector": f"metadata.name={name}"},
+                WATCH_SECONDS,
+                {"data": {str: str}},
+            ),
             self._take,
             time.monotonic,
         )
@@ -407,7 +426,8 @@ class TrustedBundles:
 
     def _watched(self, kind: str, name: str) -> WatchedCollection:
         only = {"fieldSelector": f"metadata.name={name}"}
-        watched = Watched([f"{REGISTRATION}/{kind}"], only, BUNDLE_WATCH_SECONDS)
+        shape = {"webhooks": [Needed({"clientConfig": {"caBundle": str}})]}
+        watched = Watched([f"{REGISTRATION}/{kind}"], only, BUNDLE_WATCH_SECONDS, shape)
         return WatchedCollection(self._client, watched, self._changed, time.monotonic)
 
     @property

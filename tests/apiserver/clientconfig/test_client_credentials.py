@@ -14,7 +14,11 @@ from celadon.apiserver.clientconfig.client_credentials import (
     CredentialsError,
     ExecTarget,
 )
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigUser, read_kubeconfigs
+from celadon.apiserver.clientconfig.kubeconfig_file import (
+    ExecCommand,
+    KubeconfigUser,
+    read_kubeconfigs,
+)
 from tests.apiserver.clientconfig.kubeconfigs import printing_plugin, write_kubeconfig
 from tests.apiserver.http.certificates import client_pair, new_authority
 
@@ -72,6 +76,20 @@ def test_a_token_in_a_file_is_read_again(tmp_path: Path) -> None:
     file.unlink()
     credentials.refused()
     assert headers(credentials) == {"Authorization": "Bearer third"}
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (ExecCommand("v1", "\0"), "embedded null byte"),
+        (ExecCommand("v1", "true", environment={"a=b": "c"}), "illegal environment variable name"),
+        (ExecCommand("v1", "yes"), "printed more than 1048576 bytes"),
+        (ExecCommand("v1", "echo", ("[" * 100_000,)), "printed no ExecCredential"),
+    ],
+)
+def test_programs_that_print_no_credential(command: ExecCommand, message: str) -> None:
+    with pytest.raises(CredentialsError, match=message):
+        headers(ClientCredentials(KubeconfigUser(exec_command=command), Clock()))
 
 
 def plugged(folder: Path, printed: Any, clock: Clock) -> ClientCredentials:

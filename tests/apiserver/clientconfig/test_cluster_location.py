@@ -57,6 +57,29 @@ def test_contexts_that_lead_nowhere(context: str, message: str, tmp_path: Path) 
         given_cluster(path, context, {}, time.time)
 
 
+@pytest.mark.parametrize(
+    ("server", "is_one"),
+    [
+        ("https://[::1]:6443/a", True),
+        ("http://h", True),
+        ("h:6443", False),
+        ("ftp://h", False),
+        ("file:///etc/passwd", False),
+        ("http://h:99999999", False),
+        ("http://h:x", False),
+        ("http://[::1", False),
+        ("http://\u202e", False),
+    ],
+)
+def test_servers(server: str, *, is_one: bool, tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path / "config", {}, server=server)
+    if is_one:
+        assert given_cluster(path, "", {}, time.time).cluster.server == server
+    else:
+        with pytest.raises(KubeconfigError, match="is no URL of http or https"):
+            given_cluster(path, "", {}, time.time)
+
+
 def test_no_context_at_all(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("users: []")

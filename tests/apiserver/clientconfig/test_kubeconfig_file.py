@@ -93,7 +93,26 @@ WRONG = {
     "a list": ("[]", "not a kubeconfig"),
     "no YAML": ("a: [", "did not find expected node content"),
     "a cluster that is none": ("clusters: [{name: a, cluster: 5}]", "not a kubeconfig"),
-    "a token that is none": ("users: [{name: a, user: {token: 5}}]", "not a kubeconfig"),
+    "a token that is none": (
+        "users: [{name: a, user: {token: 5}}]",
+        "not a kubeconfig: `users[0].user.token` must be text, not the number 5",
+    ),
+    "groups that are none": (
+        "users: [{name: a, user: {as: b, as-groups: [1]}}]",
+        "`users[0].user.as-groups[0]` must be text, not the number 1",
+    ),
+    "more about a user that is no text": (
+        "users: [{name: a, user: {as: b, as-user-extra: {x: [null]}}}]",
+        "`users[0].user.as-user-extra.x[0]` must be text, not absent",
+    ),
+    "a certificate that is not ASCII": (
+        "users: [{name: a, user: {client-certificate-data: \u202e}}]",
+        "`client-certificate-data` is not base64",
+    ),
+    "a file that no file can be called": (
+        'clusters: [{name: a, cluster: {certificate-authority: "\\0"}}]',
+        "`certificate-authority`: `\0`: embedded null byte",
+    ),
     "no base64": (
         "users: [{name: a, user: {client-key-data: '?'}}]",
         "`client-key-data` is not base64",

@@ -233,6 +233,20 @@ def test_an_owner_waits_for_what_blocks_it(client: Client) -> None:
     client.until_gone(f"{MAPS}/owner")
 
 
+@pytest.mark.parametrize("size", [2, 5])
+def test_owners_in_a_circle_do_not_wait_for_each_other(client: Client, size: int) -> None:
+    """Each owns the next one, which would block it; the last one owns the first."""
+    last = client.config_map("in-circle-0")
+    for number in range(1, size):
+        last = client.config_map(f"in-circle-{number}", last, block=True)
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "blockOwnerDeletion": True}
+    reference |= {name: last["metadata"][name] for name in ("name", "uid")}
+    client.ask("PATCH", f"{MAPS}/in-circle-0", {"metadata": {"ownerReferences": [reference]}})
+    client.delete(f"{MAPS}/in-circle-0", "Foreground")
+    for number in range(size):
+        client.until_gone(f"{MAPS}/in-circle-{number}")
+
+
 def test_orphans_forget_their_owner_and_stay(client: Client) -> None:
     owner = client.config_map("owner")
     client.config_map("orphan", owner)

@@ -9,6 +9,7 @@ import pytest
 
 from celadon.apiserver.handlers.read import ObjectList
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.object_store import ContinueToken
 from celadon.apiserver.request_info import list_options
 from celadon.kube import StatusError, metadata
 from tests.apiserver.asking import ask, read
@@ -85,11 +86,30 @@ def test_what_a_revision_means(query: str, wanted: list[str]) -> None:
     asyncio.run(scenario())
 
 
+TO_COME = ContinueToken(10**18, "a").text()
+"""A token that no server has written yet."""
+
+
+def test_a_token_of_any_negative_revision_goes_on_with_what_is_there() -> None:
+    async def scenario() -> None:
+        shelf = await filled()
+        token = ContinueToken(-7, "c").text()
+        assert names(await listed(shelf, f"continue={token}")) == ["c", "d"]
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize(
     ("query", "code", "message"),
     [
         ("resourceVersion=x", 400, "invalid resource version: resourceVersion: Invalid value"),
         ("continue=x", 400, "invalid continue token: continue key is not valid"),
+        (f"continue={TO_COME}", 500, "^etcdserver: mvcc: required revision is a future revision$"),
+        (
+            f"resourceVersion={'9' * 5000}",
+            400,
+            'strconv.ParseUint: parsing "9+": value out of range$',
+        ),
     ],
 )
 def test_refused_lists(query: str, code: int, message: str) -> None:

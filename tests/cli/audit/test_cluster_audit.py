@@ -21,6 +21,7 @@ from celadon.webhook.cluster import (
     ClusterError,
     ClusterRefusal,
     ClusterUnreachable,
+    Page,
 )
 from celadon.webhook.cluster.cluster_client import USER_AGENT
 from tests.apiserver.served_process import Served
@@ -92,20 +93,20 @@ def killed_after(
     pages: int, monkeypatch: pytest.MonkeyPatch, listed: list[tuple[str, str]] | None = None
 ) -> None:
     """Lets the client answer so many lists of ConfigMaps; what they asked for goes to `listed`."""
-    get = ClusterClient.get
+    page = ClusterClient.page
     left = pages
 
-    async def counting(self: ClusterClient, path: str, query: Any = None) -> Any:
+    async def counting(self: ClusterClient, path: str, query: Mapping[str, str]) -> Page:
         nonlocal left
-        if path == "/api/v1/configmaps" and (query or {}).get("limit") != "1":
+        if path == "/api/v1/configmaps" and query.get("limit") != "1":
             if not left:
                 raise _Killed
             left -= 1
             if listed is not None:
-                listed.append((path, (query or {}).get("continue", "")))
-        return await get(self, path, query)
+                listed.append((path, query.get("continue", "")))
+        return await page(self, path, query)
 
-    monkeypatch.setattr(ClusterClient, "get", counting)
+    monkeypatch.setattr(ClusterClient, "page", counting)
 
 
 def test_goes_on_where_it_was_stopped(
@@ -245,7 +246,7 @@ class Server:
         self.odd = odd
         self.asked: list[str] = []
 
-    async def get(self, path: str, query: Mapping[str, str]) -> Any:
+    async def page(self, path: str, query: Mapping[str, str]) -> Page:
         more = query.get("continue", "")
         self.asked.append(more)
         if more == "2" and self.odd:
@@ -266,12 +267,7 @@ class Server:
         start = int(more.rpartition("-")[2] or 0)
         found = [written("ConfigMap", name, space) for space, name in NAMES[start : start + 2]]
         following = str(start + 2) if start + 2 < len(NAMES) else ""
-        return {
-            "apiVersion": "v1",
-            "kind": "ConfigMapList",
-            "metadata": {"continue": following},
-            "items": found,
-        }
+        return Page(found, following)
 
 
 ASKED = {
@@ -316,12 +312,53 @@ def test_a_server_that_is_always_busy_is_given_up(monkeypatch: pytest.MonkeyPatc
     waited = waits(monkeypatch)
 
     class Busy(Server):
-        async def get(self, path: str, query: Mapping[str, str]) -> Any:
+        async def page(self, path: str, query: Mapping[str, str]) -> Page:
             raise ClusterRefusal(429, {}, 2)
 
     with pytest.raises(ClusterRefusal):
         asyncio.run(listed(Busy("")))
     assert waited == [2.0] * 10 + [1.0, 4.0, 10.0]
+
+
+def test_a_server_that_says_to_wait_for_years_is_not_obeyed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited = waits(monkeypatch)
+
+    class Slow(Server):
+        async def page(self, path: str, query: Mapping[str, str]) -> Page:
+            raise ClusterRefusal(429, {}, 10**9)
+
+    with pytest.raises(ClusterRefusal):
+        asyncio.run(listed(Slow("")))
+    assert waited == [60.0] * 10 + [1.0, 4.0, 10.0]
+
+
+@pytest.mark.parametrize("objects", [[], [written("ConfigMap", "a")]])
+def test_a_list_that_never_ends(objects: list[Json]) -> None:
+    class Endless(Server):
+        async def page(self, path: str, query: Mapping[str, str]) -> Page:
+            self.asked.append("again")
+            return Page(objects, f"{len(self.asked)}")
+
+    server = Endless("")
+    with pytest.raises(ClusterError, match="the list goes on and on, with nothing new in it"):
+        asyncio.run(listed(server))
+    assert 100 < len(server.asked) < 110
+
+
+def test_a_list_that_begins_again_may_show_much_that_was_seen() -> None:
+    """400 pages of one object each, forgotten behind the 300th."""
+
+    class Forgetful(Server):
+        async def page(self, path: str, query: Mapping[str, str]) -> Page:
+            at = int(query.get("continue", "0"))
+            self.asked.append("")
+            if len(self.asked) == 300:
+                raise ClusterRefusal(410, {})
+            return Page([written("ConfigMap", f"{at:03}")], str(at + 1) if at < 399 else "")
+
+    assert len(asyncio.run(listed(Forgetful("")))) == 400
 
 
 def test_what_does_not_pass_ends_a_list() -> None:
@@ -335,17 +372,17 @@ class Odd:
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    async def get(self, path: str, query: Mapping[str, str]) -> Any:
+    async def page(self, path: str, query: Mapping[str, str]) -> Page:
         assert query == {"limit": "1"}
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer | {"items": [{}]}
+        assert isinstance(self.answer, Page)
+        return self.answer
 
 
 COUNTED = [
-    ({"metadata": {"continue": "x", "remainingItemCount": 41}}, 42),
-    ({"metadata": {}}, 1),
-    ({}, 1),
+    (Page([{}], "x", remaining=41), 42),
+    (Page([{}]), 1),
     (ClusterUnreachable("no"), 0),
 ]
 

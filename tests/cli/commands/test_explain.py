@@ -228,6 +228,12 @@ def test_recorded_requests(
         (event("patch", requestObject=[]), "the object is not in the record"),
         (event("delete"), "the object is not in the record"),
         (event("get"), "no policy sees the verb `get`"),
+        (event("create", user={"groups": 5}), "`user.groups` must be a list, not the number 5"),
+        (event("create", user={"extra": [1]}), "`user.extra` must be a map, not a list"),
+        (
+            event("create", requestObject={**OBJECT, "metadata": []}),
+            "`metadata` must be a map, not a list",
+        ),
         (review(operation="READ"), "the review has no operation"),
         (OBJECT, "holds no AdmissionReview and no audit Event"),
     ],

@@ -129,6 +129,28 @@ def test_other_comments_do_not(capsys: pytest.CaptureFixture[str], text: str) ->
     assert len(findings(capsys, text, "--select", "CEL011")) == 1
 
 
+@pytest.mark.parametrize(
+    ("member", "complaint"),
+    [
+        ("names: {plural: as, kind: A, shortNames: [null]}", "`spec.names.shortNames[0]`"),
+        ("names: {plural: as, kind: A, singular: 1.5}", "`spec.names.singular` must be text"),
+        ("versions: [{name: v1, subresources: true}]", "`spec.versions[0].subresources`"),
+        ("versions: [{name: v1, selectableFields: [a]}]", "`spec.versions[0].selectableFields[0]`"),
+        ("versions: [{name: v1, selectableFields: [{jsonPath: []}]}]", "jsonPath` must be text"),
+    ],
+)
+def test_definitions_of_another_shape(
+    capsys: pytest.CaptureFixture[str], member: str, complaint: str
+) -> None:
+    members = {"group": "group: g", "names": "names: {plural: as, kind: A}"}
+    members |= {"versions": "versions: [{name: v1}]", member.partition(":")[0]: member}
+    spec = "\n".join(f"  {one}" for one in members.values())
+    head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    Path("p.yaml").write_text(f"{head}metadata: {{name: as.g}}\nspec:\n{spec}\n")
+    code, _, err = run_command(capsys, "lint", "p.yaml")
+    assert (code, complaint in err) == (2, True), err
+
+
 def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     Path("good.yaml").write_text(policy("object.spec.replicas <= 5"))
     Path("warned.yaml").write_text(policy("object.metadata.labels.x == 'y'"))

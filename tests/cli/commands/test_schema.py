@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from celadon.cli.envtest import kubectl_program
 from tests.cli.files import run, write
 
 CRD: dict[str, Any] = {
@@ -201,6 +203,70 @@ def test_build_from_a_server(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         assert (code, "cannot be fetched: not found" in err) == (2, True)
         server.shutdown()
     assert run(capsys, "schema", "list", "--pack", pack)[1] == "Gizmo  example.com/v1\n"
+
+
+class _Moved(BaseHTTPRequestHandler):
+    """Sends whoever asks for `/` to another host, and tells what it is shown there."""
+
+    shown: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        self.shown.append(self.headers["Authorization"])
+        self.send_response(302 if self.path.startswith("/moved") else 404)
+        self.send_header("Location", f"http://localhost:{self.server.server_port}/")  # type: ignore[attr-defined]
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+def test_a_token_does_not_follow_a_redirect(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("secret")
+    given = ("--token-file", str(tmp_path / "token"), "--to", str(tmp_path / "x.pack"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Moved) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/moved"
+        assert run(capsys, "schema", "build", url, *given)[0] == 2
+        words = ["get", "--raw", "/", f"--server={url}", "--token=secret"]
+        assert kubectl_program.answer(words) == 1
+        server.shutdown()
+    assert _Moved.shown == ["Bearer secret", None] * 2
+
+
+def test_what_is_no_http(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            connection.recv(4096)
+            connection.sendall(b"garbage\r\n\r\n")
+            connection.close()
+
+        Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        code, _, err = run(capsys, "schema", "build", url, "--to", str(tmp_path / "x.pack"))
+    assert (code, "cannot be fetched: garbage" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"type": {}}, "`components.schemas.com.example.Gizmo.type` must be text"),
+        ({"x-kubernetes-group-version-kind": ["x"]}, "-kind[0]` must be a map, not text"),
+        ({"x-kubernetes-group-version-kind": [{}]}, "-kind[0].group` must be text, not absent"),
+        ({"properties": {"a": {"items": {"type": []}}}}, ".properties.a.items.type` must be text"),
+    ],
+)
+def test_documents_of_another_shape(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, change: Any, text: str
+) -> None:
+    ((name, schema),) = OPENAPI["components"]["schemas"].items()
+    document = {"components": {"schemas": {name: {**schema, **change}}}}
+    file = write(tmp_path / "x.json", document)
+    code, _, err = run(capsys, "schema", "build", str(file), "--to", str(tmp_path / "x.pack"))
+    assert (code, text in err) == (2, True), err
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"{}", b"\x78\x9c\x03\x00\x00\x00\x00\x01"])

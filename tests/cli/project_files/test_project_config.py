@@ -76,6 +76,9 @@ def test_nothing_is_there(tmp_path: Path) -> None:
         find_project(tmp_path, "ci")
 
 
+LONG = "x" * 5000
+"""No file can have such a name."""
+
 WRONG = [
     ("\npolices = []", "2:1: `polices`: there is no such key, did you mean `policies`?"),
     ("[lnt]", "1:2: `lnt`: there is no such key, did you mean `lint`?"),
@@ -85,6 +88,8 @@ WRONG = [
     ("cluster = ['-']", "1:12: `cluster[0]`: standard input (`-`) can only be given on the"),
     ("cluster = ['gone']", "1:12: `cluster[0]`: `gone` does not exist"),
     ("cluster = ['go*e']", "1:12: `cluster[0]`: `go*e` does not exist"),
+    ("\n[a" + ".a" * 5000 + "]", "2: a key of more than 100 parts"),
+    (f"cluster = ['{LONG}']", f"1:12: `cluster[0]`: `{LONG}` does not exist"),
     ("kubernetes-version = 1.36", '1:1: `kubernetes-version`: must be a text like "1.36"'),
     ("kubernetes-version = '2.0'", "1:1: `kubernetes-version`: unknown version `2.0`, expected"),
     ("profiles = []", "1:1: `profiles`: must be a table, with a table for each profile"),

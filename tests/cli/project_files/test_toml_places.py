@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.toml_places import KeyPath, key_places
+from celadon.cli.toml_places import PLACED, KeyPath, key_places, too_deep
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,25 @@ from celadon.cli.toml_places import KeyPath, key_places
 )
 def test_places(text: str, path: KeyPath, place: tuple[int, int]) -> None:
     assert key_places(text)[path] == place
+
+
+def test_nobody_looks_for_a_part_far_down() -> None:
+    """The paths of a key with so many parts would be as long as their number squared."""
+    text = ".".join("a" * 90) + " = 1\nb = " + "[" * 90 + "1" + "]" * 90
+    assert max(map(len, key_places(text))) == PLACED
+    assert key_places(text)["a", "a"] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = 1\n" + ".".join("b" * 101) + " = 1", 2),
+        ("[" + ".".join("b" * 5000) + "]", 1),
+        ("a = {" + " . ".join(['"b"'] * 101) + " = 1}", 1),
+        ("a = 1\n" + ".".join("b" * 100) + " = 1", 0),
+        ("b." * 99 + "\n" + "b." * 99, 0),
+        ("a = '''\n" + "x" * 10_000 + '"' * 10_000, 0),
+    ],
+)
+def test_keys_with_too_many_parts(text: str, line: int) -> None:
+    assert too_deep(text) == line

@@ -9,7 +9,8 @@ import pytest
 from celadon.cli.reading.documents import Document, shape_problem
 from celadon.cli.reading.locations import Chunk
 
-CRD = {"group": "g", "names": {"plural": "ps", "kind": "P"}, "versions": [{"name": "v1"}]}
+NAMES = {"plural": "ps", "kind": "P"}
+CRD = {"group": "g", "names": NAMES, "versions": [{"name": "v1"}]}
 
 
 def problem(kind: str = "A", **members: Any) -> str | None:
@@ -45,7 +46,20 @@ def test_metadata(metadata: Any, message: str | None) -> None:
         ({"names": []}, "`spec.names` must be a map, not a list"),
         ({"names": {"plural": "ps"}}, "`spec.names.kind` must be text, not absent"),
         ({"versions": {}}, "`spec.versions` must be a list, not a map"),
-        ({"versions": [5]}, "`spec.versions[0]` must be a map with a name, not the number 5"),
+        ({"versions": [5]}, "`spec.versions[0]` must be a map, not the number 5"),
+        ({"versions": [{}]}, "`spec.versions[0].name` must be text, not absent"),
+        (
+            {"names": {**NAMES, "shortNames": [{}]}},
+            "`spec.names.shortNames[0]` must be text, not a map",
+        ),
+        (
+            {"versions": [{"name": "v1", "subresources": True}]},
+            "`spec.versions[0].subresources` must be a map, not true",
+        ),
+        (
+            {"versions": [{"name": "v1", "selectableFields": [{}]}]},
+            "`spec.versions[0].selectableFields[0].jsonPath` must be text, not absent",
+        ),
     ],
 )
 def test_definitions(change: dict[str, Any], message: str | None) -> None:

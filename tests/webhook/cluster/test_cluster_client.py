@@ -18,7 +18,6 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterRefusal,
     ClusterUnreachable,
-    items,
 )
 from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 from tests.apiserver.http.certificates import client_pair, new_authority
@@ -69,7 +68,7 @@ def test_a_list_comes_in_pages(api: KubeApi, monkeypatch: pytest.MonkeyPatch) ->
     api.create(*(config_map(f"page-{number}") for number in range(5)))
 
     async def work(client: ClusterClient) -> list[list[Any]]:
-        return [list(items(page)) async for page in client.pages(CONFIG_MAPS, {})]
+        return [list(page.items) async for page in client.pages(CONFIG_MAPS, {})]
 
     found = asked(api, work)
     assert all(len(page) <= 2 for page in found)

@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.json_shapes import OBJECT
 from celadon.testing import KubeApi
-from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterRefusal, ClusterUnreachable
+from celadon.webhook.cluster.cluster_client import (
+    ClusterClient,
+    ClusterRefusal,
+    ClusterUnreachable,
+    Page,
+)
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 CONFIG_MAPS = "/api/v1/configmaps"
-ALL = Watched([CONFIG_MAPS], {}, 100)
+ALL = Watched([CONFIG_MAPS], {}, 100, OBJECT)
 
 
 class Told:
@@ -76,7 +82,7 @@ def test_it_follows_what_happens(api: KubeApi) -> None:
 
 def test_a_selector_takes_some(api: KubeApi) -> None:
     async def run() -> None:
-        one = Watched([CONFIG_MAPS], {"fieldSelector": "metadata.name=second"}, 100)
+        one = Watched([CONFIG_MAPS], {"fieldSelector": "metadata.name=second"}, 100, OBJECT)
         async with client_of(api.admin) as client, followed(client, one) as found:
             assert names(found) == []
             api.create(config_map("other"), config_map("second"))
@@ -88,7 +94,10 @@ def test_a_selector_takes_some(api: KubeApi) -> None:
 def test_versions_are_tried_in_their_order(api: KubeApi) -> None:
     async def run() -> None:
         paths = ["/apis/none/v2/configmaps", CONFIG_MAPS]
-        async with client_of(api.admin) as client, followed(client, Watched(paths, {}, 9)) as found:
+        async with (
+            client_of(api.admin) as client,
+            followed(client, Watched(paths, {}, 9, OBJECT)) as found,
+        ):
             assert "first" in names(found)
             assert not found.is_absent
 
@@ -97,7 +106,7 @@ def test_versions_are_tried_in_their_order(api: KubeApi) -> None:
 
 def test_what_the_server_does_not_know_is_empty(api: KubeApi) -> None:
     async def run() -> None:
-        nowhere = Watched(["/apis/none/v1/things"], {}, 9)
+        nowhere = Watched(["/apis/none/v1/things"], {}, 9, OBJECT)
         async with client_of(api.admin) as client, followed(client, nowhere) as found:
             assert list(found) == []
             assert found.is_absent
@@ -134,13 +143,8 @@ class Scripted:
             yield event
 
 
-def listed(revision: str, *objects: str) -> dict[str, Any]:
-    return {
-        "kind": "ThingList",
-        "apiVersion": "v1",
-        "metadata": {"resourceVersion": revision},
-        "items": [{"metadata": {"name": name}} for name in objects],
-    }
+def listed(revision: str, *objects: str) -> Page:
+    return Page([{"metadata": {"name": name}} for name in objects], revision=revision)
 
 
 def event(kind: str, revision: str, name: str = "") -> dict[str, Any]:
@@ -210,7 +214,7 @@ def test_what_becomes_of_failures(
     server = Scripted(list(lists), list(watches))
 
     async def run() -> None:
-        things = Watched(["/apis/a/v1/things"], {}, 100)
+        things = Watched(["/apis/a/v1/things"], {}, 100, OBJECT)
         async with followed(server, things) as found:  # type: ignore[arg-type]  # a double
             await until(lambda: server.asked == asked)
             assert [one["metadata"]["name"] for one in found] == objects
@@ -233,7 +237,7 @@ def test_pauses_grow_while_nobody_answers(
 
     async def run() -> None:
         server = Scripted([LOST, LOST, LOST, listed("1")], [])
-        things = Watched(["/apis/a/v1/things"], {}, 100)
+        things = Watched(["/apis/a/v1/things"], {}, 100, OBJECT)
         collection = WatchedCollection(server, things, Told(), time.monotonic)  # type: ignore[arg-type]
         running = asyncio.create_task(collection.run())
         await until(lambda: collection.failure == "gone")
@@ -265,7 +269,7 @@ def test_what_mends_itself_is_not_told(
     server = Scripted(*(list(one) for one in script))
 
     async def run() -> None:
-        things = Watched(["/apis/a/v1/things"], {}, 100)
+        things = Watched(["/apis/a/v1/things"], {}, 100, OBJECT)
         async with followed(server, things):  # type: ignore[arg-type]  # a double
             await until(lambda: server.asked[-1].startswith("watch") and not server.watches)
 

@@ -57,6 +57,7 @@ from celadon.cel import Environment, types
 from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.crd import OLD_SELF, rule_scopes
 from celadon.kube.go import trim_space
+from celadon.kube.json_shapes import DEFINITION, misfit
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
@@ -146,7 +147,7 @@ def prepare(
     definitions = tuple(
         (number, document)
         for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
-        if kind[::2] == DEFINITION_KIND and _usable(document)
+        if kind[::2] == DEFINITION_KIND and misfit(document, DEFINITION) is None
     )
     memory.begin((settings, definitions))
     catalog = known_resources()
@@ -216,19 +217,6 @@ class _Preparer:
             () if policy is None else tuple(self._actual.mistakes(policy)),
             () if policy is None else tuple(self._published.problems(policy.policy, 0)),
         )
-
-
-def _usable(definition: Mapping[str, Json]) -> bool:
-    """Whether the parts of a CRD that are read have their shapes."""
-    spec = definition.get("spec")
-    if not isinstance(spec, dict) or not isinstance(spec.get("group"), str):
-        return False
-    names, versions = spec.get("names"), spec.get("versions")
-    if not isinstance(names, dict) or not isinstance(versions, list):
-        return False
-    if not all(isinstance(names.get(key), str) for key in ("plural", "kind")):
-        return False
-    return all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in versions)
 
 
 def _registered(

@@ -31,6 +31,8 @@ from celadon.records import dataclass
 
 
 EXEC_SECONDS: Final = 60.0
+MOST_PRINTED: Final = 1 << 20
+"""Bytes; a token has some thousand."""
 """How long a program may take."""
 
 
@@ -91,6 +93,8 @@ async def run_plugin(plugin: ExecCommand, target: ExecTarget) -> ExecCredential:
         raise ExecFailure(f"exec: `{plugin.command}` took too long") from None
     except OSError as error:
         raise ExecFailure(f"exec: `{plugin.command}`: {error.strerror}".lower()) from None
+    except ValueError as error:  # no program can be told such arguments or variables
+        raise ExecFailure(f"exec: `{plugin.command}`: {error}") from None
     return _credential(plugin, printed)
 
 
@@ -102,15 +106,21 @@ async def _output(command: str, arguments: tuple[str, ...], environment: dict[st
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
     )
+    assert process.stdout is not None, "a pipe was asked for"
+    printed = bytearray()
     try:
-        printed, _ = await process.communicate()
+        while piece := await process.stdout.read(MOST_PRINTED):
+            printed += piece
+            if len(printed) > MOST_PRINTED:
+                raise ExecFailure(f"exec: `{command}` printed more than {MOST_PRINTED} bytes")
+        await process.wait()
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode:
         raise ExecFailure(f"exec: `{command}` failed with exit code {process.returncode}")
-    return printed
+    return bytes(printed)
 
 
 def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
@@ -125,7 +135,7 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
             datetime.fromisoformat(until).timestamp() if until else float("inf"),
         )
         answers = found["apiVersion"], found["kind"]
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ExecFailure(f"exec: `{plugin.command}` printed no ExecCredential") from None
     if answers != (plugin.api_version, "ExecCredential"):
         raise ExecFailure(f"exec: `{plugin.command}` answered as {answers[0]}, Kind={answers[1]}")

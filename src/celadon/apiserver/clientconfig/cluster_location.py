@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+import httpcore
+
 from celadon.apiserver.clientconfig.client_credentials import ClientCredentials, ExecTarget
 from celadon.apiserver.clientconfig.kubeconfig_file import (
     Kubeconfig,
@@ -62,6 +64,10 @@ def _located(config: Kubeconfig, context: str, clock: Callable[[], float]) -> Cl
     cluster = config.clusters.get(chosen.cluster)
     if cluster is None or not cluster.server:
         raise KubeconfigError(f"the kubeconfig has no cluster `{chosen.cluster}`")
+    if not _is_address(cluster.server):
+        raise KubeconfigError(
+            f"the server of cluster `{chosen.cluster}` is no URL of http or https"
+        )
     user = config.users.get(chosen.user)
     if user is None:
         if chosen.user:
@@ -69,6 +75,14 @@ def _located(config: Kubeconfig, context: str, clock: Callable[[], float]) -> Cl
         user = KubeconfigUser()
     credentials = ClientCredentials(user, clock, _target(cluster))
     return ClusterLocation(cluster, credentials, chosen.namespace or DEFAULT_NAMESPACE)
+
+
+def _is_address(server: str) -> bool:
+    """Return whether requests can be sent there."""
+    try:
+        return httpcore.URL(server).scheme in (b"http", b"https")
+    except (TypeError, ValueError):  # what is not ASCII, and what is no port
+        return False
 
 
 def _target(cluster: KubeconfigCluster) -> ExecTarget:

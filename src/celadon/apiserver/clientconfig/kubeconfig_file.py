@@ -8,7 +8,6 @@ k8s.io/client-go `tools/clientcmd`.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -16,12 +15,62 @@ from typing import Any, Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
+from celadon.kube.json_shapes import Needed, Shape, misfit
 from celadon.records import dataclass
 
 EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1",
     "client.authentication.k8s.io/v1beta1",
 )
+
+
+_SHAPE: Final[Shape] = {
+    "current-context": str,
+    "clusters": [
+        Needed(
+            {
+                "name": str,
+                "cluster": {
+                    "server": str,
+                    "certificate-authority": str,
+                    "certificate-authority-data": str,
+                    "tls-server-name": str,
+                    "insecure-skip-tls-verify": bool,
+                },
+            }
+        )
+    ],
+    "contexts": [Needed({"name": str, "context": {"cluster": str, "user": str, "namespace": str}})],
+    "users": [
+        Needed(
+            {
+                "name": str,
+                "user": {
+                    "token": str,
+                    "tokenFile": str,
+                    "client-certificate": str,
+                    "client-certificate-data": str,
+                    "client-key": str,
+                    "client-key-data": str,
+                    "username": str,
+                    "password": str,
+                    "as": str,
+                    "as-uid": str,
+                    "as-groups": [Needed(str)],
+                    "as-user-extra": {str: [Needed(str)]},
+                    "auth-provider": {"name": str},
+                    "exec": {
+                        "apiVersion": str,
+                        "command": str,
+                        "args": [Needed(str)],
+                        "env": [Needed({"name": Needed(str), "value": Needed(str)})],
+                        "provideClusterInfo": bool,
+                    },
+                },
+            }
+        )
+    ],
+}
 
 
 class KubeconfigError(ValueError):
@@ -108,15 +157,14 @@ def _read(path: Path) -> Kubeconfig:
         raise KubeconfigError(f"`{path}`: {error}") from None
     if not isinstance(value, dict):
         raise KubeconfigError(f"`{path}`: not a kubeconfig")
-    reader = _Reader(path)
-    try:
-        return reader.kubeconfig(value)
-    except (AttributeError, KeyError, TypeError):
-        raise KubeconfigError(f"`{path}`: not a kubeconfig") from None
+    wrong = misfit(value, _SHAPE)
+    if wrong is not None:
+        raise KubeconfigError(f"`{path}`: not a kubeconfig: {wrong}")
+    return _Reader(path).kubeconfig(value)
 
 
 class _Reader:
-    """Of one file; everything raises KubeconfigError, or what a wrong shape leads to."""
+    """Of one file, which has the shape of one; everything raises KubeconfigError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -165,15 +213,15 @@ class _Reader:
         if data:
             try:
                 return base64.b64decode(data, validate=True)
-            except binascii.Error:
+            except ValueError:  # binascii.Error, or what is not ASCII
                 raise KubeconfigError(f"`{self._path}`: `{name}-data` is not base64") from None
         file = _text(value, name)
         if not file:
             return b""
         try:
             return (self._folder / file).read_bytes()
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
+        except (OSError, ValueError) as error:  # the latter for a name that no file can have
+            why = (getattr(error, "strerror", None) or str(error)).lower()
             raise KubeconfigError(f"`{self._path}`: `{name}`: `{file}`: {why}") from None
 
     def _command(self, value: JsonObject) -> ExecCommand:
@@ -183,7 +231,7 @@ class _Reader:
         return ExecCommand(
             version,
             _text(value, "command"),
-            tuple(map(str, value.get("args") or ())),
+            tuple(value.get("args") or ()),
             {one["name"]: one["value"] for one in value.get("env") or ()},
             value.get("provideClusterInfo") is True,
             self._folder,
@@ -199,12 +247,7 @@ def _named(value: JsonObject, listed: str, member: str) -> Sequence[tuple[str, J
 
 
 def _text(value: JsonObject, key: str) -> str:
-    found = value.get(key)
-    if found is None:
-        return ""
-    if not isinstance(found, str):
-        raise TypeError(key)
-    return found
+    return value.get(key) or ""
 
 
 def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
@@ -215,5 +258,5 @@ def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
         headers.append(("Impersonate-Uid", _text(value, "as-uid")))
     headers += [("Impersonate-Group", group) for group in value.get("as-groups") or ()]
     for key, values in (value.get("as-user-extra") or {}).items():
-        headers += [(f"Impersonate-Extra-{key}", one) for one in values]
+        headers += [(f"Impersonate-Extra-{key}", one) for one in values or ()]
     return tuple(headers)

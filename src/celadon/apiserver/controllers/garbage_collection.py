@@ -125,6 +125,11 @@ def is_blocking(dependent: JsonObject, uid: str) -> bool:
     )
 
 
+def _unblocked(obj: JsonObject) -> list[dict[str, Any]]:
+    """The references of an object for which nobody waits any more."""
+    return [{**one, "blockOwnerDeletion": False} for one in owner_references(obj)]
+
+
 def propagation(obj: JsonObject, *, owns: bool, owned: Owned) -> str:
     """How an object goes whose owners do not live."""
     if owned.waiting and owns:
@@ -224,12 +229,29 @@ class GarbageCollection:
         if owned.living:
             await self._change(key, obj, {"ownerReferences": list(owned.living)})
             return
-        owns = bool(self._graph.dependents(metadata.uid(obj)))
+        dependents = self._graph.dependents(metadata.uid(obj))
+        if owned.waiting and await self._closes_circle(obj, dependents):
+            await self._change(key, obj, {"ownerReferences": _unblocked(obj)})
+            return  # the change brings it back
+        owns = bool(dependents)
         body = {
             "propagationPolicy": propagation(obj, owns=owns, owned=owned),
             "preconditions": _as_it_is(obj),
         }
         await self._request("DELETE", key, obj, body)
+
+    async def _closes_circle(self, obj: JsonObject, dependents: Sequence[str]) -> bool:
+        """Whether something that the object owns waits, too, while the object would block its own
+        owners: they could wait for each other without end."""
+        if not any(one.get("blockOwnerDeletion") is True for one in owner_references(obj)):
+            return False
+        turns = Turns()
+        for dependent in dependents:
+            await turns.take()
+            found = self._get(dependent)
+            if found is not None and is_waiting(found):
+                return True
+        return False
 
     # --- what they need ---
 

@@ -41,7 +41,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.records import dataclass
-from celadon.storage import Compacted
+from celadon.storage import Compacted, FutureRevision
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,6 +54,7 @@ RETRY_SECONDS: Final = 1
 
 _POLL_SECONDS: Final = 0.05
 _PAGE: Final = 500
+_FUTURE_REVISION: Final = "etcdserver: mvcc: required revision is a future revision"
 """Entries read at once where a selector may leave out most of them."""
 
 TOO_OLD: Final = "The resourceVersion for the provided list is too old."
@@ -211,7 +212,7 @@ class Reader:
         token = _token(options) if work is None else await work.step(_token, options)
         limit = options.limit
         if token is not None:
-            revision = None if token.revision == LATEST else token.revision
+            revision = None if token.revision < 0 else token.revision
         else:
             revision, limit = await self._revision(options, endpoint.resource)
         start = "" if token is None else token.start
@@ -221,6 +222,8 @@ class Reader:
             return await work.step(self._page, endpoint, options, start, limit, revision, _PAGE)
         except Compacted:
             raise _expired(token) from None
+        except FutureRevision:  # of a token that we never wrote
+            raise status.plain_error(_FUTURE_REVISION) from None
 
     async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
         """The revision to read at (None: the latest) and the limit that counts.

@@ -29,11 +29,13 @@ from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
 from celadon.records import dataclass
 from celadon.webhook.cluster import (
+    ENDLESS_LIST,
+    IDLE_PAGES,
     ClusterClient,
     ClusterError,
     ClusterRefusal,
     ClusterUnreachable,
-    items,
+    Page,
 )
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -187,10 +189,10 @@ PAUSES: Final = (1.0, 4.0, 10.0)
 """Seconds before each further attempt."""
 PATIENCE: Final = 10
 """How often a server is obeyed that says when to ask again (`Retry-After`): as client-go."""
+LONGEST_PAUSE: Final = 60.0
+"""Seconds that it is obeyed for; somebody is waiting."""
 _GONE: Final = 410
 _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
-
-Page = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,20 +227,21 @@ def listed_resources(catalog: Catalog) -> Iterator[Resource]:
 async def counted(client: ClusterClient, resource: Resource) -> int:
     """About how many objects there are; 0 if the server does not say."""
     try:
-        page = await client.get(path_of(resource), {"limit": "1"})
+        page = await client.page(path_of(resource), {"limit": "1"})
     except ClusterError:
         return 0
-    about = page.get("metadata") or {}
-    return len(items(page)) + int(about.get("remainingItemCount") or 0)
+    return len(page.items) + page.remaining
 
 
 async def pages(
     client: ClusterClient, resource: Resource, mark: Mark = START
-) -> AsyncIterator[tuple[Page, Mark]]:
+) -> AsyncIterator[tuple[Sequence[dict[str, Any]], Mark]]:
     """The objects of a resource that come behind a mark, each page with the next one. Raises
     ClusterError."""
     path = path_of(resource)
     more, last = mark.more, mark.last
+    read = idle = 0
+    most_idle = IDLE_PAGES
     while True:
         query = {"limit": str(PAGE)}
         if more:
@@ -248,20 +251,19 @@ async def pages(
         except ClusterRefusal as refusal:
             if refusal.code != _GONE or not more:
                 raise
-            more = _continued(refusal.status)
+            # From its beginning, if a server does not say.
+            more = (refusal.status.get("metadata") or {}).get("continue") or ""
+            most_idle = IDLE_PAGES + read
             continue
-        found = items(page)
-        fresh = [one for one in found if _key(one) > last]
-        last = max([last, *map(_key, found)])
-        more = _continued(page)
+        fresh = [one for one in page.items if _key(one) > last]
+        last = max([last, *map(_key, page.items)])
+        more = page.more
         yield fresh, Mark(more, last)
         if not more:
             return
-
-
-def _continued(answer: Mapping[str, Any]) -> str:
-    """Return how a list goes on; from its beginning, if a server does not say."""
-    return str((answer.get("metadata") or {}).get("continue") or "")
+        read, idle = read + 1, 0 if fresh else idle + 1
+        if idle > most_idle:
+            raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
 
 
 def _key(value: Mapping[str, Any]) -> str:
@@ -270,11 +272,11 @@ def _key(value: Mapping[str, Any]) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 
-async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
+async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> Page:
     pauses, asked_to_wait = iter(PAUSES), 0
     while True:
         try:
-            return await client.get(path, query)
+            return await client.page(path, query)
         except ClusterUnreachable:
             pause = next(pauses, None)
             if pause is None:
@@ -284,7 +286,7 @@ async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> 
                 raise
             asked_to_wait += refusal.retry_after > 0
             if refusal.retry_after and asked_to_wait <= PATIENCE:
-                pause = float(refusal.retry_after)
+                pause = min(float(refusal.retry_after), LONGEST_PAUSE)
             elif (pause := next(pauses, None)) is None:
                 raise
         await asyncio.sleep(pause)

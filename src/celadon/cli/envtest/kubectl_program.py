@@ -83,6 +83,7 @@ def split(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 def get(path: str, options: dict[str, str]) -> int:
     """Show what a server answers."""
+    import http.client
     import ssl
     import urllib.error
     import urllib.request
@@ -100,7 +101,8 @@ def get(path: str, options: dict[str, str]) -> int:
             context.load_cert_chain(certificate, options.get("client-key"))
         request = urllib.request.Request(options["server"].rstrip("/") + path)
         if options.get("token"):
-            request.add_header("Authorization", f"Bearer {options['token']}")
+            # Go takes it along to the same host only, and redirects of API servers lead there.
+            request.add_unredirected_header("Authorization", f"Bearer {options['token']}")
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
         )
@@ -108,7 +110,7 @@ def get(path: str, options: dict[str, str]) -> int:
             return say(sys.stdout, reply.read().decode("utf-8", "replace") + "\n")
     except urllib.error.HTTPError as error:
         say(sys.stderr, f"Error from server: {error.code} {error.reason}\n")
-    except (OSError, ValueError) as error:
+    except (OSError, http.client.HTTPException, ValueError) as error:
         say(sys.stderr, f"error: {error}\n")
     return 1
 

@@ -23,9 +23,10 @@ from celadon.cli.check.object_judging import Judged
 from celadon.cli.check.questions import Question
 from celadon.cli.check.webhook_documents import webhook_documents
 from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentArchive, DocumentReader
+from celadon.cli.reading.documents import Document, DocumentArchive, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User
+from celadon.kube.json_shapes import Needed, Shape, misfit
 from celadon.records import dataclass
 
 _VERBS: Final = {
@@ -33,6 +34,16 @@ _VERBS: Final = {
     "update": Operation.UPDATE,
     "patch": Operation.UPDATE,
     "delete": Operation.DELETE,
+}
+
+
+_USER: Final[Shape] = {"username": str, "uid": str, "groups": [str], "extra": {str: [str]}}
+_REVIEW: Final[Shape] = {"request": Needed({"operation": str, "userInfo": _USER})}
+_EVENT: Final[Shape] = {
+    "verb": str,
+    "objectRef": {"namespace": str, "subresource": str},
+    "user": _USER,
+    "impersonatedUser": _USER,
 }
 
 
@@ -85,9 +96,8 @@ def asked_as_recorded(given: CheckInputs, recorded: RecordedRequest) -> CheckInp
 
 
 def _of_review(document: Document) -> RecordedRequest:
-    asked = document.value.get("request")
-    if not isinstance(asked, dict):
-        raise WrongUseError(f"{document.position()}: `request` is missing")
+    _require(document, _REVIEW)
+    asked = document.value["request"]
     names = {one.value: one for one in Operation}
     operation = names.get(str(asked.get("operation")))
     if operation is None:
@@ -102,6 +112,7 @@ def _of_review(document: Document) -> RecordedRequest:
 
 
 def _of_event(document: Document) -> RecordedRequest:
+    _require(document, _EVENT)
     event = document.value
     operation = _VERBS.get(str(event.get("verb")))
     if operation is None:
@@ -116,6 +127,12 @@ def _of_event(document: Document) -> RecordedRequest:
     if event.get("verb") == "patch":
         return RecordedRequest(question, answered, None, defaulted=True)
     return RecordedRequest(question, _part(document, ("requestObject",)), None, defaulted=False)
+
+
+def _require(document: Document, shape: Shape) -> None:
+    wrong = misfit(document.value, shape)
+    if wrong is not None:
+        raise WrongUseError(f"{document.position()}: {wrong}")
 
 
 def _question(
@@ -140,13 +157,18 @@ def _user(user: Mapping[str, Any]) -> User:
 
 
 def _part(document: Document, path: tuple[str, ...]) -> Document | None:
-    """An object inside of the record; None if there is none, or only a Status."""
+    """An object inside of the record; None if there is none, or only a Status. WrongUseError for
+    one that no API server could have written."""
     value = document.value_at(path)
     if not isinstance(value, dict) or value.get("kind") == "Status":
         return None
     if not all(isinstance(value.get(name), str) for name in ("apiVersion", "kind")):
         return None
-    return Document(document.chunk, (*document.path, *path), value)
+    found = Document(document.chunk, (*document.path, *path), value)
+    wrong = shape_problem(found)
+    if wrong is not None:
+        raise WrongUseError(wrong.text())
+    return found
 
 
 # --- Explained objects -------------------------------------------------------

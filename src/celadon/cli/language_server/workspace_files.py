@@ -8,11 +8,11 @@ answer is that of a fresh analysis.
 from __future__ import annotations
 
 import json
+import os
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
@@ -199,7 +199,7 @@ class Workspace:
 
     def load(self, folder: str, exclude: Iterable[str] = ()) -> None:
         """Read the files below a folder."""
-        if not Path(folder).is_dir():
+        if not os.path.isdir(folder):
             return
         for number, path in enumerate(expand([folder], Exclusion(tuple(exclude)))):
             if isinstance(path, Problem) or number >= MAX_FILES:

@@ -17,7 +17,7 @@ from celadon.cli.lint.lint_config import LintConfig, unknown_rule
 from celadon.cli.lint.lint_report import LocatedFinding
 from celadon.cli.project_files import other_file, passed_over
 from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
@@ -50,11 +50,18 @@ def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
             continue
         found.texts[text.file] = text
         for item in reader.read(text):
-            if isinstance(item, Problem):
-                found.problems.append(item)
-            else:
+            wrong = item if isinstance(item, Problem) else _unusable(item)
+            if wrong is not None:
+                found.problems.append(wrong)
+            elif isinstance(item, Document):
                 found.documents.append(item)
     return found
+
+
+def _unusable(document: Document) -> Problem | None:
+    """Why nothing can be known of a definition, if so; of other objects the linter says it."""
+    is_definition = metadata.gvk(document.value)[::2] == DEFINITION_KIND
+    return shape_problem(document) if is_definition else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ What is read from these files plays its part by its names, as if it were given w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def told_plugins(path: str) -> PluginSettings:
     return plugin_settings(
         _only(path),
         lambda named: _only(str(Path(path).parent / named)),
-        lambda folder: "" if Path(folder).is_dir() else "must be a directory",
+        lambda folder: "" if os.path.isdir(folder) else "must be a directory",
         gated=True,
     )
 

@@ -245,7 +245,7 @@ def packed_component(schema: Mapping[str, Any], encoding: Mapping[str, Any]) -> 
         made["fields"] = {name: node(field) for name, field in fields}
     if "required" in schema:
         made["required"] = schema["required"]
-    kinds = schema.get("x-kubernetes-group-version-kind", ())
+    kinds = schema.get("x-kubernetes-group-version-kind") or ()
     if len(kinds) == 1:
         made["gvk"] = [kinds[0]["group"], kinds[0]["version"], kinds[0]["kind"]]
     if "x-kubernetes-map-type" in schema:

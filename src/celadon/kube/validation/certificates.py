@@ -7,8 +7,6 @@ not looked at: whether the signature in a request is the requestor's.
 from __future__ import annotations
 
 import base64
-import binascii
-import re
 from collections import defaultdict
 from typing import Final
 
@@ -34,7 +32,6 @@ from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.pods.pod_specs import signing_conditions_diff
 from celadon.kube.well_known_values import CONDITION_STATUSES
 from celadon.kube.x509 import Authority, authority_of, pem_blocks
-from celadon.patterns import late_pattern
 
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
@@ -57,10 +54,6 @@ FINAL_CONDITIONS: Final = (*DECISIONS, "Failed")
 _STATUS: Final = FieldPath("status")
 _CONDITIONS: Final = _STATUS.child("conditions")
 _CERTIFICATE: Final = _STATUS.child("certificate")
-
-_BLOCK: Final = late_pattern(
-    r"(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n(.*?)\n?-----END \1-----", re.DOTALL
-)
 
 
 def certificate_signing_request(obj: JsonObject) -> Errors:
@@ -174,17 +167,10 @@ def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Erro
 def _kind_of_block(request: str) -> str | None:
     """What the first block of a PEM file is; None if there is none."""
     try:
-        text = base64.b64decode(request, validate=True).decode("latin-1")
-    except (binascii.Error, ValueError):
+        text = base64.b64decode(request, validate=True)
+    except ValueError:
         return None
-    for block in _BLOCK.finditer(text):
-        lines = [line for line in block[2].splitlines() if ":" not in line]
-        try:
-            base64.b64decode("".join("".join(lines).split()), validate=True)
-        except (binascii.Error, ValueError):
-            continue
-        return block[1]
-    return None
+    return next((block.kind for block in pem_blocks(text)), None)
 
 
 def _usages(spec: JsonObject) -> Errors:

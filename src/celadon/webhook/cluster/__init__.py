@@ -6,13 +6,15 @@ source of policies) and `cluster_world` (what a review may look up). `denial_eve
 """
 
 from celadon.webhook.cluster.cluster_client import (
+    ENDLESS_LIST,
+    IDLE_PAGES,
     ClusterClient,
     ClusterError,
     ClusterRefusal,
     ClusterUnreachable,
+    Page,
     cluster_catalog,
     discover,
-    items,
 )
 from celadon.webhook.cluster.cluster_policies import (
     ClusterPolicies,
@@ -22,6 +24,8 @@ from celadon.webhook.cluster.cluster_policies import (
 from celadon.webhook.cluster.denial_events import DenialEvents
 
 __all__ = [
+    "ENDLESS_LIST",
+    "IDLE_PAGES",
     "ClusterClient",
     "ClusterError",
     "ClusterPolicies",
@@ -29,8 +33,8 @@ __all__ = [
     "ClusterUnreachable",
     "DenialEvents",
     "FollowedRelease",
+    "Page",
     "PolicySettings",
     "cluster_catalog",
     "discover",
-    "items",
 ]

@@ -39,6 +39,7 @@ from celadon.kube import (
     JsonObject,
     parse_api_version,
 )
+from celadon.kube.json_shapes import OBJECT, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH
@@ -51,8 +52,13 @@ PAGE: Final = 500
 """Objects in one page of a list, as client-go asks for them."""
 USER_AGENT: Final = b"celadon"
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
+"""Of an answer, and of all pages of a list that is kept."""
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 """Of one event of a watch; an object has a tenth of it."""
+IDLE_PAGES: Final = 100
+"""So many pages of a list in a row may bring nothing: a server fills each before it sends it."""
+MOST_DIGITS: Final = 9
+"""Of the seconds after which to ask again."""
 
 _DIGITS: Final = late_pattern(r"\d{1,4}")
 """Of a version; providers write `31+`."""
@@ -62,6 +68,22 @@ NOT_FOUND: Final = 404
 GONE: Final = 410
 
 Query = Mapping[str, str]
+
+STATUS: Final[Shape] = {
+    "code": int,
+    "message": str,
+    "metadata": {"continue": str},
+    "details": {"causes": [Needed({"reason": str})]},
+}
+LIST: Final[Shape] = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {"continue": str, "resourceVersion": str, "remainingItemCount": int},
+    "items": [Needed(OBJECT)],
+}
+EVENT: Final[Shape] = {"type": str, "object": OBJECT}
+"""Of a watch."""
+ENDLESS_LIST: Final = "the list goes on and on, with nothing new in it"
 
 
 class ClusterError(Exception):
@@ -115,6 +137,19 @@ class _Asked:
             yield b"Content-Length", str(len(self.content)).encode()
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Objects of a list at a revision; `more` is the token for the next page, empty on the last
+    one, `remaining` how many are behind this one, if the server says so, and `size` the bytes it
+    came in."""
+
+    items: Sequence[dict[str, Any]]
+    more: str = ""
+    revision: str = ""
+    remaining: int = 0
+    size: int = 0
+
+
 class ClusterClient:
     """Belongs to the event loop in which it is first used."""
 
@@ -154,43 +189,44 @@ class ClusterClient:
         """The object that the server answers with. Raises ClusterError."""
         asked = _Asked(
             method,
-            f"{path}?{urlencode(query)}" if query else path,
+            _target(path, query),
             b"" if body is None else json.dumps(body).encode(),
             form,
             accept,
         )
-        try:
-            async with asyncio.timeout(seconds):
-                answer = await self._answered(asked)
-                if answer.code == UNAUTHORIZED:
-                    await self._forget_credentials()
-                    answer = await self._answered(asked)
-        except TimeoutError:
-            raise ClusterUnreachable(f"{method} {path}: no answer in {seconds:g}s") from None
-        if answer.code >= 300:
-            raise _refusal(answer)
-        return _object(answer.body, f"{method} {path}")
+        return _object(await self._taken(asked, seconds), asked.shown, OBJECT)
 
-    async def pages(self, path: str, query: Query) -> AsyncGenerator[JsonObject, None]:
+    async def page(self, path: str, query: Query) -> Page:
+        """A list, or a page of it. Raises ClusterError."""
+        asked = _Asked("GET", _target(path, query))
+        body = await self._taken(asked, REQUEST_SECONDS)
+        return _page(_object(body, asked.shown, LIST), len(body))
+
+    async def pages(self, path: str, query: Query) -> AsyncGenerator[Page, None]:
         """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
         no longer known."""
-        more = ""
+        more, idle, size = "", 0, 0
         while True:
             asked = {**query, "limit": str(PAGE)}
             if more:
                 asked["continue"] = more
-            page = await self.get(path, asked)
+            page = await self.page(path, asked)
             yield page
-            more = (page.get("metadata") or {}).get("continue") or ""
+            more, idle = page.more, 0 if page.items else idle + 1
+            size += page.size
             if not more:
                 return
+            if idle > IDLE_PAGES:
+                raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
+            if size > MAX_ANSWER_BYTES:
+                raise ClusterUnreachable(f"GET {path}: a list of more than {size} bytes")
 
     async def watch(
         self, path: str, query: Query, seconds: float, opened: Callable[[], None]
     ) -> AsyncGenerator[JsonObject, None]:
         """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
         so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
-        asked = _Asked("GET", f"{path}?{urlencode({**query, 'watch': 'true'})}")
+        asked = _Asked("GET", _target(path, {**query, "watch": "true"}))
         try:
             async with self._opened(asked) as answer:
                 if answer.status == UNAUTHORIZED:
@@ -201,7 +237,7 @@ class ClusterClient:
                 opened()
                 async with aclosing(_lines(answer, seconds)) as lines:
                     async for line in lines:
-                        yield _object(line, f"watch of {path}")
+                        yield _object(line, f"watch of {path}", EVENT)
         except TimeoutError:
             raise ClusterUnreachable(f"watch of {path}: nothing came in {seconds:g}s") from None
 
@@ -210,6 +246,20 @@ class ClusterClient:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.aclose()
+
+    async def _taken(self, asked: _Asked, seconds: float) -> bytes:
+        """The body of the answer, if it is a good one. Raises ClusterError."""
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await self._answered(asked)
+                if answer.code == UNAUTHORIZED:
+                    await self._forget_credentials()
+                    answer = await self._answered(asked)
+        except TimeoutError:
+            raise ClusterUnreachable(f"{asked.shown}: no answer in {seconds:g}s") from None
+        if answer.code >= 300:
+            raise _refusal(answer)
+        return answer.body
 
     async def _answered(self, asked: _Asked) -> _Answer:
         async with self._opened(asked) as answer:
@@ -259,9 +309,14 @@ class ClusterClient:
             await self.aclose()
 
 
+def _target(path: str, query: Query | None) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
 async def _whole(answer: httpcore.Response) -> _Answer:
     said = next((value for name, value in answer.headers if name.lower() == b"retry-after"), b"")
-    seconds = int(said) if said.isdigit() else 0  # an API server says no dates
+    is_number = said.isdigit() and len(said) <= MOST_DIGITS
+    seconds = int(said) if is_number else 0  # an API server says no dates
     return _Answer(answer.status, await _body(answer), seconds)
 
 
@@ -277,47 +332,79 @@ async def _body(answer: httpcore.Response) -> bytes:
 
 
 async def _lines(answer: httpcore.Response, seconds: float) -> AsyncGenerator[bytes, None]:
-    """Raises TimeoutError when none has come for so long."""
-    rest = b""
+    """Raises TimeoutError when no whole line has come for so long."""
+    parts: list[bytes] = []
+    size = 0
     chunks = answer.aiter_stream().__aiter__()
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
     while True:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(ends):
                 chunk = await anext(chunks)
         except StopAsyncIteration:
             return
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > MAX_LINE_BYTES:
+        first, *others = chunk.split(b"\n")
+        parts.append(first)
+        size += len(first)
+        if size > MAX_LINE_BYTES:
             raise ClusterUnreachable(f"an event of more than {MAX_LINE_BYTES} bytes")
+        if not others:
+            continue
+        *lines, rest = b"".join(parts), *others
+        parts, size = [rest], len(rest)
         for line in lines:
             if line.strip():
                 yield line
+        ends = loop.time() + seconds
 
 
-def _object(text: bytes, what: str) -> dict[str, Any]:
+def _json(text: bytes) -> object:
+    """None for what is no JSON that could be read."""
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        found = None
+        return None
+
+
+def _object(text: bytes, what: str, shape: Shape) -> dict[str, Any]:
+    found = _json(text)
     if not isinstance(found, dict):
         raise ClusterUnreachable(f"{what}: the answer is no JSON object")
+    require(found, shape, what)
     return found
 
 
+def require(document: JsonObject, shape: Shape, what: str) -> None:
+    """Raises ClusterUnreachable for a document of another shape, which no client of the API could
+    read."""
+    wrong = misfit(document, shape)
+    if wrong is not None:
+        raise ClusterUnreachable(f"{what}: {wrong}")
+
+
+def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
+    """What says no; `status` counts if it is a Status."""
+    is_status = isinstance(status, dict) and misfit(status, STATUS) is None
+    return ClusterRefusal(code, status if is_status else {}, retry_after)
+
+
 def _refusal(answer: _Answer) -> ClusterRefusal:
-    try:
-        found = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        found = None
-    status = found if isinstance(found, dict) else {}
-    return ClusterRefusal(answer.code, status, answer.retry_after)
+    return refusal_of(answer.code, _json(answer.body), answer.retry_after)
 
 
-def items(page: JsonObject) -> Sequence[dict[str, Any]]:
-    """Of a list, with the type that a list says only once."""
-    kind, api_version = str(page.get("kind") or ""), page.get("apiVersion")
-    typed = {"apiVersion": api_version, "kind": kind.removesuffix("List")}
-    return [{**typed, **one} for one in page.get("items") or ()]
+def _page(document: JsonObject, size: int) -> Page:
+    """With the type of the objects, which a list says only once."""
+    kind = (document.get("kind") or "").removesuffix("List")
+    typed = {"apiVersion": document.get("apiVersion"), "kind": kind}
+    about = document.get("metadata") or {}
+    return Page(
+        [{**typed, **one} for one in document.get("items") or ()],
+        about.get("continue") or "",
+        about.get("resourceVersion") or "",
+        about.get("remainingItemCount") or 0,
+        size,
+    )
 
 
 # --- Api discovery -----------------------------------------------------------
@@ -336,6 +423,63 @@ AGGREGATED: Final = (
 LIST_KIND: Final = "APIGroupDiscoveryList"
 
 
+_GROUP_VERSION_KIND: Final[Shape] = {"group": str, "version": str, "kind": str}
+_AGGREGATED: Final[Shape] = {
+    "items": [
+        Needed(
+            {
+                "metadata": {"name": str},
+                "versions": [
+                    Needed(
+                        {
+                            "version": str,
+                            "resources": [
+                                Needed(
+                                    {
+                                        "resource": str,
+                                        "responseKind": _GROUP_VERSION_KIND,
+                                        "scope": str,
+                                        "singularResource": str,
+                                        "verbs": [Needed(str)],
+                                        "subresources": [
+                                            Needed(
+                                                {
+                                                    "subresource": str,
+                                                    "responseKind": _GROUP_VERSION_KIND,
+                                                    "verbs": [Needed(str)],
+                                                }
+                                            )
+                                        ],
+                                    }
+                                )
+                            ],
+                        }
+                    )
+                ],
+            }
+        )
+    ]
+}
+_LISTED_VERSIONS: Final[Shape] = {
+    "versions": [Needed(str)],
+    "groups": [Needed({"versions": [Needed({"groupVersion": str})]})],
+}
+_LISTED_RESOURCES: Final[Shape] = {
+    "groupVersion": str,
+    "resources": [
+        Needed(
+            {
+                **_GROUP_VERSION_KIND,
+                "name": str,
+                "singularName": str,
+                "namespaced": bool,
+                "verbs": [Needed(str)],
+            }
+        )
+    ],
+}
+
+
 async def discover(client: ClusterClient) -> tuple[Resource, ...]:
     """All resources of the cluster. A group whose server does not answer is left out. Raises
     ClusterError."""
@@ -343,8 +487,10 @@ async def discover(client: ClusterClient) -> tuple[Resource, ...]:
     for path in ("/api", "/apis"):
         document = await client.request("GET", path, accept=AGGREGATED)
         if document.get("kind") == LIST_KIND:
+            require(document, _AGGREGATED, f"GET {path}")
             found += aggregated_resources(document)
         else:
+            require(document, _LISTED_VERSIONS, f"GET {path}")
             for version in listed_versions(document):
                 found += await _version(client, f"{path}/{version}")
     return tuple(found)
@@ -367,9 +513,11 @@ async def served_release(client: ClusterClient) -> str:
 
 async def _version(client: ClusterClient, path: str) -> Sequence[Resource]:
     try:
-        return list(listed_resources(await client.get(path)))
+        document = await client.get(path)
+        require(document, _LISTED_RESOURCES, f"GET {path}")
     except ClusterError:
         return ()
+    return list(listed_resources(document))
 
 
 def aggregated_resources(document: JsonObject) -> Iterator[Resource]:

@@ -24,6 +24,7 @@ from celadon.kube import (
     Ruling,
     well_known_values,
 )
+from celadon.kube.json_shapes import Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass
@@ -32,6 +33,7 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,
     ClusterRefusal,
+    require,
 )
 from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
 from celadon.webhook.deciding import Unanswerable, Unanswered
@@ -47,6 +49,9 @@ from celadon.webhook.deciding import Unanswerable, Unanswered
 
 
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_REVIEW: Final[Shape] = {
+    "status": {"allowed": bool, "denied": bool, "reason": str, "evaluationError": str}
+}
 ASK_SECONDS: Final = 5.0
 """How long an answer may take."""
 GOOD_SECONDS: Final = 10.0
@@ -86,6 +91,7 @@ class AskedAuthorizer:
             found = await self._client.request(
                 "POST", REVIEWS, access_review(attributes), seconds=ASK_SECONDS
             )
+            require(found, _REVIEW, f"POST {REVIEWS}")
         except ClusterError as error:
             return Ruling.NO_OPINION, "", str(error)
         answer = answer_of(found)

@@ -15,10 +15,11 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.operation import LIFE, say, warn
 from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.json_shapes import DEFINITION, OBJECT, Shape
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
@@ -28,7 +29,8 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,
     ClusterRefusal,
-    items,
+    refusal_of,
+    require,
 )
 
 FIRST_PAUSE: Final = 0.1
@@ -48,11 +50,13 @@ CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
 @dataclass(frozen=True, slots=True)
 class Watched:
     """What is watched: a collection under the first of `paths` that the server knows (versions of
-    one resource), or what a selector takes of it. After `seconds` a watch is begun anew."""
+    one resource), or what a selector takes of it. After `seconds` a watch is begun anew. `shape` is
+    what its objects must have."""
 
     paths: Sequence[str]
     query: Mapping[str, str]
     seconds: float
+    shape: Shape
 
     @property
     def name(self) -> str:
@@ -171,9 +175,9 @@ class WatchedCollection:
         revision = ""
         async with aclosing(self._client.pages(self._path, self.watched.query)) as pages:
             async for page in pages:
-                revision = str((page.get("metadata") or {}).get("resourceVersion") or "")
-                for obj in items(page):
-                    _put(found, obj)
+                revision = page.revision
+                for obj in page.items:
+                    self._put(found, obj)
         self.is_absent = False
         self.lists += 1
         self._listed(found, revision)
@@ -210,26 +214,28 @@ class WatchedCollection:
     def _take(self, event: JsonObject) -> None:
         kind, obj = event.get("type"), event.get("object") or {}
         if kind == "ERROR":
-            raise ClusterRefusal(int(obj.get("code") or 0), obj)
+            refusal = refusal_of(0, obj)
+            refusal.code = refusal.status.get("code") or 0
+            raise refusal
         self._hear()
-        revision = str(metadata.metadata(obj).get("resourceVersion") or "")
+        revision = metadata.resource_version(obj)
         if kind in CHANGES:
-            _put(self._objects, obj)
+            self._put(self._objects, obj)
         elif kind == "DELETED":
             self._objects.get(metadata.namespace(obj), {}).pop(metadata.name(obj), None)
         self._revision = revision or self._revision
         if kind != "BOOKMARK":
             self._changed()
 
-
-def _put(objects: dict[str, dict[str, JsonObject]], obj: JsonObject) -> None:
-    objects.setdefault(metadata.namespace(obj), {})[metadata.name(obj)] = obj
+    def _put(self, objects: dict[str, dict[str, JsonObject]], obj: JsonObject) -> None:
+        require(obj, self.watched.shape, f"{self.watched.name} `{metadata.name(obj)}`")
+        objects.setdefault(metadata.namespace(obj), {})[metadata.name(obj)] = obj
 
 
 def _is_too_new(status: JsonObject) -> bool:
     """Return whether the server has not come as far as we have: it lost something, or is another
     one."""
-    causes: Any = (status.get("details") or {}).get("causes") or ()
+    causes: Sequence[JsonObject] = (status.get("details") or {}).get("causes") or ()
     return any(one.get("reason") == "ResourceVersionTooLarge" for one in causes)
 
 
@@ -248,6 +254,7 @@ REGISTRATION: Final = tuple(
 """The versions that a cluster may serve, the best first."""
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NAMESPACES: Final = "/api/v1/namespaces"
+_CONFIG_MAP: Final[Shape] = {"data": {str: str}}
 POLICY_LABEL: Final = "celadon.dev/policies"
 """On a ConfigMap: its values are files of policies and bindings of both types."""
 
@@ -276,9 +283,11 @@ class ClusterCaches:
         self.mutating_policies = self._registered("mutatingadmissionpolicies")
         self.mutating_bindings = self._registered("mutatingadmissionpolicybindings")
         self.namespaces = self._collection([NAMESPACES])
-        self.definitions = self._collection([DEFINITIONS])
+        self.definitions = self._collection([DEFINITIONS], shape=DEFINITION)
         self.config_maps = self._collection(
-            [f"{NAMESPACES}/{namespace}/configmaps"], {"labelSelector": POLICY_LABEL}
+            [f"{NAMESPACES}/{namespace}/configmaps"],
+            {"labelSelector": POLICY_LABEL},
+            shape=_CONFIG_MAP,
         )
         self.params: dict[GroupVersionResource, WatchedCollection] = {}
         self._running: dict[GroupVersionResource, asyncio.Task[None]] = {}
@@ -333,8 +342,9 @@ class ClusterCaches:
         paths: list[str],
         query: Mapping[str, str] | None = None,
         changed: Callable[[], None] | None = None,
+        shape: Shape = OBJECT,
     ) -> WatchedCollection:
-        watched = Watched(paths, query or {}, self._watch_seconds)
+        watched = Watched(paths, query or {}, self._watch_seconds, shape)
         told = self._changed if changed is None else changed
         return WatchedCollection(self._client, watched, told, self._clock)
 

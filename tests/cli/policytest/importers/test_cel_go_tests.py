@@ -21,6 +21,10 @@ OLD = {
 BY_NAMESPACE = {"expression": "namespaceObject.metadata.labels['a'] == 'b'"}
 
 
+ROW = f"[{','.join('1' * 100)}]"
+ENDLESS = f"{ROW}.all(a, {ROW}.all(b, {ROW}.all(c, {ROW}.all(d, {ROW}.all(e, e > 0)))))"
+
+
 def ran(folder: Path, given: Json, output: Any, rule: Json = RULE) -> FileResult:
     """What comes of a file with one test."""
     params: Json = {}
@@ -84,6 +88,7 @@ def test_outputs(tmp_path: Path, given: Json, output: Any, rule: Json, status: s
         ({}, "true", "`object` or `oldObject` is needed"),
         ({"object": {}}, "true", "input `object` has neither `value` nor `expr`"),
         (GOOD, "1 +", "`1 +` cannot be evaluated"),
+        (GOOD, ENDLESS, f"`{ENDLESS}` cannot be evaluated: operation cancelled"),
         (GOOD, "3", "the output of an admission policy is a message"),
     ],
 )

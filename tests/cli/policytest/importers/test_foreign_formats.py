@@ -36,6 +36,37 @@ def test_shapes(value: object, count: int) -> None:
     assert len(foreign_tests(Text("f.yaml", json.dumps(value)))) == count
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            {**KYVERNO, "results": [{"policy": "p", "resources": 5}]},
+            "`results[0].resources` must be a list, not the number 5",
+        ),
+        (
+            [{"template": "t.yaml", "expected": "pass", "field_change_list": True}],
+            "`[0].field_change_list` must be a list, not true",
+        ),
+        (
+            {"section": [{"tests": [{"input": 1.5}]}]},
+            "`section[0].tests[0].input` must be a map, not the number 1.5",
+        ),
+        (
+            {"kind": "AdmissionReview", "request": {"userInfo": "x"}},
+            "`request.userInfo` must be a map, not text",
+        ),
+        (
+            {"kind": "AdmissionReview", "request": {}, "response": {"status": [1]}},
+            "`response.status` must be a map, not a list",
+        ),
+    ],
+)
+def test_what_has_no_such_parts_is_not_run(value: object, text: str) -> None:
+    (found,) = foreign_tests(Text("f.yaml", json.dumps(value)))
+    assert [one.message for one in found.test.problems] == [text]
+    assert not found.test.cases
+
+
 def test_what_cannot_be_read_is_no_test() -> None:
     assert not foreign_tests(Text("f.yaml", "a: [\n"))
 

@@ -317,6 +317,62 @@ def test_expansion(
 
 
 @pytest.mark.parametrize(
+    ("file", "spec", "text"),
+    [
+        ("template.yaml", {"targets": [{"code": [5]}]}, "`spec.targets[0].code[0]` must be a map"),
+        ("template.yaml", "x", "`spec` must be a map, not text"),
+        ("constraint.yaml", {"match": ["x"]}, "`spec.match` must be a map, not a list"),
+        (
+            "constraint.yaml",
+            {"match": {"kinds": [{"apiGroups": -1}]}},
+            "`spec.match.kinds[0].apiGroups` must be a list, not the number -1",
+        ),
+        ("expansion.yaml", {"applyTo": {"a": 1}}, "`spec.applyTo` must be a list, not a map"),
+    ],
+)
+def test_files_that_have_another_shape(tmp_path: Path, file: str, spec: object, text: str) -> None:
+    ran(tmp_path, YES)
+    others = {
+        "template.yaml": template({}),
+        "constraint.yaml": constraint({}),
+        "expansion.yaml": expansion("Pod")[0],
+    }
+    for name, one in others.items():
+        write(tmp_path / name, {**one, "spec": spec} if name == file else one)
+    one = {"name": "web", "object": "object.yaml", "assertions": [YES]}
+    test = {name.partition(".")[0]: name for name in others}
+    suite = {**HEAD, "tests": [{"name": "t", **test, "cases": [one]}]}
+    found = given_tests([write(tmp_path / "suite.yaml", suite)])
+    (got,) = run_tests(found.tests, RunOptions(), lambda _: None).tests
+    assert any(
+        one.message.startswith(f"`{file}`, line ") and text in one.message for one in got.problems
+    ), got.problems
+
+
+def test_templates_that_multiply_have_an_end(tmp_path: Path) -> None:
+    """Two that expand what they make would make a billion objects."""
+    deep: Json = {}
+    for _ in range(40):
+        deep = {"spec": deep}
+    about = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, **deep}
+    ran(tmp_path, YES, about=about)
+    write(tmp_path / "expansion.yaml", *_circle("one"), *_circle("two"))
+    one = {"name": "web", "object": "object.yaml", "assertions": [YES]}
+    files = {"template": "template.yaml", "constraint": "constraint.yaml"}
+    test = {"name": "t", **files, "expansion": "expansion.yaml", "cases": [one]}
+    found = given_tests([write(tmp_path / "suite.yaml", {**HEAD, "tests": [test]})])
+    ((got,),) = (test.cases for test in run_tests(found.tests, RunOptions(), lambda _: None).tests)
+    assert got.case.skip == "more than 100 objects are made of this one"
+
+
+def _circle(name: str) -> list[Json]:
+    """A template that applies to what it makes."""
+    (made,) = expansion("Deployment", source="spec")
+    kind = {"group": "apps", "version": "v1", "kind": "Deployment"}
+    return [{**made, "metadata": {"name": name}, "spec": {**made["spec"], "generatedGVK": kind}}]
+
+
+@pytest.mark.parametrize(
     ("assertions", "given", "text"),
     [
         ([], {}, "no assertion in this case"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.cli.policytest.importers import (
     gator_suites,
@@ -13,24 +13,37 @@ from celadon.cli.policytest.importers import (
     small_formats,
 )
 from celadon.cli.policytest.importers import kubescape_tests as review_tests
-from celadon.cli.policytest.importers.rewriting import Rewritten
+from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
 from celadon.cli.reading.documents import DocumentReader
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.kube.json_shapes import Misfit, Shape, misfit
 
-_Recognizes = Callable[[object], bool]
-_Rewrites = Callable[[Chunk, Any], Rewritten | list[Rewritten]]
 
-_FORMATS: Final[tuple[tuple[_Recognizes, _Rewrites], ...]] = (
-    (small_formats.is_chainsaw_test, small_formats.rewritten_chainsaw),
-    (kyverno_tests.is_kyverno_test, kyverno_tests.rewritten),
-    (small_formats.is_kaptest, small_formats.rewritten_kaptest),
-    (kubescape_tests.is_kubescape_test, kubescape_tests.rewritten_kubescape),
-    (small_formats.is_cel_go_test, small_formats.rewritten_cel_go),
-    (gator_suites.is_gator_suite, gator_suites.rewritten),
+class _Format(NamedTuple):
+    """How a test of a tool is known, what must be right about it before it is read (beside what is
+    said of its parts when they are), and what makes one or several PolicyTests of it."""
+
+    recognizes: Callable[[object], bool]
+    shape: Shape
+    rewrites: Callable[[Chunk, Any], Rewritten | list[Rewritten]]
+
+
+_FORMATS: Final = (
+    _Format(small_formats.is_chainsaw_test, {}, small_formats.rewritten_chainsaw),
+    _Format(kyverno_tests.is_kyverno_test, kyverno_tests.SHAPE, kyverno_tests.rewritten),
+    _Format(small_formats.is_kaptest, {}, small_formats.rewritten_kaptest),
+    _Format(
+        kubescape_tests.is_kubescape_test,
+        kubescape_tests.SHAPE,
+        kubescape_tests.rewritten_kubescape,
+    ),
+    _Format(
+        small_formats.is_cel_go_test, small_formats.CEL_GO_SHAPE, small_formats.rewritten_cel_go
+    ),
+    _Format(gator_suites.is_gator_suite, {}, gator_suites.rewritten),
 )
-"""How a test of each tool is known, and what makes one or several PolicyTests of it."""
 _NAMES: Final = frozenset(
     f"{name}.{ending}"
     for name in ("kyverno-test", "chainsaw-test", "kaptest", "suite", "tests")
@@ -52,9 +65,22 @@ def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
         if isinstance(one, Problem):
             continue
         if review_tests.is_review(one[1]):
-            found.append(review_tests.rewritten_review(*one, expected))
-        for recognizes, rewrites in _FORMATS:
-            if recognizes(one[1]):
-                made = rewrites(*one)
+            wrong = misfit(one[1], review_tests.REVIEW_SHAPE)
+            found.append(
+                review_tests.rewritten_review(*one, expected)
+                if wrong is None
+                else _misshapen(*one, wrong)
+            )
+        for form in _FORMATS:
+            if form.recognizes(one[1]):
+                wrong = misfit(one[1], form.shape)
+                made = form.rewrites(*one) if wrong is None else _misshapen(*one, wrong)
                 found += made if isinstance(made, list) else [made]
     return found
+
+
+def _misshapen(chunk: Chunk, value: object, wrong: Misfit) -> Rewritten:
+    """A test that is not run, and why."""
+    way = Rewriting(chunk, value)
+    way.say(wrong.path, str(wrong))
+    return way.done("")

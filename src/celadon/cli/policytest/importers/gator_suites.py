@@ -14,8 +14,8 @@ which are judged as well. Format: github.com/open-policy-agent/gatekeeper
 
 from __future__ import annotations
 
-import copy
 import fnmatch
+import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +29,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.kube.json_shapes import Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 # --- Gator expansion ---------------------------------------------------------
@@ -43,6 +44,8 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 _KIND: Final = "ExpansionTemplate"
 _DEEPEST: Final = 30
 """How often something may be expanded again, as upstream's `maxRecursionDepth`."""
+_MOST: Final = 100
+"""Objects that are made of one: two templates that expand what they make reach a billion."""
 
 
 def expanded(
@@ -51,12 +54,7 @@ def expanded(
     """All objects that come of one; those that come of others first."""
     if depth == _DEEPEST:
         return
-    made = [
-        one
-        for document in templates
-        if document.value["kind"] == _KIND
-        for one in _made(value, document.value.get("spec") or {})
-    ]
+    made = [one for document in templates for one in _made(value, document.value.get("spec") or {})]
     for one in made:
         yield from expanded(one, templates, depth + 1)
     yield from made
@@ -78,14 +76,13 @@ def _made(value: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[dict[st
     if not isinstance(source, Mapping):
         return
     kind = spec.get("generatedGVK") or {}
-    made = copy.deepcopy(dict(source))
-    about = dict(made.get("metadata") or {})
+    about = dict(metadata.metadata(source))
     if namespace := metadata.namespace(value):
         about["namespace"] = namespace
     about["name"] = f"{metadata.name(value)}-{kind.get('kind', '')}".lower()
     version, group = kind.get("version", ""), kind.get("group", "")
     yield {
-        **made,
+        **source,
         "apiVersion": f"{group}/{version}" if group else version,
         "kind": kind.get("kind", ""),
         "metadata": about,
@@ -122,6 +119,46 @@ _MATCH_FIELDS: Final = frozenset(
         "name",
     }
 )
+_TEMPLATE: Final[Shape] = {
+    "spec": {
+        "targets": [
+            Needed(
+                {
+                    "code": [
+                        Needed(
+                            {
+                                "source": {
+                                    "matchCondition": [],
+                                    "matchConditions": [],
+                                    "variables": [],
+                                    "validations": [],
+                                }
+                            }
+                        )
+                    ]
+                }
+            )
+        ]
+    }
+}
+_CONSTRAINT: Final[Shape] = {
+    "spec": {
+        "match": {
+            "kinds": [Needed({"apiGroups": [str], "kinds": [str]})],
+            "namespaces": [str],
+            "excludedNamespaces": [str],
+            "name": str,
+        },
+        "scopedEnforcementActions": [Needed({"enforcementPoints": [Needed({"name": str})]})],
+    }
+}
+_EXPANSION: Final[Shape] = {
+    "spec": {
+        "applyTo": [Needed({"groups": [str], "versions": [str], "kinds": [str]})],
+        "templateSource": str,
+        "generatedGVK": {"group": str, "version": str, "kind": str},
+    }
+}
 _ENFORCEMENT_POINTS: Final = frozenset({"*", "gator.gatekeeper.sh"})
 _ANY_OBJECT: Final = (
     'has(request.operation) && request.operation == "DELETE" && object == null ? oldObject : object'
@@ -183,23 +220,28 @@ class _Gator:
 
     def _prepare(self, test: Mapping[str, Any]) -> None:
         """Reads the template, the constraint and what expands objects."""
-        template = self._named(self._path, test, "template")
-        constraint = self._named(self._path, test, "constraint")
+        template = self._named(self._path, test, "template", _TEMPLATE)
+        constraint = self._named(self._path, test, "constraint", _CONSTRAINT)
         if template is None or constraint is None:
             return
         source = _native_source(template.value)
         if source is None:
             self._reason = f"the template has no code for {ENGINE}"
             return
-        match = constraint.value_at(("spec", "match")) or {}
-        assert isinstance(match, Mapping), "constraints have a map there"
+        match: Any = constraint.value_at(("spec", "match")) or {}
         self._reason = (
             _unknown(template, source, _SOURCE_FIELDS)
             or _unknown(constraint, match, _MATCH_FIELDS)
             or _unenforced(constraint.value)
         )
         if "expansion" in test:
-            self._expansions = self._read(str(test["expansion"]))
+            expansions = self._read(str(test["expansion"]))
+            self._expansions = [
+                one
+                for one in expansions
+                if one.value["kind"] == _KIND
+                and self._fits((*self._path, "expansion"), one, _EXPANSION)
+            ]
         self._constraint = constraint.value
         self._policy = f"gatekeeper-{metadata.name(constraint.value)}"
         self._way.fields["policies"] = list(_policy(self._policy, constraint.value, source, match))
@@ -213,7 +255,7 @@ class _Gator:
         if reason:
             way.leave_out(name, path, reason)
             return
-        about = self._named(path, case, "object")
+        about = self._named(path, case, "object", {})
         if about is None:
             return
         given: dict[str, Any] = {"policy": self._policy, "params": [dict(self._constraint)]}
@@ -248,7 +290,10 @@ class _Gator:
         if is_review(about.value):
             self._review(path, name, about.value["request"], given, expect)
             return
-        made = list(expanded(about.value, self._expansions))
+        made = list(itertools.islice(expanded(about.value, self._expansions), _MOST + 1))
+        if len(made) > _MOST:
+            self._way.leave_out(name, path, f"more than {_MOST} objects are made of this one")
+            return
         matched = [one for one in (about.value, *made) if _is_matched(one, self._constraint)]
         if expect["verdict"] == CaseVerdict.DENY.value:
             if len(matched) > 1:
@@ -286,8 +331,10 @@ class _Gator:
                 expect = {"verdict": CaseVerdict.NO_MATCH.value}
         self._way.add({"name": name, **given, **fields, "expect": expect}, path)
 
-    def _named(self, path: Path, given: Mapping[str, Any], field: str) -> Document | None:
-        """The one object of the file that a field names."""
+    def _named(
+        self, path: Path, given: Mapping[str, Any], field: str, shape: Shape
+    ) -> Document | None:
+        """The one object of the file that a field names, if it has this shape."""
         name = given.get(field)
         if not isinstance(name, str):
             self._way.say(path, f"`{field}`, a file, is needed")
@@ -296,7 +343,15 @@ class _Gator:
         if len(found) != 1:
             self._way.say((*path, field), f"`{name}` has {len(found)} objects: one is expected")
             return None
-        return found[0]
+        return found[0] if self._fits((*path, field), found[0], shape) else None
+
+    def _fits(self, path: Path, document: Document, shape: Shape) -> bool:
+        """Return whether what was read for a field can be used; why it cannot is said."""
+        wrong = misfit(document.value, shape)
+        if wrong is not None:
+            file = os.path.relpath(document.file, self._folder or ".")
+            self._way.say(path, f"`{file}`, line {document.line(wrong.path)}: {wrong}")
+        return wrong is None
 
     def _read(self, file: str) -> list[Document]:
         return self._way.objects.beside([os.path.join(self._folder, file)])
@@ -385,15 +440,15 @@ def _policy(
             "matchConstraints": constraints,
             "matchConditions": [
                 *conditions,
-                *source.get("matchCondition", ()),
-                *source.get("matchConditions", ()),
+                *(source.get("matchCondition") or ()),
+                *(source.get("matchConditions") or ()),
             ],
             "variables": [
                 {"name": "anyObject", "expression": _ANY_OBJECT},
                 {"name": "params", "expression": _PARAMETERS},
-                *source.get("variables", ()),
+                *(source.get("variables") or ()),
             ],
-            "validations": list(source.get("validations", ())),
+            "validations": list(source.get("validations") or ()),
         },
     }
     yield {

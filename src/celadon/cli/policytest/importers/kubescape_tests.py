@@ -22,6 +22,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.kube.json_shapes import Shape
 from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
 
@@ -38,6 +39,7 @@ _VERDICTS: Final = {
     "fail": CaseVerdict.DENY,
     "warn": CaseVerdict.WARN,
 }
+SHAPE: Final[Shape] = [{"field_change_list": []}]
 _STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
 
 
@@ -198,6 +200,7 @@ _TAKEN: Final = {
     "dryRun": "dryRun",
 }
 """Fields of a request, and of a case."""
+REVIEW_SHAPE: Final[Shape] = {"request": {"kind": {}, "userInfo": {}}, "response": {"status": {}}}
 _FOLLOWING: Final = frozenset(
     {
         "uid",

@@ -18,6 +18,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.kube.json_shapes import Shape, misfit
 
 _GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
 _FOR_OWN_POLICIES: Final = (
@@ -74,6 +75,8 @@ _VERDICTS: Final = {
     "error": CaseVerdict.ERROR,
     "warn": CaseVerdict.WARN,
 }
+SHAPE: Final[Shape] = {"results": [{"resources": []}]}
+_USER_FILE: Final[Shape] = {"userInfo": {}}
 _KUBERNETES: Final = ("isValidatingAdmissionPolicy", "isMutatingAdmissionPolicy")
 _OTHER_KINDS: Final = {
     "isvalidatingpolicy": "ValidatingPolicy",
@@ -152,7 +155,7 @@ class _Kyverno:
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
         known = {
-            metadata.name(one.value): one.value["metadata"].get("labels") or {}
+            metadata.name(one.value): metadata.labels(one.value)
             for one in self._resources
             if one.group_kind == ("", "Namespace")
         }
@@ -195,6 +198,10 @@ class _Kyverno:
             if name not in ("apiVersion", "kind", "metadata", "userInfo"):
                 text = f"`{name}` of the user info has no equal in a PolicyTest"
                 self._way.say(("userinfo",), text)
+        wrong = misfit(found.value, _USER_FILE)
+        if wrong is not None:
+            self._way.say(("userinfo",), str(wrong))
+            return
         user = found.value.get("userInfo") or {}
         names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
         known = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}

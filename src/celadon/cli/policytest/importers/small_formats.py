@@ -20,10 +20,13 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import metadata
+from celadon.kube.json_shapes import Shape
+from celadon.kube.library import PER_CALL_COST
 
 _SECTIONS: Final = ("section", "sections")
 _FIELDS: Final = frozenset({"name", "description", *_SECTIONS})
 _REQUEST_FIELDS: Final = frozenset({"operation", "userInfo", "namespace", "subResource", "dryRun"})
+CEL_GO_SHAPE: Final[Shape] = {key: [{"tests": [{"input": {}}]}] for key in _SECTIONS}
 _NOTHING: Final = frozenset({"optional.none()", "null"})
 
 
@@ -123,7 +126,8 @@ def _evaluated(expression: object) -> object:
         return None
     environment = Environment({})
     try:
-        return environment.program(environment.compile(text).checked()).evaluate({})
+        program = environment.program(environment.compile(text).checked())
+        return program.evaluate_metered({}, PER_CALL_COST)[0]
     except CelError as error:
         raise _UnfitError(f"`{text}` cannot be evaluated: {error}") from error
 
@@ -204,7 +208,7 @@ class _Kaptest:
         if crds := way.files(("crds",)):
             way.fields["crds"] = crds
         namespaces = {
-            metadata.name(one.value): one.value["metadata"].get("labels") or {}
+            metadata.name(one.value): metadata.labels(one.value)
             for one in self._resources
             if one.group_kind == ("", "Namespace")
         }
