@@ -234,7 +234,7 @@ class _Known:
         missing: Iterable[Missing],
     ) -> None:
         """A policy's variables name only those before them, so they are computed in their order."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         self._activation = {**activation, "variables": found}
         self._unknowns = [pattern for one in missing for pattern in one.patterns]
         for name, expression in variables.items():

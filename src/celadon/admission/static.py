@@ -382,7 +382,7 @@ def _kind_of(value: object, text: str) -> GroupVersionKind:
     return GroupVersionKind(group, version, kind)
 
 
-def _items(value: dict[str, Any], gvk: GroupVersionKind) -> list[Any]:
+def _items(value: dict[str, object], gvk: GroupVersionKind) -> list[object]:
     """Of a list. Raises ManifestError."""
     found = value.get("items")
     if found is not None and not isinstance(found, list):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
@@ -22,6 +22,7 @@ from celadon.admission.registration.registration_types import AUDIT, DENY, WARN
 from celadon.admission.request import Request, error_name
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_rules, status
 from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 
 VALIDATION_FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
@@ -126,7 +127,7 @@ class Verdict:
 
     allowed: bool = True
     code: int = 200
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     recorded: tuple[RecordedWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()

@@ -7,9 +7,10 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HUGE_PAGES
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -464,14 +465,14 @@ def raise_to(amounts: dict[str, Quantity], floor: Mapping[str, Quantity]) -> Non
             amounts[name] = amount
 
 
-def pod_total(spec: Mapping[str, Any], part: str) -> dict[str, Quantity]:
+def pod_total(spec: JsonObject, part: str) -> dict[str, Quantity]:
     """What the containers of a pod need together: `part` is `limits` or `requests`.
 
     Restartable init containers run beside the others; any other init container runs alone, beside
     the restartable ones before it.
     """
 
-    def of(container: Mapping[str, Any]) -> ResourceList:
+    def of(container: JsonObject) -> ResourceList:
         amounts: ResourceList = (container.get("resources") or {}).get(part) or {}
         return amounts
 
@@ -495,13 +496,13 @@ def is_of_pods(name: str) -> bool:
     return name in {"cpu", "memory"} or name.startswith(HUGE_PAGES)
 
 
-def has_own_needs(spec: Mapping[str, Any]) -> bool:
+def has_own_needs(spec: JsonObject) -> bool:
     """Whether a pod says for itself what it needs of anything."""
     own = spec.get("resources") or {}
     return any(is_of_pods(name) for part in _RESOURCE_AMOUNTS_PARTS for name in own.get(part) or ())
 
 
-def pod_needs(spec: Mapping[str, Any], part: str, *, overhead: bool = True) -> dict[str, Quantity]:
+def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str, Quantity]:
     """What a pod needs: what it says for itself, else what its containers need, and its overhead.
     A limit that is not there has no overhead either."""
     amounts = pod_total(spec, part)
@@ -527,12 +528,12 @@ QOS_RESOURCES: Final = ("cpu", "memory")
 """The resources that count."""
 
 
-def _has_amount(resources: Mapping[str, Any], part: str) -> bool:
+def _has_amount(resources: JsonObject, part: str) -> bool:
     amounts = resources.get(part) or {}
     return any(name in amounts and is_positive(amounts[name]) for name in QOS_RESOURCES)
 
 
-def _qos_amounts(resources: Mapping[str, Any], part: str) -> dict[str, str]:
+def _qos_amounts(resources: JsonObject, part: str) -> dict[str, str]:
     amounts = resources.get(part) or {}
     return {
         name: amounts[name]
@@ -541,7 +542,7 @@ def _qos_amounts(resources: Mapping[str, Any], part: str) -> dict[str, str]:
     }
 
 
-def qos_class(spec: Mapping[str, Any]) -> str:
+def qos_class(spec: JsonObject) -> str:
     """`BestEffort`, `Burstable` or `Guaranteed`; only positive cpu and memory count."""
     if spec.get("resources"):
         considered = [spec["resources"]]

@@ -135,7 +135,7 @@ def _objects(entry: _Entry) -> Iterator[dict[str, Any]]:
             raise ValueError(f"a heading that begins with `{other}`")
 
 
-def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, Any]:
+def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, object]:
     namespace, slash, own = name.rpartition("/")
     aggregation = {f"{RBAC_GROUP}/{label}": "true" for label in labels}
     return {
@@ -179,9 +179,9 @@ def _rule(line: str) -> dict[str, Any]:
     return rule
 
 
-def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, Any]:
+def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, object]:
     namespace, _, own = name.rpartition("/")
-    members: dict[str, Any] = {
+    members: dict[str, object] = {
         "apiVersion": API_VERSION,
         "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
         "metadata": _metadata(name),
@@ -272,12 +272,12 @@ class PolicyRule:
         return {"verbs": list(self.verbs), **shown}
 
 
-def policy_rules(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
+def policy_rules(role: JsonObject) -> tuple[PolicyRule, ...]:
     """The rules of a Role or ClusterRole."""
     return tuple(_policy_rules_rule(one) for one in role.get("rules") or ())
 
 
-def _policy_rules_rule(given: Mapping[str, Any]) -> PolicyRule:
+def _policy_rules_rule(given: JsonObject) -> PolicyRule:
     fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
     return PolicyRule(*(tuple(given.get(field) or ()) for field in fields))
 
@@ -543,7 +543,7 @@ class RbacAuthorizer:
     """Over an index, or over the manifests given (others than roles and bindings are ignored, and
     aggregated roles have the rules that a controller would give them)."""
 
-    def __init__(self, objects: Iterable[Mapping[str, Any]] | RoleIndex = ()) -> None:
+    def __init__(self, objects: Iterable[JsonObject] | RoleIndex = ()) -> None:
         if not isinstance(objects, RoleIndex):
             objects = RoleIndex(objects, aggregating=True)
         self.index = objects

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, aggregate
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import label_value, qualified_name
 from celadon.kube.names import GroupKind
 from celadon.patterns import late_pattern
@@ -195,7 +196,7 @@ def conjunction(requirements: list[Requirement]) -> LabelSelector:
     return LabelSelector(tuple(sorted(requirements, key=lambda one: one.key)))
 
 
-def label_selector(selector: Mapping[str, Any] | None) -> LabelSelector:
+def label_selector(selector: JsonObject | None) -> LabelSelector:
     """From the API object; None selects nothing, `{}` everything. SelectorError when it is bad."""
     if selector is None:
         return NOTHING

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import Json
 from celadon.records import dataclass
 
 _MAX_UINT64: Final = (1 << 64) - 1
@@ -31,7 +32,7 @@ class Version:
     prerelease: tuple[int | str, ...] = ()
     build: tuple[str, ...] = ()
 
-    def precedence(self) -> tuple[Any, ...]:
+    def precedence(self) -> tuple[Json, ...]:
         """A key whose order is the versions': a release after its prereleases, numbers before
         words; build metadata does not count."""
         identifiers = tuple(

@@ -95,7 +95,7 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         """In the order in which a server writes it."""
-        members: dict[str, Any] = {
+        members: dict[str, object] = {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": dict(self.metadata),

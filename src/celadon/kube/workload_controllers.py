@@ -17,7 +17,7 @@ from zlib import crc32
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
@@ -60,7 +60,7 @@ def claims(stateful_set: JsonObject) -> Iterable[dict[str, Any]]:
     pod = f"{metadata.name(stateful_set)}-{first_ordinal(stateful_set)}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
     for template in spec.get("volumeClaimTemplates") or ():
-        claim: dict[str, Any] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
+        claim: dict[str, object] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
         meta = claim["metadata"] = dict(metadata.metadata(claim))
         meta["name"] = claim_name(template, pod)
         meta["namespace"] = metadata.namespace(stateful_set)
@@ -126,7 +126,7 @@ def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
     """What all controllers do: the template with an owner and a generated name."""
     told = metadata.metadata(template)
     name = metadata.name(owner)
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
         "namespace": metadata.namespace(owner),
         "ownerReferences": [owner_reference(owner)],
@@ -138,7 +138,7 @@ def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-def plain_pod(owner: JsonObject) -> dict[str, Any]:
+def plain_pod(owner: JsonObject) -> dict[str, Json]:
     """Of a ReplicaSet or a ReplicationController."""
     return pod_of(_template(owner), owner)
 
@@ -164,7 +164,7 @@ def daemon_pod(owner: JsonObject) -> dict[str, Any]:
     return pod
 
 
-def _member(parent: dict[str, Any], field: str) -> dict[str, Any]:
+def _member(parent: dict[str, Json], field: str) -> dict[str, Any]:
     """What is there, or a new object in its place."""
     found = parent.get(field)
     if not isinstance(found, dict):
@@ -180,12 +180,12 @@ def _tolerate(spec: dict[str, Any], condition: str, effect: str) -> None:
     spec["tolerations"] = found if wanted in found else [*found, wanted]
 
 
-def _is_like(one: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
     fields = ("key", "effect", "operator", "value")
     return all(one.get(field, "") == wanted.get(field, "") for field in fields)
 
 
-def stateful_pod(owner: JsonObject) -> dict[str, Any]:
+def stateful_pod(owner: JsonObject) -> dict[str, object]:
     """The first of a StatefulSet: it has a name, a host name, and claims of its own."""
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
@@ -206,7 +206,7 @@ def stateful_pod(owner: JsonObject) -> dict[str, Any]:
     claims = {
         metadata.name(one): claim_name(one, own) for one in spec.get("volumeClaimTemplates") or ()
     }
-    volumes: list[dict[str, Any]] = [
+    volumes: list[dict[str, object]] = [
         {"name": name, "persistentVolumeClaim": {"claimName": claim}}
         for name, claim in claims.items()
     ]
@@ -303,7 +303,7 @@ class _Controller:
 
     account: str
     create: Callable[[JsonObject], dict[str, Any]]
-    count: Callable[[Mapping[str, Any]], int]
+    count: Callable[[JsonObject], int]
     template: tuple[str, ...] = _POD_TEMPLATE
 
     @property
@@ -328,7 +328,7 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     controller = _CONTROLLERS.get(kind)
     if controller is None:
         return ()
-    spec: Mapping[str, Any] = workload.get("spec") or {}
+    spec: JsonObject = workload.get("spec") or {}
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
         return ()
     user, count = controller.user, controller.count(spec)
@@ -342,7 +342,7 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     return (*before, made)
 
 
-def _replica_set(deployment: JsonObject) -> dict[str, Any]:
+def _replica_set(deployment: JsonObject) -> dict[str, object]:
     spec = deployment.get("spec") or {}
     template: dict[str, Any] = fresh(spec.get("template") or {})
     found = template_hash(template)
@@ -377,7 +377,7 @@ def _replica_set(deployment: JsonObject) -> dict[str, Any]:
     }
 
 
-def _surge(spec: Mapping[str, Any], replicas: int) -> int:
+def _surge(spec: JsonObject, replicas: int) -> int:
     """How many pods there may be beyond the wanted ones while the template changes."""
     strategy = spec.get("strategy") or {}
     if strategy.get("type") != "RollingUpdate":
@@ -393,7 +393,7 @@ def _job(cron_job: JsonObject) -> dict[str, Any]:
     told = metadata.metadata(template)
     annotations = dict(told.get("annotations") or {})
     annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = SCHEDULED
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "name": f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}",
         "namespace": metadata.namespace(cron_job),
         "annotations": annotations,
@@ -405,16 +405,16 @@ def _job(cron_job: JsonObject) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
 
 
-def _one(_: Mapping[str, Any]) -> int:
+def _one(_: JsonObject) -> int:
     return 1
 
 
-def _replicas(spec: Mapping[str, Any]) -> int:
+def _replicas(spec: JsonObject) -> int:
     found = spec.get("replicas")
     return found if isinstance(found, int) else 1
 
 
-def _parallel(spec: Mapping[str, Any]) -> int:
+def _parallel(spec: JsonObject) -> int:
     """The pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from celadon.admission.expressions.activation import RequestContext
 from celadon.admission.hits import Hit, MatchError
@@ -17,6 +16,7 @@ from celadon.admission.registration.registration_types import (
     Rule,
 )
 from celadon.kube import GroupVersionResource
+from celadon.kube.json_types import JsonObject
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import SelectorError, label_selector
 from celadon.records import dataclass
@@ -41,7 +41,7 @@ class SelectorReason:
     """A label selector and the labels it looks at: of the object and the old one, or of the
     namespace; none where it does not apply. `selects` is None if that cannot be said."""
 
-    selector: Mapping[str, Any]
+    selector: JsonObject
     labels: Sequence[Mapping[str, str]]
     selects: bool | None
 
@@ -123,7 +123,7 @@ def _namespace_labels(context: RequestContext) -> Sequence[Mapping[str, str]] | 
 
 
 def _selector(
-    selector: Mapping[str, Any] | None, labels: Sequence[Mapping[str, str]] | None
+    selector: JsonObject | None, labels: Sequence[Mapping[str, str]] | None
 ) -> SelectorReason | None:
     """None for one that selects everything."""
     if not selector:
@@ -152,7 +152,7 @@ class ParamLookup:
     resource: GroupVersionResource | None
     namespace: str
     name: str
-    selector: Mapping[str, Any] | None
+    selector: JsonObject | None
     action: str
     found: tuple[str, ...]
     error: str = ""

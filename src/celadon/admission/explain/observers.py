@@ -60,7 +60,9 @@ class TracingMeter(Meter):
         self.runs: list[ExpressionRun] = []
         self._read: list[ExpressionRun] = self.runs
 
-    def evaluated(self, expression: Expression, activation: Mapping[str, Any]) -> tuple[Any, int]:
+    def evaluated(
+        self, expression: Expression, activation: Mapping[str, Any]
+    ) -> tuple[object, int]:
         """As ever; variables that are read meanwhile are put down with the expression."""
         if expression.program is None:
             return super().evaluated(expression, activation)

@@ -26,6 +26,7 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.json_types import Json
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
 
@@ -91,9 +92,9 @@ class RequestContext:
         self.request = request
         self.world = world
         self.name = request.name
-        self._activations: dict[GroupVersionKind, dict[str, Any]] = {}
+        self._activations: dict[GroupVersionKind, dict[str, object]] = {}
         self._authorizer: Mapping[str, Any] | None = None
-        self._converted: dict[GroupVersionKind, tuple[Any, Any]] = {}
+        self._converted: dict[GroupVersionKind, tuple[Json, Json]] = {}
         self._namespace: JsonObject | None = None
         self._namespace_labels: Mapping[str, str] | None = None
         self._object_labels: Sequence[Mapping[str, str]] | None = None
@@ -195,11 +196,11 @@ class RequestContext:
             self._converted[kind] = found
         return found
 
-    def own_activation(self) -> dict[str, Any]:
+    def own_activation(self) -> dict[str, object]:
         """`activation` of the request as what it is."""
         return self.activation(Hit(self.request.resource, self.request.kind))
 
-    def object_activation(self) -> dict[str, Any]:
+    def object_activation(self) -> dict[str, object]:
         """`own_activation` for expressions that read nothing but the objects: the rest takes a
         tenth of the decision on a review. The namespace has to be there all the same."""
         if self._is_in_namespace():
@@ -222,7 +223,7 @@ class RequestContext:
             self._activations[hit.kind] = found
         return found
 
-    def conditions_request(self, hit: Hit) -> dict[str, Any]:
+    def conditions_request(self, hit: Hit) -> JsonObject:
         """`request` in match conditions: the matched kind, but the original resource."""
         return request_value(self.request, hit.kind, self.request.resource)
 
@@ -256,9 +257,9 @@ class RequestContext:
 
 def request_value(
     request: Request, kind: GroupVersionKind, resource: GroupVersionResource
-) -> dict[str, Any]:
+) -> JsonObject:
     """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
-    value: dict[str, Any] = {
+    value: dict[str, Json] = {
         "uid": "",
         "kind": _kind_value(kind),
         "resource": _resource_value(resource),
@@ -292,8 +293,8 @@ def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
     return {"group": group, "version": version, "resource": name}
 
 
-def _user_value(user: User) -> dict[str, Any]:
-    value: dict[str, Any] = {}
+def _user_value(user: User) -> dict[str, Json]:
+    value: dict[str, Json] = {}
     if user.name:
         value["username"] = user.name
     if user.uid:
@@ -305,7 +306,7 @@ def _user_value(user: User) -> dict[str, Any]:
     return value
 
 
-def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
+def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The fields of a Namespace that validations may read."""
     given = metadata.metadata(namespace)
     return {
@@ -315,7 +316,7 @@ def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
     }
 
 
-def whole_namespace(namespace: JsonObject) -> dict[str, Any]:
+def whole_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
     given = metadata.metadata(namespace)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
@@ -57,6 +57,7 @@ from celadon.cel import Environment, types
 from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
 from celadon.kube.crd import OLD_SELF, rule_scopes
 from celadon.kube.go import trim_space
+from celadon.kube.json_types import JsonObject
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
@@ -69,7 +70,7 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KI
 # that has any.
 
 
-def rule_cases(number: int, definition: Mapping[str, Any], version: str) -> Iterator[RuleCase]:
+def rule_cases(number: int, definition: JsonObject, version: str) -> Iterator[RuleCase]:
     """Those of the definition with this number, as stored rules of this version."""
     base = environment(version)
     for i, one in enumerate(definition["spec"]["versions"]):
@@ -397,7 +398,7 @@ RULES: Final = (
 
 
 def lint(
-    documents: Sequence[Mapping[str, Any]],
+    documents: Sequence[JsonObject],
     settings: Settings,
     rules: Sequence[Rule] = RULES,
     memory: LintMemory | None = None,

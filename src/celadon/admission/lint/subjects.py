@@ -12,7 +12,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.admission.lint.findings import Mistake, Renamed
 from celadon.admission.lint.policy_expressions import PolicyExpression, Role
@@ -31,6 +31,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel.syntax import Expr
 from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import (
@@ -227,7 +228,7 @@ class Registered:
 
     document: int
     kind: GroupVersionKind
-    source: Mapping[str, Any]
+    source: JsonObject
     value: RegistrationObject | None = None
     failure: RegistrationError | None = None
     unknown_fields: tuple[StrayField, ...] = ()
@@ -311,13 +312,13 @@ class Bundle:
     policies: tuple[PolicyCase, ...] = ()
     bindings: tuple[BindingCase, ...] = ()
     mutating: tuple[MutatingCase, ...] = ()
-    others: Sequence[Mapping[str, Any]] = ()
+    others: Sequence[JsonObject] = ()
     custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""
     problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
     """What the status controller's type check finds."""
-    definitions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    definitions: tuple[tuple[int, JsonObject], ...] = ()
     """CustomResourceDefinitions, with their numbers."""
     rules: tuple[RuleCase, ...] = ()
     """Those in the definitions."""

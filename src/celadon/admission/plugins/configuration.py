@@ -376,7 +376,7 @@ def webhook_settings(document: object) -> WebhookSettings:
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 
-_READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
+_READERS: Final[Mapping[str, tuple[str, Callable[[object], object]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
     EVENT_RATE_LIMIT: ("event_limits", event_limits),

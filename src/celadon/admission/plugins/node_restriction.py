@@ -7,7 +7,7 @@ status changes too much is not told, and certificate requests of nodes are not l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
@@ -65,7 +65,7 @@ def node_name(user: User) -> str | None:
     return user.name.removeprefix(NODE_PREFIX)
 
 
-def _mutate(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _mutate(_: JsonObject, request: Request, world: World) -> StatusError | None:
     node = node_name(request.user)
     judge = _JUDGES.get(request.resource.group_resource)
     if node is None:
@@ -144,7 +144,7 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
     return f"node {node} UID mismatch: expected {uid} got {metadata.uid(found)}"
 
 
-def _references(who: str, spec: Mapping[str, Any]) -> str:
+def _references(who: str, spec: JsonObject) -> str:
     """Something of the API that a pod of a kubelet's files uses."""
     used = ""
     if spec.get("serviceAccountName"):

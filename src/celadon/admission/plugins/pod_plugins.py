@@ -5,7 +5,7 @@ As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
@@ -115,7 +115,7 @@ def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
 # rules of `celadon.kube.defaulting`; here is what it refuses.
 
 
-def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     if request.operation is not Operation.CREATE or request.subresource:
         return None
     if MIRROR_POD in metadata.annotations(pod):
@@ -324,7 +324,7 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
     return None
 
 
-def _pod_resizing_missing(spec: Mapping[str, Any], node: JsonObject) -> list[str]:
+def _pod_resizing_missing(spec: JsonObject, node: JsonObject) -> list[str]:
     has = (node.get("status") or {}).get("allocatable") or {}
     needs = pod_needs(spec, "requests")
     found = []
@@ -428,9 +428,7 @@ STRANGE_OVERHEAD: Final = (
 )
 
 
-def _runtime_checks_mutate(
-    pod: dict[str, Any], request: Request, world: World
-) -> StatusError | None:
+def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     spec = pod["spec"]
     name = spec.get("runtimeClassName")
     if not name:

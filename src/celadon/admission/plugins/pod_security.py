@@ -51,7 +51,7 @@ class SecuritySettings:
             return "namespace"
         return "user" if request.user.name in self.usernames else ""
 
-    def exempts(self, pod_spec: Mapping[str, Any]) -> bool:
+    def exempts(self, pod_spec: JsonObject) -> bool:
         """By the way in which the pod is run."""
         return pod_spec.get("runtimeClassName") in self.runtime_classes
 

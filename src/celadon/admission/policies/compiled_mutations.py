@@ -173,7 +173,7 @@ def _selected(node: Expr) -> _Path:
     return (node.name, *reversed(names)) if isinstance(node, Ident) else ()
 
 
-def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, Any]:
+def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
     """An object with so many items in each of the lists."""
     made: dict[str, Any] = {}
     for path, fields in copied.items():

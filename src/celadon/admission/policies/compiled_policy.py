@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.compiled_expressions import (
@@ -31,6 +31,7 @@ from celadon.admission.registration.registration_types import (
     Variable,
 )
 from celadon.kube.go import trim_space
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.releases import current_release
 from celadon.records import dataclass
 
@@ -224,8 +225,8 @@ class CompiledPolicy(PolicyFrame):
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
     has_messages: bool
-    quick: tuple[Callable[[Mapping[str, Any]], Any], ...] = field(init=False)
-    counted: tuple[Callable[[Mapping[str, Any], int], tuple[Any, int]], ...] = field(init=False)
+    quick: tuple[Callable[[JsonObject], Json], ...] = field(init=False)
+    counted: tuple[Callable[[JsonObject, int], tuple[object, int]], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         programs = [validation.expression.program for validation in self.validations]

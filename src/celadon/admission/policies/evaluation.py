@@ -90,7 +90,7 @@ class Phases:
             activation.update(self._context.authorizer())
         return activation
 
-    def begin(self, activation: dict[str, Any], meter: Meter) -> Run:
+    def begin(self, activation: dict[str, object], meter: Meter) -> Run:
         """Puts a phase's `variables` into its activation; how to run its expressions."""
         plain = self.plain
         if self._policy.variables:

@@ -148,7 +148,7 @@ def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> Matc
     return MatchPlan(hits, excludes, namespace_selector, object_selector, direct)
 
 
-def _compiled(selector: Mapping[str, Any] | None, which: str) -> Selector | None:
+def _compiled(selector: JsonObject | None, which: str) -> Selector | None:
     if selector is None:
         text = (
             f"a nil {which} selector was passed, please ensure selectors are initialized properly"

@@ -13,7 +13,6 @@ merged, or a JSON patch, and what values of the language become outside of it).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
@@ -218,7 +217,7 @@ class MutationCase:
         """Whether an object is small enough for an expression need not be asked: to count what the
         expression of a mutation costs is quicker than to find out how large each object is."""
         policy, context = self._policy, self._context
-        base: dict[str, Any] = {**context.activation(self._hit), "object": live}
+        base: dict[str, object] = {**context.activation(self._hit), "object": live}
         plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 

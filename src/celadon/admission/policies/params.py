@@ -6,8 +6,8 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
@@ -129,7 +129,7 @@ def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
     return ""
 
 
-def _compiled(selector: Mapping[str, Any]) -> LabelSelector:
+def _compiled(selector: JsonObject) -> LabelSelector:
     try:
         return label_selector(selector)
     except SelectorError as error:

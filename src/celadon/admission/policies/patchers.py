@@ -11,7 +11,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
 from celadon.cel.value_functions import (
@@ -24,6 +24,7 @@ from celadon.cel.value_functions import (
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
+from celadon.kube.json_types import Json
 from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
@@ -85,7 +86,7 @@ def foreign(value: object) -> ForeignValue:
     return ForeignValue("map[ref.Val]ref.Val", _plain(value), f"map[ref.Val]ref.Val{{{members}}}")
 
 
-def _items(values: list[Any]) -> str:
+def _items(values: Sequence[object]) -> str:
     return ", ".join(map(_go, values))
 
 
@@ -200,7 +201,7 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
     return {field: _field(one, data) for field, one in value.fields.items()}
 
 
-def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _field(value: object, data: DataValues) -> object:
     """Lists and maps are taken apart, once."""
     value = unwrapped(value)
     shape = value.__class__
@@ -232,7 +233,7 @@ def _may_be_data(values: Iterable[object]) -> bool:
     return all(one is None or one.__class__ in _JSON for one in values)
 
 
-def _inner(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _inner(value: object, data: DataValues) -> object:
     value = unwrapped(value)
     if value.__class__ in _SCALARS:
         return value
@@ -259,7 +260,7 @@ _NO_JSON: Final = "JSONPath valueExpression evaluated to a type that could not m
 _TARGET: Final = "*structpb.Value"
 
 
-def json_value(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def json_value(value: object, data: DataValues) -> Json:
     """A JSON value. MutationRefused for what is none."""
     if isinstance(value, PatchObject):
         require_type_names(value)
@@ -269,7 +270,7 @@ def json_value(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JS
         raise MutationRefused(f"{_NO_JSON}{error}") from None
 
 
-def _converted(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _converted(value: object, data: DataValues) -> Json:
     match value:
         case None | bool() | str():
             return value
@@ -323,7 +324,7 @@ def _type_name(key: object) -> str:
     return "bool" if isinstance(key, bool) else "uint" if isinstance(key, Uint) else "int"
 
 
-def _in_doubles(value: object) -> Any:  # noqa: ANN401 - any JSON
+def _in_doubles(value: object) -> Json:
     """The fields of an object: there numbers lose what a double does not hold."""
     match value:
         case dict():
@@ -380,9 +381,9 @@ def apply_patch(
     return kinds.patched(document, kind, wanted)
 
 
-def _operation(value: object, data: DataValues) -> dict[str, Any]:
+def _operation(value: object, data: DataValues) -> JsonObject:
     assert isinstance(value, PatchOperation), "the checker knows the type of the items"
-    made: dict[str, Any] = {}
+    made: dict[str, Json] = {}
     for name in ("op", "path", "from"):
         text = value[name]
         if (text or name != "from") and _is_json(text):

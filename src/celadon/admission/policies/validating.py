@@ -65,6 +65,7 @@ from celadon.admission.verdict import (
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
 from celadon.kube import GroupVersionResource, StatusError
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.records import dataclass
@@ -93,7 +94,7 @@ class _Planned:
     nothing is converted, and the policy asks for nothing but the request itself."""
 
     candidate: _Candidate
-    quick: tuple[Callable[[Mapping[str, Any]], Any], ...]
+    quick: tuple[Callable[[JsonObject], Json], ...]
 
 
 @dataclass(frozen=True, slots=True)

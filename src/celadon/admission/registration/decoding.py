@@ -69,7 +69,7 @@ def _default_match_resources(match: dict[str, Any]) -> None:
         _default_scopes(match, rules)
 
 
-def _default_selectors(holder: dict[str, Any]) -> None:
+def _default_selectors(holder: dict[str, object]) -> None:
     holder.setdefault("namespaceSelector", {})
     holder.setdefault("objectSelector", {})
 
@@ -297,7 +297,7 @@ class RegistrationKind:
     resource: str
     versions: tuple[str, ...]
     default: Callable[[dict[str, Any], str], None]
-    typed: Callable[[Mapping[str, Any]], registration.RegistrationObject]
+    typed: Callable[[JsonObject], registration.RegistrationObject]
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
     """Whether an empty list is another value than none."""
@@ -439,7 +439,7 @@ def decode_webhooks(
     return cast("Decoded[registration.WebhookConfiguration]", decoded)
 
 
-def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+def converted(document: JsonObject, version: str) -> dict[str, object]:
     """A decoded document in another version: no field has another name or is missing there."""
     return {**document, "apiVersion": f"{ADMISSION_REGISTRATION}/{version}"}
 
@@ -466,7 +466,7 @@ class RememberedDecoding(Generic[AnyKind]):
 
     def values(self, objects: Iterable[JsonObject]) -> list[AnyKind]:
         """Of objects with different names, in their order."""
-        made: dict[str, tuple[Any, AnyKind | None, str]] = {}
+        made: dict[str, tuple[object, AnyKind | None, str]] = {}
         for obj in objects:
             name, spec = metadata.name(obj), obj.get("spec")
             found = self._known.get(name)

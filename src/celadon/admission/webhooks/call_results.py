@@ -8,10 +8,11 @@ As k8s.io/client-go `rest/request.go` and k8s.io/apimachinery `pkg/api/errors`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import GroupVersionKind, StatusError, status
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
@@ -103,7 +104,7 @@ def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, i
     return None
 
 
-def _said_status(body: bytes, as_json: AsJson) -> Mapping[str, Any] | None:
+def _said_status(body: bytes, as_json: AsJson) -> JsonObject | None:
     """A Status of failure that the webhook has answered with."""
     if not body:
         return None

@@ -9,8 +9,8 @@ scope, selectors, match conditions. As k8s.io/apiserver
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.activation import RequestContext
@@ -30,6 +30,7 @@ from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.world import World
 from celadon.kube import Status, StatusCause, StatusDetails, StatusError, status
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
@@ -299,7 +300,7 @@ def modified_nothing(hook: Hook) -> StatusError:
     )
 
 
-def denied(hook: Hook, said: Mapping[str, Any] | None) -> StatusError:
+def denied(hook: Hook, said: JsonObject | None) -> StatusError:
     """An answer that does not allow; `said` is its Status, if there is one."""
     said = said or {}
     code = said.get("code", 0)
@@ -322,7 +323,7 @@ def _sentence(hook: Hook, message: str, reason: str) -> str:
     return f"{denies}: {why}" if why else f"{denies} without explanation"
 
 
-def _details(said: Mapping[str, Any] | None) -> StatusDetails | None:
+def _details(said: JsonObject | None) -> StatusDetails | None:
     if said is None:
         return None
     return StatusDetails(
@@ -335,7 +336,7 @@ def _details(said: Mapping[str, Any] | None) -> StatusDetails | None:
     )
 
 
-def _causes(said: Sequence[Mapping[str, Any]]) -> tuple[StatusCause, ...]:
+def _causes(said: Sequence[JsonObject]) -> tuple[StatusCause, ...]:
     return tuple(
         StatusCause(one.get("message", ""), one.get("reason", ""), one.get("field", ""))
         for one in said

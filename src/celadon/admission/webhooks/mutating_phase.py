@@ -203,7 +203,7 @@ def _operations(patch: bytes) -> list[Any]:
     return [operation or {} for operation in found]
 
 
-def _mismatch(found: Any, wanted: str) -> str:  # noqa: ANN401 - any JSON
+def _mismatch(found: object, wanted: str) -> str:
     return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
 
 

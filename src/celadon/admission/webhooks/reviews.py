@@ -26,6 +26,7 @@ from celadon.admission.webhooks.call_results import (
 from celadon.admission.webhooks.hooks import Hook, Selected
 from celadon.kube import GroupVersionKind, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
@@ -162,7 +163,7 @@ class HookAnswer:
     allowed: bool
     patch: bytes = b""
     patch_type: str | None = None
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     warnings: Sequence[str] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
 
@@ -200,7 +201,7 @@ def _cause(error: StatusError) -> str:
     return text.removeprefix(f"{KIND}): ").rpartition(" (")[0]
 
 
-def _decoded(body: bytes, call: Call) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _decoded(body: bytes, call: Call) -> tuple[JsonObject, JsonObject]:
     """The document and what its type makes of it."""
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     found, document = request_bodies.interpret(body, expected)
@@ -237,9 +238,7 @@ def unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> s
     )
 
 
-def _verified(
-    call: Call, said: Mapping[str, Any], decoded: Mapping[str, Any], *, mutating: bool
-) -> HookAnswer:
+def _verified(call: Call, said: JsonObject, decoded: JsonObject, *, mutating: bool) -> HookAnswer:
     response = decoded.get("response")
     if response is None:
         raise _invalid("webhook response was absent")
@@ -259,7 +258,7 @@ def _verified(
     )
 
 
-def _verify_identity(call: Call, said: Mapping[str, Any], response: Mapping[str, Any]) -> None:
+def _verify_identity(call: Call, said: JsonObject, response: JsonObject) -> None:
     if response["uid"] != call.uid:
         got = quote(response["uid"])
         raise _invalid(f"expected response.uid={quote(call.uid)}, got {got}")

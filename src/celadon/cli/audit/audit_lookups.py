@@ -23,6 +23,7 @@ from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
+from celadon.kube.json_types import Json
 from celadon.kube.registry import request_options
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
@@ -157,13 +158,13 @@ def preparation(
 
 def given_objects(
     documents: Iterable[Document], prepare: Prepare
-) -> tuple[list[dict[str, Any]], list[Problem]]:
+) -> tuple[list[dict[str, Json]], list[Problem]]:
     """Objects that may be looked up, and what is wrong with others. One that a server has written
     is as it is."""
-    objects: list[dict[str, Any]] = []
+    objects: list[dict[str, Json]] = []
     problems: list[Problem] = []
     for document in documents:
-        value: dict[str, Any] | Problem = document.value
+        value: dict[str, Json] | Problem = document.value
         if not metadata.uid(document.value):
             value = prepare.existing(document)
         if isinstance(value, Problem):
@@ -259,12 +260,12 @@ async def pages(
             return
 
 
-def _continued(answer: Mapping[str, Any]) -> str:
+def _continued(answer: JsonObject) -> str:
     """Return how a list goes on; from its beginning, if a server does not say."""
     return str((answer.get("metadata") or {}).get("continue") or "")
 
 
-def _key(value: Mapping[str, Any]) -> str:
+def _key(value: JsonObject) -> str:
     """By which a server sorts the objects of a resource."""
     namespace, name = metadata.namespace(value), metadata.name(value)
     return f"{namespace}/{name}" if namespace else name

@@ -46,6 +46,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube import GroupVersionResource, JsonObject
+from celadon.kube.json_types import Json
 from celadon.kube.resources import PLUGIN_ORDER, Resource
 from celadon.records import dataclass
 from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
@@ -340,7 +341,7 @@ async def audited_pages(
 
 async def _pages(
     client: ClusterClient, resource: Resource, problems: list[Problem], mark: Mark = START
-) -> AsyncIterator[tuple[list[dict[str, Any]], Mark]]:
+) -> AsyncIterator[tuple[list[dict[str, Json]], Mark]]:
     """Pages for as long as there are some; what ends them is a problem of this resource."""
     try:
         async for page, following in pages(client, resource, mark):

@@ -134,7 +134,7 @@ def _gvk(api_version: str, kind: str) -> GroupVersionKind:
     return metadata.gvk({"apiVersion": api_version, "kind": kind})
 
 
-def _dict(value: object) -> Mapping[str, Any]:
+def _dict(value: object) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 

@@ -20,6 +20,7 @@ from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.problems import Problem
 from celadon.goyaml import UnreadableError
 from celadon.kube import metadata
+from celadon.kube.json_types import JsonObject
 from celadon.kube.protobuf import MAGIC, ProtobufError, decode, open_envelope
 from celadon.kube.registry import stored_form
 from celadon.kube.schemas import DecodeError
@@ -108,7 +109,7 @@ def _read(value: bytes) -> dict[str, Any]:
     return made
 
 
-def _has_type(made: dict[str, Any]) -> bool:
+def _has_type(made: JsonObject) -> bool:
     found = (made.get("apiVersion"), made.get("kind"))
     return all(isinstance(one, str) and one for one in found)
 

@@ -337,7 +337,7 @@ class ObjectAuditor:
     def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
         value, size, said = found.value, None, None
         own = value.get("metadata")
-        about: dict[str, Any] = own if own.__class__ is dict else {}
+        about: JsonObject = own if own.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
         if plan.resource.namespaced:
             namespace = about.get("namespace") or "default"

@@ -12,10 +12,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem, exit_of
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 
 
@@ -107,7 +108,7 @@ class WebhookCall:
     mutating: bool
     outcome: Outcome
     message: str = ""
-    patch: tuple[Mapping[str, Any], ...] = ()
+    patch: tuple[JsonObject, ...] = ()
     warnings: tuple[str, ...] = ()
     again: bool = False
 
@@ -128,18 +129,18 @@ class MutationStep:
     field: str
     rule: Place
     round: int
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    patch: tuple[Mapping[str, Any], ...]
+    before: JsonObject
+    after: JsonObject
+    patch: tuple[JsonObject, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutated:
     """What mutating policies have made of an object."""
 
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    patch: tuple[Mapping[str, Any], ...]
+    before: JsonObject
+    after: JsonObject
+    patch: tuple[JsonObject, ...]
     steps: tuple[MutationStep, ...]
 
     @property
@@ -188,7 +189,7 @@ class ObjectResult:
     state: State
     code: int = 200
     sentence: str = ""
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     warnings: tuple[ClientWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Engine, ExpressionMemory, ObjectWorld, implicit_namespace
 from celadon.cli.check.manifests import Manifests
@@ -38,6 +38,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import User, metadata
 from celadon.kube.defaulting import LOOKED_UP
+from celadon.kube.json_types import Json
 from celadon.kube.registry import request_options
 from celadon.kube.resources import DEFAULT_PLUGINS, known_resources
 from celadon.kube.well_known_values import SYSTEM_NAMESPACES
@@ -226,10 +227,10 @@ def given_world(
         kind = placed.value.spec.param_kind
         if kind is not None:
             completed.add((kind.api_version, kind.kind))
-    objects: list[dict[str, Any]] = []
+    objects: list[dict[str, Json]] = []
     problems: list[Problem] = []
     for document in manifests.also_looked_up:
-        value: dict[str, Any] | Problem = document.value
+        value: dict[str, Json] | Problem = document.value
         if (document.value["apiVersion"], document.value["kind"]) in completed:
             value = prepare.existing(document)
         if not isinstance(value, Problem):

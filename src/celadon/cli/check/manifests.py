@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -233,7 +233,7 @@ def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:
     kinds = set()
     for policy in policies:
         spec = policy.value.get("spec")
-        kind: Any = spec.get("paramKind") if isinstance(spec, dict) else None
+        kind: object = spec.get("paramKind") if isinstance(spec, dict) else None
         if isinstance(kind, dict):
             kinds.add((str(kind.get("apiVersion")), str(kind.get("kind"))))
     return kinds

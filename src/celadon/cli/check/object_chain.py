@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celadon.admission import Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Steps, WebhookCalls
@@ -25,6 +25,7 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.questions import Asked, Refusal, strictly_refused
 from celadon.cli.check.webhook_documents import Said, WebhookDocuments
 from celadon.kube import StatusError
+from celadon.kube.json_types import Json
 from celadon.kube.registry import create, update
 from celadon.records import dataclass
 
@@ -335,7 +336,7 @@ def _outcome(record: CallRecord, *, changed: bool) -> Outcome:
     return Outcome.DENIED if record.error_type == NO_ERROR else Outcome.FAILED
 
 
-def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Any], ...]:
+def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Json], ...]:
     """The operations by which a hook has changed the object in a round."""
     from celadon.admission.webhooks import patch_annotation  # late: as above
 

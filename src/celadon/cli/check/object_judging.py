@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -586,7 +586,7 @@ def _ignore(
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: Asked, place: Place | None = None) -> dict[str, Any]:
+def _about(asked: Asked, place: Place | None = None) -> JsonObject:
     """The part of a result that says what it is about; `place` is where that stands, if it is
     known. To find the line of part of a document, all of it has to be read once more."""
     request, document = asked.request, asked.document

@@ -39,6 +39,7 @@ from celadon.kube import (
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
+from celadon.kube.json_types import Json
 from celadon.kube.registry import (
     Draft,
     Surroundings,
@@ -329,7 +330,7 @@ class Prepare:
         self._defaulting = defaulting
         self._namespace = namespace
         self._existing: dict[int, Prepared] = {}
-        self._definitions: dict[GroupKind, dict[str, Any]] = {}
+        self._definitions: dict[GroupKind, dict[str, Json]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
         self._catalog = known_resources(all_versions=True)
         self._context = DefaultingContext(
@@ -393,7 +394,7 @@ class Prepare:
             create.run_plugins(draft)
         return None
 
-    def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
+    def finished(self, begun: Begun, draft: Draft) -> dict[str, object]:
         """Return what policies see of a draft, which is used up. It is that of `begun`, or what
         became of it."""
         if begun.old is None:
@@ -530,7 +531,7 @@ class Prepare:
         made = create.created(value, target, self._context)
         return _with_status(made, document)
 
-    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
+    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Json]]:
         """Those of the documents that a cluster can have."""
         for found in map(self.existing, documents):
             if not isinstance(found, Problem):
@@ -542,14 +543,14 @@ class Prepare:
         return resource is not None and resource.gvr in LOOKED_UP
 
 
-def _with_status(made: dict[str, Any], document: Document) -> dict[str, Any]:
+def _with_status(made: dict[str, object], document: Document) -> dict[str, object]:
     """Return what was made of a document, with the status that it tells of. That of a definition is
     the server's, whatever a manifest says."""
     told = document.value.get("status")
     return made if told is None or _is_definition(document) else {**made, "status": told}
 
 
-def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
     """The object with the namespace of the request, and a name."""
     found = dict(metadata.metadata(value))
     if namespace:

@@ -40,6 +40,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.defaulting import PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, fresh
+from celadon.kube.json_types import Json
 from celadon.kube.registry import Draft
 from celadon.kube.resources import (
     DEFAULT_PLUGINS,
@@ -369,7 +370,7 @@ class _Watched(OverlaidWorld):
         return found
 
 
-def _account(namespace: str) -> dict[str, Any]:
+def _account(namespace: str) -> dict[str, Json]:
     own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}
 

@@ -20,6 +20,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldError, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
+from celadon.kube.json_types import Json
 from celadon.kube.registry import Target, WriteOptions, request_options
 from celadon.kube.resources import Catalog, Lookups
 from celadon.kube.schemas import EmptyValue
@@ -256,7 +257,7 @@ def _options(question: Question, operation: Operation) -> dict[str, Any] | None:
     return write_options(operation, options)
 
 
-def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+def _connect_options(value: JsonObject, endpoint: Endpoint) -> dict[str, Json]:
     """The options object of a connection: the document, or an empty one for a document's object."""
     if value.get("kind") == endpoint.kind.kind:
         return {key: item for key, item in value.items() if key != "metadata"}

@@ -46,7 +46,7 @@ class _ThisProcess:
     def share(self, value: object) -> object:
         return value
 
-    def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
+    def submit(self, work: Callable[..., object], *arguments: object) -> Future[object]:
         done: Future[Any] = Future()
         done.set_result(work(*arguments))
         return done
@@ -76,7 +76,7 @@ def _read(spooled: _Spooled) -> object:
     return pickle.loads(data)
 
 
-def _with_values(work: Callable[..., Any], *arguments: object) -> object:
+def _with_values(work: Callable[..., object], *arguments: object) -> object:
     return work(*(_read(one) if isinstance(one, _Spooled) else one for one in arguments))
 
 
@@ -98,7 +98,7 @@ class _Processes:
             stream.write(data)
         return _Spooled(path, hashlib.sha256(data).digest())
 
-    def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
+    def submit(self, work: Callable[..., object], *arguments: object) -> Future[Any]:
         return self._pool.submit(_with_values, work, *arguments)
 
     def renew(self) -> None:

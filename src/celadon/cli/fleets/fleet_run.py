@@ -262,7 +262,7 @@ def in_order(
 ) -> Iterator[tuple[Task, Any]]:
     """Each task with its result, or with a `Failure`."""
     coming = iter(tasks)
-    waiting: deque[tuple[Task, Future[Any] | None]] = deque()
+    waiting: deque[tuple[Task, Future[object] | None]] = deque()
     while True:
         while len(waiting) < ahead and (task := next(coming, None)) is not None:
             waiting.append((task, _begun(engine, task, memory)))
@@ -276,7 +276,7 @@ def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
     """None for what the engine cannot take now."""
     known = memory.found(task.result, task.key)
     if known is not None:
-        done: Future[Any] = Future()
+        done: Future[object] = Future()
         done.set_result(known)
         return done
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from celadon.admission import (
     ADMIN,
@@ -46,6 +46,7 @@ from celadon.cli.replay.logged_requests import (
 from celadon.cli.replay.replay_findings import Occurrence, ReplayFindings, ReplayReport
 from celadon.goyaml import UnreadableError
 from celadon.kube import MASTERS, GroupVersionKind, JsonObject, metadata
+from celadon.kube.json_types import Json
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -225,14 +226,14 @@ class EventReplay:
             )
 
 
-def _effect_of(failure: Mapping[str, Any]) -> str:
+def _effect_of(failure: JsonObject) -> str:
     """The strongest of what the binding did: it audits, or there would be no annotation."""
     actions = failure.get("validationActions")
     given = actions if isinstance(actions, list) else []
     return next((effect for action, effect in _STRONGEST if action in given), AUDIT)
 
 
-def _failures(one: Logged) -> list[dict[str, Any]]:
+def _failures(one: Logged) -> list[dict[str, Json]]:
     """Of the annotation; what cannot be read is none."""
     given = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
     try:

@@ -36,6 +36,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
+from celadon.kube.json_types import Json
 
 _PLAIN: Final = Look(color=False)
 _WORDS: Final = {
@@ -86,7 +87,7 @@ class CaseView(ReportView[RunReport]):
             "stopped": report.stopped,
             "exitCode": int(report.exit),
         }
-        measured: dict[str, Any] = {}
+        measured: dict[str, object] = {}
         if report.coverage is not None:
             measured["coverage"] = coverage_document(report.coverage)
         if report.alterations is not None:
@@ -330,7 +331,7 @@ def _survivor(one: AlterationResult, look: Look) -> Iterator[str]:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _alterations(found: Alterations) -> dict[str, Any]:
+def _alterations(found: Alterations) -> dict[str, object]:
     """With the percentage of those that a case could notice, as far as is known."""
     return {
         "percentage": round(found.score, 2),
@@ -348,7 +349,7 @@ def _alterations(found: Alterations) -> dict[str, Any]:
     }
 
 
-def _ignored(notice: Notice) -> dict[str, Any]:
+def _ignored(notice: Notice) -> dict[str, Json]:
     return {"file": notice.place.file, "line": notice.place.line, "message": notice.message}
 
 

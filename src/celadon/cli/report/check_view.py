@@ -8,7 +8,7 @@ notices, a table with a line per object, and a summary.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +51,7 @@ from celadon.cli.report.report_model import (
     notice_case,
     notice_finding,
 )
+from celadon.kube.json_types import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
@@ -325,7 +326,7 @@ def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
     return lines
 
 
-def _diff(before: Mapping[str, Any], after: Mapping[str, Any], look: Look) -> list[str]:
+def _diff(before: JsonObject, after: JsonObject, look: Look) -> list[str]:
     styles = {"+": "admitted", "-": "denied", "@": "dim"}
     return [
         "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
@@ -386,7 +387,7 @@ def _count(number: int, what: str) -> str:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _violations(result: ObjectResult) -> list[dict[str, Any]]:
+def _violations(result: ObjectResult) -> list[dict[str, Json]]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
     from celadon.cli.report.json_form import SHAPES, data, filled
 

@@ -127,9 +127,9 @@ class StatisticsView(ReportView[LintReport]):
         return _counts(self.report)
 
 
-def finding_data(one: LocatedFinding) -> dict[str, Any]:
+def finding_data(one: LocatedFinding) -> dict[str, object]:
     """A finding as JSON has it."""
-    found: dict[str, Any] = data(one, _SHAPES)
+    found: dict[str, object] = data(one, _SHAPES)
     return found
 
 

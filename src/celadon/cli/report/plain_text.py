@@ -17,6 +17,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from celadon.kube.json_types import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -221,7 +222,7 @@ def plugin_lines(
     yield look.paint("dim", text)
 
 
-def yaml_text(value: Mapping[str, Any] | list[Any]) -> str:
+def yaml_text(value: JsonObject | Sequence[object]) -> str:
     """The object as a manifest, its members in their order."""
     import yaml
 
@@ -229,14 +230,14 @@ def yaml_text(value: Mapping[str, Any] | list[Any]) -> str:
     return text
 
 
-def _copied(value: object) -> Any:  # noqa: ANN401 - any JSON
+def _copied(value: object) -> object:
     """A copy in which nothing is there twice, which YAML would write as an alias."""
     if isinstance(value, Mapping):
         return {str(key): _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def diff_lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def diff_lines(before: JsonObject, after: JsonObject) -> list[str]:
     """A unified diff without its head; none for equal objects."""
     import difflib
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from celadon.cli.check.check_report import Notice, Place, PolicyError
 from celadon.cli.reading.problems import Problem
+from celadon.kube.json_types import Json
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class ReportForms:
         """The form that people read."""
         return self.names[0]
 
-    def view_of(self, report: object) -> ReportView[Any]:
+    def view_of(self, report: object) -> ReportView[object]:
         """A report as renderers see it."""
         view: ReportView[Any] = _loaded(self.view)(report)
         return view
@@ -275,7 +276,7 @@ class ReportForms:
 
 def _loaded(name: str) -> Callable[..., Any]:
     module, _, attribute = name.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
+    loaded: Callable[..., Json] = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
     return loaded
 
 

@@ -36,7 +36,7 @@ from celadon.kube.defaulting.rule_paths import (
     parse_path,
 )
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
-from celadon.kube.json_types import fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
@@ -356,12 +356,12 @@ class SharingRules(NamedTuple):
     rules: tuple[Apply, ...]
     roots: tuple[tuple[str, ...], ...]
 
-    def are_settled(self, made: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    def are_settled(self, made: JsonObject, live: JsonObject) -> bool:
         """Whether the parts that an object shares with one before need not be looked at."""
         return all(_is_same(path, made, live) for path in self.roots)
 
 
-def _is_same(path: tuple[str, ...], made: Any, live: Any) -> bool:
+def _is_same(path: tuple[str, ...], made: object, live: object) -> bool:
     for name in path:
         if made is live:
             return True
@@ -551,7 +551,7 @@ def _action(rule: Rule) -> Action:
     return _set_value(rule["value"], force=force)
 
 
-def _delete(parent: Any, key: Any, run: Run) -> None:
+def _delete(parent: Any, key: Json, run: Run) -> None:
     if parent.pop(key, ABSENT) is not ABSENT:
         run.is_disturbed = True
 
@@ -564,7 +564,7 @@ def _call(function: FieldFunction, rule: Rule) -> Action:
 
 
 def _copy(path: str, *, force: bool, alias: bool) -> Action:
-    def copy(parent: Any, key: Any, run: Run) -> None:
+    def copy(parent: Any, key: object, run: Run) -> None:
         if force or parent.get(key) is None:
             value = lookup(path, parent, run.root)
             if value is not None:
@@ -573,16 +573,16 @@ def _copy(path: str, *, force: bool, alias: bool) -> Action:
     return copy
 
 
-def _set_value(value: Any, *, force: bool) -> Action:
+def _set_value(value: object, *, force: bool) -> Action:
     if isinstance(value, (dict, list)):
 
-        def set_fresh(parent: Any, key: Any, _: Run) -> None:
+        def set_fresh(parent: Any, key: object, _: Run) -> None:
             if force or parent.get(key) is None:
                 parent[key] = fresh(value)
 
         return set_fresh
 
-    def set_scalar(parent: Any, key: Any, _: Run) -> None:
+    def set_scalar(parent: Any, key: object, _: Run) -> None:
         if force or key not in parent:
             parent[key] = value
 
@@ -640,11 +640,11 @@ class Fill(NamedTuple):
     conditions: tuple[Condition, ...]
     zero: bool
 
-    def is_due(self, struct: Mapping[str, Any], run: Run) -> bool:
+    def is_due(self, struct: JsonObject, run: Run) -> bool:
         """Whether the rule does it."""
         return self.is_open(struct) and all(holds(struct, run) for holds in self.conditions)
 
-    def is_open(self, struct: Mapping[str, Any]) -> bool:
+    def is_open(self, struct: JsonObject) -> bool:
         """Whether the rule does it if its conditions hold."""
         value = struct.get(self.name)
         return not value if self.zero else value is None
@@ -671,7 +671,7 @@ class Triggers:
     forces: bool = False
     is_restless: bool = False
 
-    def of_new(self, struct: Mapping[str, Any], run: Run) -> bool:
+    def of_new(self, struct: JsonObject, run: Run) -> bool:
         """Whether rules may do something to a struct that was not there, or to what is in it."""
         return (
             self.forces
@@ -681,7 +681,7 @@ class Triggers:
             or any(fill.is_due(struct, run) for fill in self.fills)
         )
 
-    def of_set(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+    def of_set(self, struct: JsonObject, names: Collection[str]) -> bool:
         """Whether rules may do something to a struct that is now like this, after something was put
         into these fields."""
         return (
@@ -691,10 +691,10 @@ class Triggers:
             or (bool(self.judged) and self._has_judged(struct, names))
         )
 
-    def _has_judged(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+    def _has_judged(self, struct: JsonObject, names: Collection[str]) -> bool:
         return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
 
-    def of_emptied(self, struct: Mapping[str, Any], name: str) -> bool:
+    def of_emptied(self, struct: JsonObject, name: str) -> bool:
         """The same after a field was taken away, or became zero."""
         return any(fill.name == name and fill.is_open(struct) for fill in self.fills)
 
@@ -731,7 +731,7 @@ def _components(root: str, steps: Sequence[Step]) -> list[str]:
     """Of the structs on the way, the target's last; empty for what is none."""
     way = [root]
     for step in steps:
-        node: Any = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None
+        node: Json = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None
         if step.each is not Each.FIELD and isinstance(node, dict):
             node = node.get("items") or node.get("values")
         name = node.get("ref", "") if isinstance(node, dict) else ""

@@ -63,7 +63,7 @@ def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
 
 
 def drop_unused(
-    made: dict[str, Any], old: Mapping[str, Any], gvk: GroupVersionKind, run: Run, *, status: bool
+    made: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """From a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
@@ -107,11 +107,11 @@ def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
     return at == len(path)
 
 
-def _uses(obj: Mapping[str, Any], drop: Drop) -> bool:
+def _uses(obj: JsonObject, drop: Drop) -> bool:
     return any(_has(obj, steps) for steps in drop.steps)
 
 
-def _has(value: Any, steps: tuple[Step, ...]) -> bool:
+def _has(value: object, steps: tuple[Step, ...]) -> bool:
     for number, step in enumerate(steps):
         if not isinstance(value, Mapping):
             return False
@@ -232,7 +232,7 @@ def volume_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
         status[PHASE_SINCE] = before
 
 
-def claim(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def claim(made: dict[str, object], old: JsonObject, _: str) -> None:
     """Clients that do not know where the reference to the source is now leave it out; a source
     that a claim has may be of any kind."""
     spec, was = made.setdefault("spec", {}), old.get("spec") or {}
@@ -266,7 +266,7 @@ def _host(endpoint: JsonObject) -> str:
     return host
 
 
-def definition(made: dict[str, Any], _: Mapping[str, Any], __: str) -> None:
+def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
     """A version in which objects are stored from now on is one in which there may be some
     (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
     versions = made.get("spec", {}).get("versions") or ()

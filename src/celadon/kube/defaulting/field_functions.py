@@ -80,7 +80,7 @@ def _split_domain(image: str) -> tuple[str, str]:
     return domain, path
 
 
-Rule = Mapping[str, Any]
+Rule = JsonObject
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
 
@@ -124,7 +124,7 @@ def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
         del parent[key]
 
 
-def keep_keys(parent: Any, key: Any, _: Run, rule: Rule) -> None:
+def keep_keys(parent: Any, key: object, _: Run, rule: Rule) -> None:
     """Removes all members but those named in `keys`."""
     parent[key] = {name: value for name, value in parent[key].items() if name in rule["keys"]}
 
@@ -279,7 +279,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 
 def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
     """Copies, in order, of those that no other one covers; of equal ones the first."""
-    kept: list[dict[str, Any]] = []
+    kept: list[dict[str, object]] = []
     for i, one in enumerate(tolerations):
         others = (*kept, *(later for later in tolerations[i + 1 :] if later != one))
         if not any(covers(other, one) for other in others):

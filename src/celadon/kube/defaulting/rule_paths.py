@@ -45,7 +45,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def lookup(path: str, parent: object, root: object) -> Any:
+def lookup(path: str, parent: object, root: object) -> object:
     """The value at a path without wildcards; None when something on the way is missing."""
     found = root if path.startswith(AT_ROOT) else parent
     for name in path.removeprefix(AT_ROOT).split("."):

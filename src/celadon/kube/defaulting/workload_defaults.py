@@ -10,6 +10,7 @@ from typing import Any, Final
 from celadon.kube.defaulting import service_defaults
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.rule_paths import Apply
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
 from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, CONTAINER_LISTS, HUGE_PAGES
 
@@ -74,7 +75,7 @@ def job_selector(job: Any, run: Run) -> None:
     selector.setdefault("matchLabels", {}).setdefault(CONTROLLER_UID, uid)
 
 
-def claim_data_sources(spec: Any, _: Run) -> None:
+def claim_data_sources(spec: Json, _: Run) -> None:
     """Of a new claim."""
     data_sources(spec, any_kind=False)
 
@@ -93,7 +94,7 @@ def data_sources(spec: Any, *, any_kind: bool) -> None:
         spec["dataSource"] = {key: value for key, value in reference.items() if key != "namespace"}
 
 
-def _is_classic_source(source: Mapping[str, Any]) -> bool:
+def _is_classic_source(source: JsonObject) -> bool:
     kind = (source.get("apiGroup") or "", source.get("kind"))
     return kind in {
         ("", "PersistentVolumeClaim"),
@@ -142,7 +143,7 @@ def hpa_v1(autoscaler: Any, _: Run) -> None:
         autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU_UTILIZATION)
 
 
-def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> Any:
+def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> object:
     """The value of an annotation, written compactly again; dropped when it does not parse."""
     text = annotations.pop(HPA_PREFIX + name, None)
     if text is None:
@@ -228,7 +229,7 @@ def pod_status(status: Any, run: Run) -> None:
     run.root["status"] = made
 
 
-def _affinity_terms(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _affinity_terms(spec: JsonObject) -> Iterator[dict[str, object]]:
     affinity = spec.get("affinity") or {}
     for side in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(side) or {}
@@ -271,7 +272,7 @@ def _apparmor_profile(text: str) -> dict[str, str] | None:
     return None
 
 
-def _apparmor_text(profile: Mapping[str, Any]) -> str:
+def _apparmor_text(profile: JsonObject) -> str:
     """The value of the annotation that means the same; empty if there is none."""
     name = profile.get("localhostProfile")
     if profile.get("type") == "Localhost" and name is not None:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager.merge_types import ItemError, MergeType
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry.draft import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import StructCodec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
@@ -51,7 +51,7 @@ class Guard(NamedTuple):
     needed: frozenset[str]
     judged: Sequence[tuple[str, Callable[[Any], bool]]]
 
-    def check(self, made: Mapping[str, Any]) -> None:
+    def check(self, made: JsonObject) -> None:
         """Unplanned."""
         if not self.needed.isdisjoint(made):
             raise Unplanned
@@ -60,17 +60,17 @@ class Guard(NamedTuple):
                 raise Unplanned
 
 
-def unchanged(live: Any) -> Any:
+def unchanged(live: object) -> object:
     """The plan for a struct of which nothing is set."""
     if live.__class__ is not dict:
         raise Unplanned
     return live
 
 
-def set_members(values: dict[str, Any]) -> Plan:
+def set_members(values: dict[str, object]) -> Plan:
     """Of a struct or a map of which all that is set is set to the same, whatever there was."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         return live | values
@@ -81,7 +81,7 @@ def set_members(values: dict[str, Any]) -> Plan:
 def entered_members(members: Sequence[Member]) -> Plan:
     """Of a struct."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         made = live.copy()
@@ -99,10 +99,10 @@ def entered_members(members: Sequence[Member]) -> Plan:
     return plan
 
 
-def entered_member(name: str, enter: Plan, value: Any) -> Plan:
+def entered_member(name: str, enter: Plan, value: object) -> Plan:
     """The same of which one field is set, by what was there before."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: Json) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         below = live.get(name)
@@ -121,7 +121,7 @@ def entered_member(name: str, enter: Plan, value: Any) -> Plan:
 def guarded(plan: Plan, guard: Guard) -> Plan:
     """The same, looked at when it is done."""
 
-    def check(live: Any) -> Any:
+    def check(live: Json) -> object:
         made = plan(live)
         guard.check(made)
         return made
@@ -129,11 +129,11 @@ def guarded(plan: Plan, guard: Guard) -> Plan:
     return check
 
 
-def one_item(key: str, wanted: str, enter: Plan, item: Any) -> Plan:
+def one_item(key: str, wanted: str, enter: Plan, item: Json) -> Plan:
     """Of a list with one key, of which a configuration has one item: merged into the one with the
     same key, else `item` behind the others."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
         at = -1
@@ -155,13 +155,13 @@ def one_item(key: str, wanted: str, enter: Plan, item: Any) -> Plan:
 
 
 def keyed_items(
-    keys: Sequence[str], wanted: Mapping[tuple[Any, ...], Plan], items: Sequence[Any]
+    keys: Sequence[str], wanted: Mapping[tuple[object, ...], Plan], items: Sequence[object]
 ) -> Plan:
     """Of any list with keys: a configuration has items with the keys `wanted`, in this order. They
     are all there, in this order too, or none is, and `items` follow the others."""
     order = list(wanted)
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
         made, common = [], []
@@ -186,7 +186,7 @@ def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
     """Of any list with keys: a configuration has an item for each that is there, in the same order.
     `most` is how many there may be."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
         if len({_element(keys, one) for one in live}) < len(live):
@@ -199,7 +199,7 @@ def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
 def every_named(key: str, enter: Plan, most: int) -> Plan:
     """The same of a list with one key, for items with texts."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
         made, seen = [], set()
@@ -214,7 +214,7 @@ def every_named(key: str, enter: Plan, most: int) -> Plan:
     return plan
 
 
-def _element(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
+def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
     """What identifies an item that has all its keys. Texts and integers are equal if, and only if,
     what FieldsV1 writes for them is. Unplanned."""
     if item.__class__ is not dict:
@@ -229,7 +229,7 @@ def _element(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
 def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
     """The same, for objects that have nothing at these paths."""
 
-    def check(live: Any) -> Any:
+    def check(live: object) -> object:
         for path in paths:
             value = live
             for name in path:
@@ -382,7 +382,7 @@ class _Planner:
         return root
 
 
-def _reaches(value: Any, path: Sequence[str]) -> bool:
+def _reaches(value: Json, path: Sequence[str]) -> bool:
     """Whether a value has something at a path, or in the way."""
     for name in path:
         if value.__class__ is not dict:
@@ -393,7 +393,7 @@ def _reaches(value: Any, path: Sequence[str]) -> bool:
     return True
 
 
-def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Any) -> Member:
+def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Json) -> Member:
     """A field that is set, whatever it was."""
     read = codec.read_field(name, value)
     if read is not DROPPED and read.__class__ not in _SCALARS:

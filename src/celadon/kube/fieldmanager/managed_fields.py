@@ -24,7 +24,7 @@ from celadon.kube.fieldmanager.field_sets import (
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
@@ -169,7 +169,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
 
 def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> dict[str, Any]:
     """One entry; `fields` is FieldsV1."""
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         "manager": manager.name,
         "operation": manager.operation,
         "apiVersion": api_version,
@@ -222,7 +222,7 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
         return Managers()
 
 
-def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
+def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, object]:
     """The new object; with the entries of the old one if it differs from that in nothing but their
     times, so that a write of the same is no write."""
     made = dict(new)
@@ -242,15 +242,15 @@ def renews(new: JsonObject, old: JsonObject) -> bool:
     return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)
 
 
-def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Any]]:
+def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Json]]:
     return [_without(entry, ("time",)) for entry in entries]
 
 
-def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Any], dict[str, Any]]:
+def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Json], dict[str, Json]]:
     return _without(obj, ("metadata",)), _without(meta, ("managedFields",))
 
 
-def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Any]:
+def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Json]:
     return {key: value for key, value in members.items() if key not in keys}
 
 

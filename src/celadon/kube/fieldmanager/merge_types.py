@@ -8,7 +8,7 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.errors import KubeError
@@ -22,6 +22,7 @@ from celadon.kube.fieldmanager.field_sets import (
 )
 from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_model
@@ -118,7 +119,7 @@ class ListRule:
         self._schema = schema
         self._keeps_unknown = keeps_unknown
         self._item: MergeType | None = None
-        self._defaults: dict[str, Any] | None = None
+        self._defaults: JsonObject | None = None
 
     @property
     def item(self) -> MergeType:
@@ -132,7 +133,7 @@ class ListRule:
             )
         return self._item
 
-    def elements(self, items: Iterable[Any]) -> list[str]:
+    def elements(self, items: Iterable[object]) -> list[str]:
         """What identifies each of them. ItemError."""
         if not self.keys:
             return list(map(_set_element, items))
@@ -157,7 +158,7 @@ class ListRule:
         """What identifies an item. ItemError when nothing does."""
         return self.elements((item,))[0]
 
-    def _keyed_element(self, item: Any) -> str:
+    def _keyed_element(self, item: object) -> str:
         keys = self.keys
         if item.__class__ is not dict:
             wrong = "have a null element" if item is None else "have non-map elements"
@@ -184,7 +185,7 @@ class ListRule:
             {key: str(one) if isinstance(one, ForeignValue) else one for key, one in found.items()}
         )
 
-    def _key_defaults(self) -> dict[str, Any]:
+    def _key_defaults(self) -> JsonObject:
         if self._defaults is None:
             assert self._schema is not None, "only lists with items have keys"
             self._defaults = _defaults_of(resolved(self._schema), self.keys)
@@ -201,10 +202,10 @@ def _set_element(item: object) -> str:
     return UNDEFINED if isinstance(item, ForeignValue) else value_element(item)
 
 
-def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
+def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
     """Of absent keys: the default, and for Go's types the zero of members that are always
     written."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if item.name:
         codec = struct_codec(item.name)
         zero = codec.empty()

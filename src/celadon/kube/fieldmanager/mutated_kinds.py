@@ -74,14 +74,14 @@ class MergedParts:
         self._triggers = triggers
         self._is_stirred = False
         self._added: list[tuple[str, dict[str, Any]]] = []
-        self._was: list[Mapping[str, Any] | Sequence[Any]] = []
+        self._was: list[JsonObject | Sequence[Any]] = []
 
     def joined(
         self,
         type_: MergeType,
-        live: Mapping[str, Any],
+        live: JsonObject,
         made: dict[str, Any],
-        config: Mapping[str, Any],
+        config: JsonObject,
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
         self._was.append(live)
@@ -106,7 +106,7 @@ class MergedParts:
         if triggers is not NO_TRIGGERS and triggers.of_set(made, config):
             self._is_stirred = True
 
-    def added(self, type_: MergeType, item: Any) -> Any:
+    def added(self, type_: MergeType, item: object) -> Any:
         """Reads an item that is a struct; lists of others are read with the struct they are in."""
         codec = type_.codec
         if codec is None:
@@ -115,7 +115,7 @@ class MergedParts:
         self._added.append((codec.name, read))
         return read
 
-    def passed(self, live: Sequence[Any]) -> None:
+    def passed(self, live: Sequence[object]) -> None:
         self._was.append(live)
 
     def _take(self, component: str, node: Any, value: Any) -> None:

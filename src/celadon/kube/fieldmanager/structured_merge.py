@@ -24,6 +24,7 @@ from celadon.kube.fieldmanager.merge_types import (
     MergeType,
 )
 from celadon.kube.go.go_text import plain_text, quote
+from celadon.kube.json_types import Json, JsonObject
 
 
 class Joiner(Protocol):
@@ -32,17 +33,17 @@ class Joiner(Protocol):
     def joined(
         self,
         type_: MergeType,
-        live: Mapping[str, Any],
-        made: dict[str, Any],
-        config: Mapping[str, Any],
+        live: JsonObject,
+        made: dict[str, Json],
+        config: JsonObject,
     ) -> None:
         """A struct or a map was made of two; `made` may be changed. Members of it that are the very
         ones of `config` were taken over."""
 
-    def added(self, type_: MergeType, item: Any) -> Any:
+    def added(self, type_: MergeType, item: Json) -> Json:
         """What becomes of an item that the live list does not have."""
 
-    def passed(self, live: Sequence[Any]) -> None:
+    def passed(self, live: Sequence[object]) -> None:
         """A list was made of this one and another."""
 
 
@@ -65,10 +66,10 @@ def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = Non
 def _merged_maps(
     type_: MergeType,
     rule: MapRule,
-    live: Mapping[str, Any],
-    config: Mapping[str, Any],
+    live: JsonObject,
+    config: JsonObject,
     joiner: Joiner | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     made = dict(live)
     for name, value in config.items():
         if name in live:
@@ -80,8 +81,8 @@ def _merged_maps(
 
 
 def _merged_lists(
-    rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
-) -> list[Any]:
+    rule: ListRule, live: Sequence[Any], config: Sequence[Json], joiner: Joiner | None
+) -> list[object]:
     """Items that the live list has several times are replaced where the configuration has them.
     Mostly that has only such as are there already, in this order, or only new ones."""
     theirs = rule.elements(live)
@@ -97,7 +98,7 @@ def _merged_lists(
         ]
     if not common:
         return [*live, *(_added(type_, item, joiner) for item in wanted.values())]
-    present: dict[str, Any] = {}
+    present: dict[str, object] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
     made = []
@@ -111,7 +112,7 @@ def _merged_lists(
     return made
 
 
-def _added(type_: MergeType, item: Any, joiner: Joiner | None) -> Any:
+def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
     return item if joiner is None else joiner.added(type_, item)
 
 
@@ -175,7 +176,7 @@ def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
     return True
 
 
-def _collect_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -> None:
+def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
     for name, one in value.items():
         element = FIELD + name
         below = FieldSet()
@@ -185,7 +186,7 @@ def _collect_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -
         found.put(element, below)
 
 
-def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> None:
+def _collect_items(rule: ListRule, value: Sequence[Json], found: FieldSet) -> None:
     """Items that are there several times are leaves."""
     for element, items in grouped(rule, value).items():
         found.members.add(element)
@@ -195,9 +196,9 @@ def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> Non
             found.put(element, below)
 
 
-def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
+def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
     """The items of a list under what identifies them. ItemError for one that nothing does."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for element, item in zip(rule.elements(value), value, strict=True):
         found.setdefault(element, []).append(item)
     return found
@@ -360,9 +361,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and value.__class__ is not bool
 
 
-def _compare_maps(
-    rule: MapRule, old: Mapping[str, Any], new: Mapping[str, Any], found: Comparison
-) -> None:
+def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Comparison) -> None:
     for name, was in old.items():
         element = FIELD + name
         if name not in new:
@@ -393,7 +392,7 @@ def _compare_lists(
 
 
 def _compare_items(
-    rule: ListRule, element: str, old: list[Any], new: list[Any], found: Comparison
+    rule: ListRule, element: str, old: list[Json], new: list[Json], found: Comparison
 ) -> None:
     """What is there several times is one leaf."""
     if len(old) > 1 and len(new) > 1:
@@ -415,7 +414,7 @@ def _compare_items(
         found.put(element, below)
 
 
-def _add_item(rule: ListRule, element: str, items: list[Any], found: FieldSet) -> None:
+def _add_item(rule: ListRule, element: str, items: Sequence[Json], found: FieldSet) -> None:
     found.members.add(element)
     if len(items) == 1:
         found.put(element, subtree(rule.item, items[0]))
@@ -475,7 +474,7 @@ def _error(path: str, text: str) -> str:
 
 
 def _member_errors(
-    rule: MapRule, value: Mapping[str, Any], path: str, *, duplicates: bool
+    rule: MapRule, value: JsonObject, path: str, *, duplicates: bool
 ) -> Iterator[str]:
     """After a member that is not allowed nothing more is looked at."""
     for name, one in value.items():

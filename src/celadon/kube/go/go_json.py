@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.json_types import Json, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -234,7 +235,7 @@ class Document:
     value: Any
     repeated: Mapping[int, Pairs] = field(default_factory=dict)
 
-    def members(self, obj: Mapping[str, Any]) -> Pairs:
+    def members(self, obj: JsonObject) -> Pairs:
         """All members of an object inside the document, repeated ones too, in their order."""
         return self.repeated.get(id(obj)) or tuple(obj.items())
 
@@ -287,9 +288,9 @@ def _complaint(text: str) -> JsonSyntaxError:
     return JsonSyntaxError(TOO_DEEP)
 
 
-def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def merged_members(pairs: Iterable[tuple[str, Json]]) -> dict[str, object]:
     """An object as a typed reader has it, of members some of which are given twice."""
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for key, value in pairs:
         made[key] = _merged(made.get(key), value)
     return made
@@ -330,14 +331,14 @@ class _Repeated(Exception):
     """Some member is given twice."""
 
 
-def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise _Repeated
     return made
 
 
-def _decoder(make: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+def _decoder(make: Callable[[list[tuple[str, Any]]], JsonObject]) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=make,
         parse_float=_number,
@@ -365,12 +366,12 @@ EXPONENT_FROM: Final = 1e21
 """Doubles from here on are written with an exponent."""
 
 
-def as_read(value: Any) -> Any:
+def as_read(value: object) -> Any:
     """A JSON value with the numbers that Go has. What was given is not changed."""
     return _changed(value, _read)
 
 
-def as_written(value: Any) -> Any:
+def as_written(value: Json) -> Any:
     """The same value as it is read after it was written. What was given is not changed."""
     return _changed(value, _written)
 
@@ -387,7 +388,7 @@ def _written(number: int | float) -> int | float:
     return number
 
 
-def _changed(value: Any, change: Callable[[int | float], int | float]) -> Any:
+def _changed(value: object, change: Callable[[int | float], int | float]) -> Any:
     if isinstance(value, dict):
         return {key: _changed(one, change) for key, one in value.items()}
     if isinstance(value, list):

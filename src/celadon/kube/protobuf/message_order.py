@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.protobuf.message_table import (
     JSON_SHAPES,
     MessageField,
@@ -28,7 +29,7 @@ REMEMBERED: Final = 256
 """Sets of members, for each message."""
 
 
-def in_message_order(obj: Mapping[str, Any]) -> dict[str, Any]:
+def in_message_order(obj: JsonObject) -> dict[str, Any]:
     """A new object; `kind` and `apiVersion` come first. Unknown members come last. Parts that have
     their order are shared with the object given."""
     name = message_of(metadata.gvk(obj))
@@ -45,7 +46,7 @@ def _order_for(name: str) -> Order:
     could have takes three times as long."""
     known: dict[tuple[str, ...], _Way | None] = {}
 
-    def order(value: Any) -> Any:
+    def order(value: Json) -> Any:
         if value.__class__ is not dict:
             return value
         given = tuple(value)
@@ -97,11 +98,11 @@ def _list(value: object, each: Order) -> Any:
     return [each(item) for item in value] if isinstance(value, list) else value
 
 
-def _sorted_texts(value: object) -> Any:
+def _sorted_texts(value: object) -> object:
     return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def _map(value: object, each: Order) -> Any:
+def _map(value: object, each: Order) -> object:
     if not isinstance(value, dict):
         return value
     return {key: each(value[key]) for key in sorted(value)}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from celadon.kube.json_types import Json
 from celadon.kube.protobuf.message_table import JSON_SHAPES, MessageField, message_fields
 from celadon.kube.protobuf.wire import (
     GROUP_END,
@@ -106,7 +107,7 @@ class MessageReader:
         return made
 
     def _pass_over(
-        self, head: int, data: bytes, start: int, position: int, end: int, made: dict[str, Any]
+        self, head: int, data: bytes, start: int, position: int, end: int, made: dict[str, object]
     ) -> int:
         """A field that is not ours, or one that only a longer look shows to be."""
         number, wire_type = signed(head >> 3, 32), head & 7
@@ -153,7 +154,7 @@ def _field_readers(field: MessageField) -> list[tuple[int, ReadField]]:
 def _scalar_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, SCALARS[field.type].read
 
-    def read_scalar(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_scalar(data: bytes, position: int, end: int, made: dict[str, object]) -> int:
         value, position = read(data, position, end)
         if value or optional:
             made[name] = value
@@ -178,7 +179,7 @@ def _scalar_item_reader(field: MessageField) -> ReadField:
 def _packed_reader(field: MessageField) -> ReadField:
     read_item = _scalar_item_reader(field)
 
-    def read_packed(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_packed(data: bytes, position: int, end: int, made: dict[str, Json]) -> int:
         position, stop = read_length(data, position, end)
         while position < stop:
             position = read_item(data, position, stop, made)
@@ -203,7 +204,7 @@ def _value_reader(field: MessageField) -> ReadField:
     name, optional = field.name, field.optional
     read, zero = _value(field.type)
 
-    def read_value(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_value(data: bytes, position: int, end: int, made: dict[str, Json]) -> int:
         if not optional and position < end and data[position] == 0:  # a third of all fields
             made.pop(name, None)
             return position + 1
@@ -245,7 +246,7 @@ def _message_reader(field: MessageField) -> ReadField:
 def _inline_reader(field: MessageField) -> ReadField:
     read = message_reader(field.type).read
 
-    def read_inline(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_inline(data: bytes, position: int, end: int, made: dict[str, object]) -> int:
         start, stop = read_length(data, position, end)
         read(data, start, stop, made)
         return stop

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.wire import misfit
 from celadon.kube.releases import per_release
@@ -112,17 +113,17 @@ class JsonShape:
     """`fields_of` takes the JSON value and the name of its field, for complaints; `value_of` the
     fields that were read, and gives None where JSON has null."""
 
-    fields_of: Callable[[Any, str], dict[str, Any]]
-    value_of: Callable[[dict[str, Any]], Any]
+    fields_of: Callable[[Any, str], JsonObject]
+    value_of: Callable[[dict[str, Json]], Json]
 
 
-def _wrapped(value: object, field: str) -> dict[str, Any]:
+def _wrapped(value: object, field: str) -> dict[str, Json]:
     if not isinstance(value, list):
         raise misfit(field, "list")
     return {"items": value}
 
 
-def _unwrapped(fields: dict[str, Any]) -> Any:
+def _unwrapped(fields: dict[str, Json]) -> Json:
     return fields.get("items", [])
 
 
@@ -136,7 +137,7 @@ def _schema_or_bool(value: object, field: str) -> dict[str, Any]:
     return {"allows": True, **_schema(value, field)}
 
 
-def _schema_or_strings(value: object, field: str) -> dict[str, Any]:
+def _schema_or_strings(value: object, field: str) -> dict[str, object]:
     return {"property": value} if isinstance(value, list) else _schema(value, field)
 
 

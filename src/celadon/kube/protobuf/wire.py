@@ -231,7 +231,7 @@ class Scalar:
 
     wire_type: int
     zero: Any
-    write: Callable[[Any, str], bytes]
+    write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], tuple[Any, int]]
 
 
@@ -347,7 +347,7 @@ def json_bytes(value: object, field: str) -> bytes:
     return text_bytes(text, field)
 
 
-def read_raw_json(data: bytes, start: int, stop: int) -> Any:
+def read_raw_json(data: bytes, start: int, stop: int) -> object:
     """None when there are no bytes."""
     if start == stop:
         return None
@@ -464,7 +464,7 @@ class Payload:
     """`read` gives None for what JSON leaves out. `unset` is the bytes of a value that nobody set,
     `zero` what is read from them."""
 
-    write: Callable[[Any, str], bytes]
+    write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], Any]
     unset: bytes = b""
     zero: Any = None

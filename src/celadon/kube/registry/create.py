@@ -17,7 +17,6 @@ the `DefaultingContext`; the cluster is asked through its `Lookups`. As k8s.io/a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata, status
@@ -25,7 +24,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import compiled
 from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creation
 from celadon.kube.go.go_text import parse_uint
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import CONVERT, Draft, apply_phase, drafted, gates_of, has_identity
@@ -60,7 +59,7 @@ def created(value: JsonObject, target: Target, context: DefaultingContext) -> di
 
 
 def admit_form(
-    obj: Mapping[str, Any],
+    obj: JsonObject,
     gvk: GroupVersionKind,
     context: DefaultingContext = _PLAIN,
     *,
@@ -212,7 +211,7 @@ def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> dict[str, Any]:
     """What is kept and answered of the new object `made`, which `finish_create` made of the draft:
     `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):

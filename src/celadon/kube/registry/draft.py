@@ -23,7 +23,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import fresh
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
@@ -76,32 +76,30 @@ class Draft:
         """Of a kind that only a CustomResourceDefinition can define."""
         return self.codec.name == schema_model.OBJECT_META
 
-    def complete(self, obj: dict[str, Any] | None = None) -> None:
+    def complete(self, obj: dict[str, object] | None = None) -> None:
         """Adds the fields that are always written to the draft, or to an object of its kind: they
         are zero, and so as good as absent."""
         _complete(self.made if obj is None else obj, self.codec)
 
     def form(self) -> dict[str, Any]:
         """What the object looks like at this point, as a copy that belongs to the caller."""
-        shown: dict[str, Any] = fresh(self.made)
+        shown: dict[str, object] = fresh(self.made)
         _complete(shown, self.codec)
         return shown
 
-    def validated(self, made: dict[str, Any]) -> dict[str, Any]:
+    def validated(self, made: dict[str, Any]) -> JsonObject:
         """What validation sees of `made`, the object that `finish_create` or `finish_update` made
         of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
         return with_empty_values(made, self.run.empties) if self.run.empties else made
 
-    def replaced(self, obj: Mapping[str, Any]) -> Draft:
+    def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
         return drafted(obj, self.gvk, self.run.context)
 
 
-def drafted(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
-) -> Draft:
+def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
     made, codec, is_exact, empties = _decoded(obj, gvk)
     run = Run(made, context, gates_of(context), empties=empties)
@@ -110,7 +108,7 @@ def drafted(
 
 
 def defaulted(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> dict[str, Any]:
     """The object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
@@ -119,7 +117,7 @@ def defaulted(
 
 
 def stored_form(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> dict[str, Any]:
     """The object as it is read back after a write: without empty lists, defaulted once more.
 
@@ -169,7 +167,7 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 
 
 def _decoded(
-    obj: Mapping[str, Any], gvk: GroupVersionKind
+    obj: JsonObject, gvk: GroupVersionKind
 ) -> tuple[dict[str, Any], StructCodec, bool, tuple[EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
@@ -186,7 +184,7 @@ def _decoded(
     return made, codec, is_exact, empties
 
 
-def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
+def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], StructCodec]:
     """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
 
     It is shared with the object given in: nothing changes it afterwards.

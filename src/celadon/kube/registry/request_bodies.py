@@ -9,11 +9,12 @@ two forms of the answer when it cannot be read as the kind an endpoint expects. 
 from __future__ import annotations
 
 import codecs
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import status
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
+from celadon.kube.json_types import Json
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.status import StatusError
@@ -87,13 +88,13 @@ def _decoded(body: bytes) -> str:
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
-def not_an_object(value: Any) -> str:
+def not_an_object(value: object) -> str:
     """The decoder's words for a list or a scalar."""
     why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
     return _UNREADABLE + why
 
 
-def _text(value: dict[str, Any], key: str) -> str:
+def _text(value: dict[str, Json], key: str) -> str:
     found = value.get(key)
     if found is None:
         return ""

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import parse_bool
+from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import OLDEST_RELEASE
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
@@ -58,7 +59,7 @@ def gates_of(release: str) -> Mapping[str, FeatureGate]:
     return gates
 
 
-def _gate(stage: Mapping[str, Any]) -> FeatureGate:
+def _gate(stage: JsonObject) -> FeatureGate:
     return FeatureGate(
         stage["stage"],
         on=stage["default"],
@@ -80,8 +81,8 @@ def is_gate_on(name: str, release: str) -> bool:
     return last is not None and bool(last["default"])
 
 
-def _stages(name: str) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = schema_packs.load("gates").get(name, ())
+def _stages(name: str) -> Sequence[JsonObject]:
+    found: Sequence[JsonObject] = schema_packs.load("gates").get(name, ())
     return found
 
 

@@ -7,11 +7,12 @@ another complaint.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection
+from typing import Final, NamedTuple, TypeAlias
 
 from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.typed_objects import SPECIAL, codec_for, struct_codec
 
@@ -114,7 +115,7 @@ def _find_repeated(document: Document, value: object, at: _Place, found: _Found)
             _find_repeated(document, item, (at, i), found)
 
 
-def _note(at: _Place, found: _Found, known: Mapping[str, Any] | None = None) -> None:
+def _note(at: _Place, found: _Found, known: JsonObject | None = None) -> None:
     """A field that is not `known`, or else is repeated. Only the first ones are shown."""
     if len(found) == MOST:
         return
@@ -141,8 +142,8 @@ def _walk(document: Document, value: object, node: object, at: _Place, found: _F
 
 def _members(
     document: Document,
-    obj: Mapping[str, Any],
-    fields: Mapping[str, Any] | None,
+    obj: JsonObject,
+    fields: JsonObject | None,
     values: object,
     at: _Place,
     found: _Found,

@@ -18,6 +18,7 @@ from celadon.kube.go.go_json import NumberText
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
+from celadon.kube.json_types import Json
 from celadon.kube.quantity import QuantityError
 from celadon.kube.quantity import parse as parse_quantity
 from celadon.remembering import remembering
@@ -134,14 +135,14 @@ def nonzero_integer(letter: str) -> Converter:
     return convert
 
 
-def double(value: object) -> Any:
+def double(value: object) -> object:
     """Integers stay what they are."""
     if not isinstance(value, float) and value.__class__ is not int:
         raise Mismatch(value, "d")
     return value
 
 
-def bytes_text(value: object) -> Any:
+def bytes_text(value: object) -> object:
     """Base64, as Go writes it again; DecodeError with Go's text for what is none. A list of numbers
     will do as well."""
     if value.__class__ is list:
@@ -182,7 +183,7 @@ def _number_text(value: object) -> str:
     return str(value) if isinstance(value, (int, float)) else "{}"
 
 
-def int_or_string(value: object) -> Any:
+def int_or_string(value: object) -> Json:
     """Integers have 32 bits; strings stay what they are."""
     if value.__class__ is str:
         return value
@@ -192,7 +193,7 @@ def int_or_string(value: object) -> Any:
     return value
 
 
-def time(value: object) -> Any:
+def time(value: object) -> object:
     """RFC 3339 in seconds and UTC; DecodeError for what is none."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
@@ -202,7 +203,7 @@ def time(value: object) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def micro_time(value: object) -> Any:
+def micro_time(value: object) -> object:
     """The same in microseconds."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
@@ -212,7 +213,7 @@ def micro_time(value: object) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def as_it_is(value: object) -> Any:
+def as_it_is(value: object) -> object:
     """For components of any content."""
     return value
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission.lint.findings import Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
@@ -17,6 +17,7 @@ from celadon.admission.registration.decoding import (
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, metadata
 from celadon.kube.crd import definition_errors
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.library import environment, previous_minor
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import DecodeError, round_trip
@@ -37,9 +38,7 @@ _HOISTED: Final = ("spec", "validation", "openAPIV3Schema")
 _MISTAKE: Final = late_pattern(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", re.ASCII)
 
 
-def definition_reports(
-    document: int, definition: Mapping[str, Any], version: str
-) -> Iterator[Report]:
+def definition_reports(document: int, definition: JsonObject, version: str) -> Iterator[Report]:
     """Of one definition, of which the parts that name its kinds have their shapes."""
     gvk = metadata.gvk(definition)
     try:
@@ -56,7 +55,7 @@ def definition_reports(
         yield from found or [Report(Spot(document, path), f"{error.field}: {error.body}")]
 
 
-def _created(given: Mapping[str, Any]) -> dict[str, Any]:
+def _created(given: JsonObject) -> dict[str, Json]:
     spec = given["spec"]
     kind = spec["names"]["kind"]
     names = {"singular": kind.lower(), "listKind": f"{kind}List", **spec["names"]}
@@ -68,7 +67,7 @@ def _created(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(definition: Mapping[str, Any], path: FieldPath) -> FieldPath:
+def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
     """The path in the document."""
     if path.steps[:3] != _HOISTED:
         return path
@@ -80,10 +79,10 @@ def _written(definition: Mapping[str, Any], path: FieldPath) -> FieldPath:
 
 
 def _mistakes(
-    document: int, definition: Mapping[str, Any], path: FieldPath, error: FieldError
+    document: int, definition: JsonObject, path: FieldPath, error: FieldError
 ) -> Iterator[Report]:
     """Those in the expression of a rule; none where the rule is something else than wrong."""
-    text: Any = definition
+    text: Json = definition
     for step in path.steps:
         if isinstance(text, dict):
             text = text.get(step)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.lint.findings import Severity, Spot
@@ -16,6 +16,7 @@ from celadon.cel import ProgramError, types
 from celadon.cel.extend import Range
 from celadon.cel.syntax import Comprehension, Expr, walk
 from celadon.kube import FieldPath
+from celadon.kube.json_types import JsonObject
 
 _SECURITY_FIELDS: Final = frozenset(
     {
@@ -103,7 +104,7 @@ def _is_narrowed(match: MatchResources) -> bool:
     return _selects(match.namespace_selector) or _selects(match.object_selector)
 
 
-def _selects(selector: Mapping[str, Any] | None) -> bool:
+def _selects(selector: JsonObject | None) -> bool:
     return bool(selector) and any((selector or {}).values())
 
 

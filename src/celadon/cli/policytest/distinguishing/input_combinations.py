@@ -38,6 +38,7 @@ from celadon.cli.policytest.scaffolding.read_places import (
 )
 from celadon.cli.reading.json_text import Path
 from celadon.kube import Ruling
+from celadon.kube.json_types import Json
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -94,7 +95,7 @@ class Inputs:
 
     related: dict[Path, list[Any]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
-    literals: list[Any] = field(default_factory=list)
+    literals: list[object] = field(default_factory=list)
     keys: set[Path] = field(default_factory=set)
     questions: dict[tuple[str, str], None] = field(default_factory=dict)
 
@@ -213,7 +214,9 @@ class InputReader:
         if place is not None:
             inner[item] = (*place, 0)
             found.related.setdefault((*place, 0), [])
-        made_of: dict[Path, list[Any]] = {one: [] for one in items.related} if place is None else {}
+        made_of: dict[Path, list[object]] = (
+            {one: [] for one in items.related} if place is None else {}
+        )
         own = {**origins, item: Inputs(made_of)}
         for one in (node.accu_init, node.condition, node.step, node.result):
             found.add(self._read(one, inner, own))
@@ -236,7 +239,7 @@ _LONGEST: Final = 300
 """Characters of a text that is made to be as long as a number says."""
 _RANGE: Final = 40
 """Up to such a number all that are less are tried as well."""
-_OTHERS: Final[tuple[Any, ...]] = (
+_OTHERS: Final[tuple[Json, ...]] = (
     *("other", 1, True, 0, False, {}, [], ""),
     *(["other"], ["other", "more"], {"other": "more"}),
 )
@@ -262,7 +265,7 @@ class Choice:
     values: tuple[Value, ...]
 
 
-def choices(inputs: Inputs, now: Mapping[Path, Any]) -> Iterator[Choice]:
+def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
     """All inputs, those that stand in others behind these. `now` is what stands at places."""
     places = sorted(inputs.related, key=len)
     most = max(_LEAST_VALUES, _ALL_VALUES // max(1, len(places)))
@@ -279,10 +282,10 @@ def choices(inputs: Inputs, now: Mapping[Path, Any]) -> Iterator[Choice]:
         yield Choice((*place, 1), tuple(values[:most]))
 
 
-def _values(now: object, related: Iterable[Any], most: int) -> Iterator[Any]:
+def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
     """Nothing, then others than what is there, the most telling first. Where nothing is, nobody
     knows what may be there: something of every type is tried besides."""
-    tried: list[Any] = [now]
+    tried: list[object] = [now]
     if now is not None:
         yield None
     most += len(_OTHERS) if now is None else 0
@@ -295,7 +298,7 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[Any]:
                 return
 
 
-def _compared(related: list[Any], now: object) -> Iterator[Any]:
+def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
     """The literals, then what is like them."""
     yield from related
     numbers = [int(one) for one in related if isinstance(one, int) and not isinstance(one, bool)]

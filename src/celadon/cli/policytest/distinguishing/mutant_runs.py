@@ -7,7 +7,7 @@ difference. Policies are independent of each other, so several processes may sha
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,7 @@ from celadon.cli.policytest.mutants.policy_mutants import Alteration, alteration
 from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, PolicyTest
 from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.kube.json_types import JsonObject
 from celadon.kube.resources import Catalog
 
 # --- Difference search -------------------------------------------------------
@@ -174,7 +175,7 @@ def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
     found: Any = alteration.document.value_at(alteration.path[:-1])
-    constraints: Mapping[str, Any] = found or {}
+    constraints: JsonObject = found or {}
     rules = [
         *(constraints.get("resourceRules") or ()),
         *(constraints.get("excludeResourceRules") or ()),
@@ -190,14 +191,14 @@ def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     return f"of {shown} one version is served"
 
 
-def _named(rules: Sequence[Mapping[str, Any]], catalog: Catalog) -> Iterator[tuple[str, bool]]:
+def _named(rules: Sequence[JsonObject], catalog: Catalog) -> Iterator[tuple[str, bool]]:
     """Resources that rules name, and whether they are served in several versions."""
     for one in catalog:
         if any(_names(rule, one.gvr.group, one.gvr.version, one.gvr.resource) for rule in rules):
             yield str(one.gvr.group_resource), bool(catalog.equivalents(one.gvr))
 
 
-def _names(rule: Mapping[str, Any], group: str, version: str, resource: str) -> bool:
+def _names(rule: JsonObject, group: str, version: str, resource: str) -> bool:
     resources = {one.partition("/")[0] for one in rule.get("resources") or ()}
     return all(
         {value, "*"} & given

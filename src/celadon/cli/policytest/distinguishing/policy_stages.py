@@ -22,6 +22,7 @@ from celadon.cli.policytest.run.case_judging import Bench, Sent
 from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch
 from celadon.cli.policytest.run.case_running import full_name, run_case
 from celadon.cli.reading.documents import Document
+from celadon.kube.json_types import Json
 from celadon.records import dataclass
 
 # --- Glances -----------------------------------------------------------------
@@ -66,14 +67,14 @@ class Glance:
         return self._shown or ""
 
     @property
-    def answer(self) -> tuple[Any, ...]:
+    def answer(self) -> tuple[Json, ...]:
         """Return what a client and the audit log get to see."""
         if self.sent is None or self._verdict is None:
             return ()
         return _answer(self.sent, self._verdict)
 
     @property
-    def signs(self) -> tuple[Any, ...]:
+    def signs(self) -> tuple[object, ...]:
         """Return which parts of policies had a say, whatever they said."""
         if self.sent is None or self._verdict is None:
             return ()
@@ -125,7 +126,7 @@ def _said(said: Said) -> tuple[Any, ...]:
     return happened.failures, happened.notes
 
 
-def _spoken(said: Said, verdict: Verdict) -> set[tuple[Any, ...]]:
+def _spoken(said: Said, verdict: Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
     failures = () if said.mutation is None else said.mutation.failures

@@ -146,13 +146,13 @@ class CaseChanges:
         ]
         return found[-1] if found else None
 
-    def kept(self, value: dict[str, Any]) -> Document:
+    def kept(self, value: JsonObject) -> Document:
         """A document with this object."""
         key = json.dumps(value, sort_keys=True)
         return self._documents.setdefault(key, plain_document(value, _PLACE))
 
 
-def _request(case: Case) -> dict[str, Any]:
+def _request(case: Case) -> dict[str, object]:
     user = case.user
     return {
         "dryRun": case.dry_run,
@@ -165,7 +165,7 @@ def _request(case: Case) -> dict[str, Any]:
     }
 
 
-def _asked_by(case: Case, made: Mapping[str, Any]) -> Case | None:
+def _asked_by(case: Case, made: JsonObject) -> Case | None:
     """By the user, and in the way, that the request tells."""
     info = made.get("userInfo", {})
     name = info.get("username")
@@ -290,7 +290,7 @@ def _kinds(
                 yield resource.gvk, operations
 
 
-def _wanted(selector: Mapping[str, Any] | None) -> dict[str, list[str]]:
+def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
     """Keys that a selector names, with values."""
     given = selector or {}
     found = {key: [value] for key, value in given.get("matchLabels", {}).items()}
@@ -371,7 +371,7 @@ class RequestPool:
         self.read: ReadPolicy = read_policy(bench.setting(cases[0]).engines, name)
         self._name = name
         self._known: dict[str, Generated | None] = {}
-        self._signs: set[Any] = set()
+        self._signs: set[object] = set()
         self._made: list[Generated] = []
         self._source = self._all()
         self.changes = CaseChanges(bench, self.read.param_kind, {})

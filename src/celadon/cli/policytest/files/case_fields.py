@@ -30,6 +30,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupKind, Ruling, User, metadata
+from celadon.kube.json_types import JsonObject
 from celadon.kube.workload_controllers import created_kinds
 
 # --- Expectation fields ------------------------------------------------------
@@ -84,7 +85,7 @@ class ExpectationReader:
             patch=None if patch is None else tuple(patch),
         )
 
-    def _verdict(self, given: Mapping[str, Any], path: Path) -> tuple[CaseVerdict, Path]:
+    def _verdict(self, given: JsonObject, path: Path) -> tuple[CaseVerdict, Path]:
         """And where the message stands, if there is one."""
         short = [one for one in _SHORT if one.value in given]
         said = CaseVerdict(given["verdict"]) if "verdict" in given else None
@@ -286,7 +287,7 @@ class CaseFields:
     def _is_set(self, at: Path, name: str) -> bool:
         return self._get(at, name, default=False) is True
 
-    def _get(self, at: Path, name: str, default: Any) -> Any:  # noqa: ANN401 - as the schema has it
+    def _get(self, at: Path, name: str, default: object) -> Any:  # noqa: ANN401 - as the schema has it
         path = self._path(at, name)
         return self._test.value_at(path) if path else default
 
@@ -297,7 +298,7 @@ class CaseFields:
         self._objects.problems.append(problem_at(self._test, at, text))
 
 
-def _answer(given: Mapping[str, Any]) -> AuthorizerAnswer:
+def _answer(given: JsonObject) -> AuthorizerAnswer:
     asked = dict(given)
     ruling = _RULINGS[asked.pop("decision")]
     reason, error = asked.pop("reason", ""), asked.pop("error", None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -24,6 +23,7 @@ from celadon.cli.policytest.run.case_results import DEFAULT_NOW, Case, PolicyTes
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.kube.json_types import JsonObject
 from celadon.kube.resources import UnusablePlugins
 
 _REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND})
@@ -108,7 +108,7 @@ class _Reading:
 
     def _unknown_versions(self) -> Iterator[Problem]:
         """Releases that we do not know."""
-        given: dict[str, Any] = self._document.value
+        given: JsonObject = self._document.value
         cases = [(("cases", i), one) for i, one in enumerate(given["cases"])]
         for at, holder in ((), given), (("defaults",), given.get("defaults", {})), *cases:
             for i, one in enumerate(versions(holder.get("kubernetesVersions", []))):

@@ -19,6 +19,7 @@ from celadon.cli.policytest.files.given_objects import ObjectReader
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import metadata
+from celadon.kube.json_types import JsonObject
 
 _KINDS: Final = {POLICY_KIND: BINDING_KIND, MUTATING_POLICY_KIND: MUTATING_BINDING_KIND}
 
@@ -45,7 +46,7 @@ class ShortBindings:
                 found += self._objects.manifest(one, at)
         return found
 
-    def _made(self, spec: Mapping[str, Any], path: Path) -> Document:
+    def _made(self, spec: JsonObject, path: Path) -> Document:
         policy = spec["policyName"]
         version, kind = "admissionregistration.k8s.io/v1", BINDING_KIND
         bound = []

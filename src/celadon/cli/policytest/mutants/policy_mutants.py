@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
@@ -16,6 +16,7 @@ from celadon.cli.policytest.mutants.mutated_expressions import (
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 
 # --- Field changes -----------------------------------------------------------
@@ -54,7 +55,7 @@ class FieldChange:
     value: Any
 
 
-def field_changes(document: Mapping[str, Any]) -> Iterator[FieldChange]:
+def field_changes(document: JsonObject) -> Iterator[FieldChange]:
     """Those of a policy, or of a binding."""
     spec = document["spec"]
     if document["kind"] in (BINDING_KIND, MUTATING_BINDING_KIND):
@@ -63,7 +64,7 @@ def field_changes(document: Mapping[str, Any]) -> Iterator[FieldChange]:
         yield from _policy(spec)
 
 
-def _binding(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _binding(spec: JsonObject) -> Iterator[FieldChange]:
     actions = spec.get("validationActions") or []
     path = ("spec", "validationActions")
     if len(actions) > 1:
@@ -86,7 +87,7 @@ def _binding(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
     yield FieldChange(Kind.BINDING, (), ABSENT)
 
 
-def _policy(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _policy(spec: JsonObject) -> Iterator[FieldChange]:
     other = "Fail" if spec.get("failurePolicy") == "Ignore" else "Ignore"
     yield FieldChange(Kind.FAILURE_POLICY, ("spec", "failurePolicy"), other)
     if "reinvocationPolicy" in spec:
@@ -108,7 +109,7 @@ def _policy(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
             yield FieldChange(Kind.MESSAGE, path, ABSENT)
 
 
-def _items(spec: Mapping[str, Any], name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
+def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
     """Each one left out; so many have to stay."""
     found = spec.get(name) or []
     if len(found) > least:
@@ -116,7 +117,7 @@ def _items(spec: Mapping[str, Any], name: str, kind: Kind, *, least: int) -> Ite
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
-def _matching(at: Path, found: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _matching(at: Path, found: JsonObject) -> Iterator[FieldChange]:
     for name in ("namespaceSelector", "objectSelector"):
         yield from _selector((*at, name), found.get(name), Kind.SELECTOR)
     for name in ("resourceRules", "excludeResourceRules"):
@@ -127,7 +128,7 @@ def _matching(at: Path, found: Mapping[str, Any]) -> Iterator[FieldChange]:
             yield from _rule((*at, name, i), rule)
 
 
-def _rule(at: Path, rule: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _rule(at: Path, rule: JsonObject) -> Iterator[FieldChange]:
     for name, kind in _FIELD_CHANGES_LISTS.items():
         found = rule.get(name) or []
         if len(found) > 1:
@@ -139,7 +140,7 @@ def _rule(at: Path, rule: Mapping[str, Any]) -> Iterator[FieldChange]:
         yield FieldChange(Kind.RULE, (*at, "scope"), "*")
 
 
-def _selector(at: Path, found: Mapping[str, Any] | None, kind: Kind) -> Iterator[FieldChange]:
+def _selector(at: Path, found: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
     """Each requirement left out, so that more is selected; or turned around."""
     if not found:
         return
@@ -186,7 +187,7 @@ class Alteration:
         whole object is gone."""
         if not self.path:
             return None
-        found: dict[str, Any] = _with_value(self.document.value, self.path, self.value)
+        found: dict[str, object] = _with_value(self.document.value, self.path, self.value)
         return found
 
     @property

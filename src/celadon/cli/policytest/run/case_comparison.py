@@ -26,6 +26,7 @@ from celadon.cli.policytest.run.case_results import (
     Mismatch,
     TextMatch,
 )
+from celadon.kube.json_types import JsonObject
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 ADMITTING: Final = frozenset(
@@ -176,14 +177,12 @@ def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
             yield _difference("patch", wanted, after, expect.place)
 
 
-def _difference(
-    what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], place: Place
-) -> Mismatch:
+def _difference(what: str, wanted: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
     """Of two objects: their texts, line by line."""
     return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
 
 
-def overlaid(value: Any, wanted: Any) -> Any:  # noqa: ANN401 - any JSON
+def overlaid(value: object, wanted: object) -> Any:  # noqa: ANN401 - any JSON
     """The value with what is wanted of it in place: the same if nothing is missing. Null says that
     a member is absent; lists must have the same items, each with what is wanted of it."""
     if isinstance(wanted, Mapping):

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import ADMIN, Note, Operation
 from celadon.cel.extend import re2
@@ -102,7 +102,7 @@ class Expectation:
     warnings: tuple[TextMatch, ...] | None = None
     audit_annotations: Mapping[str, TextMatch] = field(default_factory=dict)
     object: JsonObject | None = None
-    patch: tuple[Mapping[str, Any], ...] | None = None
+    patch: tuple[JsonObject, ...] | None = None
     because: str = ""
     snapshot: bool = False
 
@@ -207,8 +207,8 @@ class CaseOutcome:
     others: tuple[Violation, ...] = ()
     notes: tuple[Note, ...] = ()
     ignored: tuple[Notice, ...] = ()
-    before: Mapping[str, Any] | None = None
-    after: Mapping[str, Any] | None = None
+    before: JsonObject | None = None
+    after: JsonObject | None = None
     """The object before and after policies changed it, where a mutating one is under test."""
 
 

@@ -42,6 +42,7 @@ from celadon.cli.policytest.scaffolding.wanted_values import Wanted
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind
+from celadon.kube.json_types import JsonObject
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import Schema, resolved
 from celadon.records import dataclass
@@ -56,7 +57,7 @@ from celadon.records import dataclass
 
 
 _CONTAINER: Final = {"name": "second", "image": "example.com/app:1"}
-_NEEDED: Final[dict[str, dict[str, Any]]] = {
+_NEEDED: Final[dict[str, JsonObject]] = {
     "containers": {"name": "main", "image": "example.com/app:1"},
     "initContainers": _CONTAINER,
     "ephemeralContainers": _CONTAINER,
@@ -79,11 +80,11 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 
 def with_way(
-    given: Mapping[str, Any], way: Iterable[tuple[Path, Any]], schema: Schema | None
+    given: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
 ) -> dict[str, Any] | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
-    made: dict[str, Any] = copy.deepcopy(dict(given))
+    made: dict[str, object] = copy.deepcopy(dict(given))
     wanted = sorted(way, key=lambda one: len(one[0]))
     for place, value in wanted:
         steps, known = _steps(place), schema_at(schema, place)
@@ -160,7 +161,7 @@ def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401
     return value
 
 
-def _something(schema: Schema | None) -> Any:  # noqa: ANN401 - any JSON
+def _something(schema: Schema | None) -> object:
     """A value of a type."""
     if schema is None:
         return {}
@@ -202,7 +203,7 @@ def _complete(made: dict[str, Any], place: Path) -> None:
             _with_volume(made, place[: length - 4], str(holder["name"]))
 
 
-def _with_volume(made: dict[str, Any], pod: Path, name: str) -> None:
+def _with_volume(made: JsonObject, pod: Path, name: str) -> None:
     """A volume for a mount, in the same pod."""
     spec = value_at(made, pod)
     if isinstance(spec, dict):
@@ -243,7 +244,7 @@ class Against:
 
     tried: Tried
     message: str = ""
-    patch: tuple[Mapping[str, Any], ...] = ()
+    patch: tuple[JsonObject, ...] = ()
 
 
 @dataclass(slots=True)
@@ -364,7 +365,7 @@ class _Search:
                 yield made
 
     def _with_values(
-        self, seed: Tried, root: str, values: Sequence[tuple[Path, Any]]
+        self, seed: Tried, root: str, values: Sequence[tuple[Path, object]]
     ) -> Tried | None:
         given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
         if given is None or any(not place for place, _ in values):
@@ -413,7 +414,7 @@ class _Search:
             if operations & {"UPDATE", "*"}:
                 yield Tried(value, value, params, namespace=labels)
 
-    def _params(self) -> dict[str, Any] | None:
+    def _params(self) -> dict[str, object] | None:
         subject = self._subject
         if subject.param_kind is None:
             return None
@@ -440,7 +441,7 @@ class _Search:
             self._take_violations(one, outcome)
         return True
 
-    def _may_take(self, params: dict[str, Any] | None) -> bool:
+    def _may_take(self, params: JsonObject | None) -> bool:
         """Other params are another world, which costs: they are not many."""
         if params is None:
             return True
@@ -493,7 +494,7 @@ class _Search:
         judged = self._bench.judged(case)
         return outcome_of(case, judged) if judged.findings.results else None
 
-    def _kept(self, value: dict[str, Any]) -> Document:
+    def _kept(self, value: JsonObject) -> Document:
         """One document for all that are the same."""
         return self._documents.setdefault(json.dumps(value), plain_document(value, _PLACE))
 
@@ -501,7 +502,7 @@ class _Search:
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}
 
 
-def _facts(seed: Tried) -> dict[Path, Any]:
+def _facts(seed: Tried) -> dict[Path, object]:
     """Return what is given with a request of a kind."""
     value = seed.object
     group, _, version = value["apiVersion"].rpartition("/")
@@ -528,7 +529,7 @@ def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
                 yield made
 
 
-def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
+def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
     """None where nothing can be changed."""
     root, *steps = place
     if root == "namespaceObject":
@@ -551,7 +552,7 @@ def _replaced(seed: Tried, root: str, made: dict[str, Any]) -> Tried:
     return replace(seed, params=made)
 
 
-def _with_label(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
+def _with_label(seed: Tried, place: Path, value: object) -> Tried | None:
     """Of a Namespace nothing but its labels can be chosen."""
     if place[1:3] != ("metadata", "labels") or len(place) != 4:
         return None

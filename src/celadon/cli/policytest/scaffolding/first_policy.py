@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
 from celadon.cli.check.manifests import described
@@ -19,6 +19,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube import GroupVersionKind
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
@@ -73,10 +74,10 @@ def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
     return FirstPolicy(documents, tuple(definitions), name, bound)
 
 
-def short_binding(policy: Document, name: str) -> dict[str, Any]:
+def short_binding(policy: Document, name: str) -> dict[str, Json]:
     """The binding that a policy gets that has none."""
     mutates = policy.value["kind"] == MUTATING_POLICY_KIND
-    spec: dict[str, Any] = {"policyName": name}
+    spec: dict[str, Json] = {"policyName": name}
     if policy.value_at(("spec", "paramKind")) is not None:
         spec["paramRef"] = {"name": "params", "parameterNotFoundAction": "Deny"}
     if not mutates:
@@ -209,8 +210,8 @@ def _unsolved(found: Found) -> Iterator[str]:
         yield f"#   {text}"
 
 
-def _defaults(base: Tried) -> dict[str, Any]:
-    given: dict[str, Any] = {"object": "base"}
+def _defaults(base: Tried) -> JsonObject:
+    given: dict[str, Json] = {"object": "base"}
     if base.old is not None:
         given |= {"operation": "UPDATE", "oldObject": "old"}
     if base.user:

@@ -121,7 +121,7 @@ def different(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
         yield THERE
 
 
-def _beside(function: str, value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+def _beside(function: str, value: object) -> Iterator[object]:
     """Values that compare so with a constant."""
     if isinstance(value, str) or value is None or isinstance(value, bool):
         yield from [value] if function == "_==_" else different(value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel import syntax
 from celadon.cel.extend import re2
@@ -93,7 +93,7 @@ class Wanted:
     """Reads the expressions of one policy for one kind of request. `facts` are places whose values
     are given."""
 
-    def __init__(self, variables: Mapping[str, syntax.Expr], facts: Mapping[Path, Any]) -> None:
+    def __init__(self, variables: Mapping[str, syntax.Expr], facts: Mapping[Path, object]) -> None:
         self._variables = variables
         self._facts = facts
         self._depth = 0

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.go.go_text import plain_text
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry.patching.merge_strategies import (
     DELETE_FROM_LIST,
     DIRECTIVE,
@@ -84,7 +84,7 @@ def _merged(
     return original
 
 
-def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+def _directed(patch: dict[str, object]) -> dict[str, object]:
     match patch[DIRECTIVE]:
         case "replace":
             del patch[DIRECTIVE]
@@ -117,7 +117,7 @@ def _field(directive: str, named: str) -> str:
     return field
 
 
-def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
+def _retain(original: dict[str, object], patch: dict[str, Any]) -> None:
     if RETAIN_KEYS not in patch:
         return
     kept = patch.pop(RETAIN_KEYS)
@@ -147,7 +147,7 @@ def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: 
     return theirs
 
 
-def _take(original: dict[str, Any], key: str, value: object) -> None:
+def _take(original: dict[str, object], key: str, value: object) -> None:
     """A value of the patch where the document has none, or one of another type."""
     _drop_nulls(value)
     taken = _without_directives(value)
@@ -214,7 +214,7 @@ def _list_value(
     return ordered(list(union.values()), theirs, mine, key, lambda: False)
 
 
-def _kind_of_items(*lists: list[Any]) -> str:
+def _kind_of_items(*lists: Sequence[object]) -> str:
     """The one Go type of all items."""
     kinds = {go_type(one): None for items in lists for one in items}
     if not kinds:
@@ -226,7 +226,7 @@ def _kind_of_items(*lists: list[Any]) -> str:
     return next(iter(kinds))
 
 
-def _are_maps(*lists: list[Any]) -> bool:
+def _are_maps(*lists: Sequence[object]) -> bool:
     return _kind_of_items(*lists) == _MAP
 
 
@@ -236,7 +236,7 @@ def _go_kind(member: Schema | None) -> str:
 
 
 def _merged_by_key(
-    mine: list[Any], theirs: list[Any], key: str, schema: Schema | None
+    mine: list[Any], theirs: list[object], key: str, schema: Schema | None
 ) -> list[Any]:
     """`mine` becomes what Go leaves of the array: items move up where others are deleted, and new
     ones take the places that are free behind them. The order of a patch looks there."""
@@ -283,7 +283,9 @@ def _without_special(
     return len(kept), rest, replaces
 
 
-def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> None:
+def _merge_ordered(
+    original: dict[str, object], patch: dict[str, Any], schema: Schema | None
+) -> None:
     """The lists of which the patch says the order: merged and ordered, and out of the patch."""
     for directive in [key for key in patch if key.startswith(_ORDER_PREFIX)]:
         order = _list(patch.pop(directive))
@@ -307,7 +309,7 @@ def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Sche
         patch.pop(field, None)
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     if isinstance(value, list):
         return value
     raise bad_argument(go_type([]), value)
@@ -346,7 +348,7 @@ def ordered(
     return _interleaved(_sorted(others, places, key), _sorted(named, ranks, key), places, key)
 
 
-def _first_places(items: Sequence[Any], key: str) -> _Places:
+def _first_places(items: Sequence[object], key: str) -> _Places:
     return {
         item_mark(one, key): i
         for i, one in reversed(list(enumerate(items)))
@@ -354,7 +356,9 @@ def _first_places(items: Sequence[Any], key: str) -> _Places:
     }
 
 
-def _require_maps(found: Iterable[Any], order: Sequence[Any], ranks: _Places, key: str) -> None:
+def _require_maps(
+    found: Iterable[object], order: Sequence[object], ranks: _Places, key: str
+) -> None:
     """Items of the order are looked at one after the other until the right one comes."""
     wrong = next((i for i, one in enumerate(order) if not isinstance(one, dict)), len(order))
     for one in found:
@@ -363,7 +367,7 @@ def _require_maps(found: Iterable[Any], order: Sequence[Any], ranks: _Places, ke
             raise MergeError(f"value for key {wrong} is not a map")
 
 
-def _sorted(items: list[Any], places: _Places, key: str) -> list[Any]:
+def _sorted(items: list[Json], places: _Places, key: str) -> list[Any]:
     """Sorted by place; deletions that stand in a new item, where they delete nothing, come last. An
     item that has no place is less than any other, as any other is less than it: the result is what
     Go's way of sorting makes of that."""
@@ -375,7 +379,7 @@ def _sorted(items: list[Any], places: _Places, key: str) -> list[Any]:
         return sorted(items, key=lambda one: places[item_mark(one, key)])
     if len(items) > _SMALL:
         return sorted(items, key=lambda one: places.get(item_mark(one, key), -1))
-    made: list[tuple[int, Any]] = []
+    made: list[tuple[int, Json]] = []
     for mark, one in zip(marks, items, strict=True):
         place, at = places.get(mark, -1), len(made)
         while at and (place < 0 or made[at - 1][0] < 0 or place < made[at - 1][0]):
@@ -389,8 +393,8 @@ def is_deletion(item: object) -> bool:
     return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
 
 
-def _interleaved(left: list[Any], right: list[Any], places: _Places, key: str) -> list[Any]:
-    made: list[Any] = []
+def _interleaved(left: list[Json], right: list[Json], places: _Places, key: str) -> list[object]:
+    made: list[Json] = []
     i = j = 0
     while i < len(left) and j < len(right):
         mine, other = (places.get(item_mark(one, key)) for one in (left[i], right[j]))
@@ -427,7 +431,7 @@ def require_in_order(theirs: Sequence[Any], order: Sequence[Any], key: str) -> N
         )
 
 
-def _without_deletions(items: Sequence[Any]) -> list[Any]:
+def _without_deletions(items: Sequence[object]) -> list[Any]:
     kept = []
     for one in items:
         require_map(one)
