@@ -20,13 +20,20 @@ from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.checking.unchecked import without_check
 from celadon.cel.cost import Range
-from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
+from celadon.cel.declarations import (
+    DEFAULT_SWITCHES,
+    Impl,
+    Library,
+    ObjectType,
+    Switches,
+    TypeProvider,
+    Variable,
+)
 from celadon.cel.errors import CompileError, Issues, Source
 from celadon.cel.library.standard import LIBRARY as STANDARD
 from celadon.cel.parsing.macros import Macro
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.program import Program
-from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.validator import Validator

@@ -9,9 +9,16 @@ from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import syntax
 from celadon.cel.cost import CostRule
-from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
+from celadon.cel.declarations import (
+    DEFAULT_SWITCHES,
+    Function,
+    Impl,
+    Inline,
+    ObjectType,
+    Overload,
+    Switches,
+)
 from celadon.cel.runtime import implementation, searching
-from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
