@@ -10,7 +10,7 @@ variables or object types cheaply; functions and macros are shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
@@ -37,6 +37,7 @@ from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.validator import Validator
+from celadon.cel.values import Value
 
 
 class Compilation(NamedTuple):
@@ -158,7 +159,7 @@ class Environment:
     def _planned(self, checked: CheckedAst) -> Context:
         constants = constant_identifiers(checked, self.declarations)
         functions = self.declarations.functions
-        folded: dict[int, Any] = {}
+        folded: dict[int, Value] = {}
         if self.switches.fold_constants:
             folded = fold(
                 checked,
