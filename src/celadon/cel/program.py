@@ -29,6 +29,7 @@ from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panic
 from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
 from celadon.cel.types import Type
 from celadon.cel.unknowns import AttributePattern
+from celadon.cel.values import Value
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
@@ -140,7 +141,7 @@ class Program:
 
     def evaluate_partial(
         self, activation: Activation, unknowns: Sequence[AttributePattern]
-    ) -> tuple[Any, Ast]:
+    ) -> tuple[Value, Ast]:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # late: few ask for it.
@@ -167,7 +168,7 @@ class Program:
         issues.add(error.message, None if node is None else ast.positions.get(node), node)
         return issues
 
-    def _exact(self, activation: Activation) -> Any:
+    def _exact(self, activation: Activation) -> Value:
         return self.evaluate_metered(activation)[0]
 
     def _metered_module(self) -> _Loaded:
@@ -176,7 +177,7 @@ class Program:
             self._run = self._metered.functions["metered"]
         return self._metered
 
-    def _load(self, generated: GeneratedModule, names: Mapping[str, Any]) -> _Loaded:
+    def _load(self, generated: GeneratedModule, names: Mapping[str, Value]) -> _Loaded:
         """Load a module, and let tracebacks and debuggers get at its text for as long as the
         program lives: to `linecache` it is a file that is never out of date."""
         _clean_up()
@@ -318,7 +319,7 @@ def _file_name(name: str) -> str:
 
 def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
     """The same code with other texts in the places of minted literals."""
-    constants: list[Any] = []
+    constants: list[Value] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             constants.append(_with_texts(constant, texts))
@@ -330,10 +331,10 @@ def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
 
 
 def _executed(
-    file_name: str, generated: GeneratedModule, names: Mapping[str, Any]
-) -> dict[str, Any]:
+    file_name: str, generated: GeneratedModule, names: Mapping[str, Value]
+) -> dict[str, Value]:
     """The global names of the module after its definitions ran."""
-    namespace: dict[str, Any] = {
+    namespace: dict[str, Value] = {
         "__builtins__": {},
         "__name__": file_name,
         **generated.constants,

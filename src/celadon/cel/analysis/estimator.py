@@ -29,8 +29,7 @@ from celadon.cel.cost import (
     Sized,
     fixed,
 )
-from celadon.cel.declarations import Contents, Function, Overload
-from celadon.cel.switches import Switches
+from celadon.cel.declarations import Contents, Function, Overload, Switches
 from celadon.cel.syntax import (
     Call,
     CheckedAst,

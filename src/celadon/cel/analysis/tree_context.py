@@ -9,9 +9,16 @@ from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import syntax
 from celadon.cel.cost import CostRule
-from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
+from celadon.cel.declarations import (
+    DEFAULT_SWITCHES,
+    Function,
+    Impl,
+    Inline,
+    ObjectType,
+    Overload,
+    Switches,
+)
 from celadon.cel.runtime import implementation, searching
-from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -26,6 +33,7 @@ from celadon.cel.syntax import (
     walk,
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
+from celadon.cel.values import Value
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass
@@ -145,7 +153,7 @@ class Context:
     `impls` remembers the callables of calls, for all programs of an environment."""
 
     checked: CheckedAst
-    folded: Mapping[int, Any]
+    folded: Mapping[int, Value]
     functions: Mapping[str, Function]
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
@@ -353,7 +361,7 @@ class Context:
             and all(overload.result == wanted for overload in self.runnable(node))
         )
 
-    def remembered(self, node: Call) -> Remembered[Any] | None:
+    def remembered(self, node: Call) -> Remembered[Value] | None:
         """What runs for a call of one overload that remembers what it made of texts."""
         overload, function = self.overload(node), self.function(node)
         if overload is None or function is None or function.singleton is not None:

@@ -288,7 +288,7 @@ def _is_constant_set(c: Context, node: Call) -> bool:
     )
 
 
-def _constant_set(items: list[Any]) -> frozenset[Any] | None:
+def _constant_set(items: list[object]) -> frozenset[Any] | None:
     """A constant list as a set that answers membership as CEL does (bool apart from 0 and 1), or
     None. Large integers are left out because doubles compare with them after rounding."""
     for item in items:

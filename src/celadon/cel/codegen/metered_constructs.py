@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, assert_never
+from typing import assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import (
@@ -34,6 +34,7 @@ from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, 
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Struct
+from celadon.cel.values import Value
 from celadon.cel.values.text import Remembered
 
 
@@ -128,7 +129,7 @@ def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
     return native
 
 
-def _recalled(w: MeteredWriter, texts: Remembered[Any], atom: str) -> Native:
+def _recalled(w: MeteredWriter, texts: Remembered[Value], atom: str) -> Native:
     """What a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
     found = e.name()

@@ -18,6 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from celadon.cel import types
 from celadon.cel.checking import scope
 from celadon.cel.types import Type, list_of, map_of, object_type
+from celadon.cel.values import Value
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import Opaque, Record, no_such_field, type_of
 from celadon.records import dataclass
@@ -245,7 +246,7 @@ class Message(Record):
 
     def __init__(self, message: ProtoMessage) -> None:
         self.message = message
-        self._read: dict[str, Any] = {}
+        self._read: dict[str, Value] = {}
 
     def __getitem__(self, field: str) -> Any:
         value = self._read.get(field, MISSING)

@@ -134,7 +134,7 @@ class Registry:
             return read(self, message)
         return self.describe(descriptor)(message)
 
-    def construct(self, descriptor: Descriptor, given: Mapping[str, Any]) -> Any:
+    def construct(self, descriptor: Descriptor, given: Mapping[str, object]) -> Any:
         """The value of a message literal."""
         fields = self.describe(descriptor).fields
         return self.value(message_conversion.build(self, descriptor, fields, given))

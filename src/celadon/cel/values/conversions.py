@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
+from celadon.cel.values import Value
 from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
 from celadon.cel.values.runtime_types import conversion_error
 from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint, go_float, go_plain_float, utf8
@@ -53,7 +54,7 @@ def _fail(target: Type) -> NoReturn:
     raise conversion_error(types.STRING, target)
 
 
-def identity(value: object) -> Any:
+def identity(value: object) -> Value:
     """What a conversion to the value's own type gives."""
     return value
 
