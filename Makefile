@@ -6,11 +6,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := -f examples/policies -f examples/cluster examples/manifests
 
-# Tests run in as many processes as there are processors (tests/work_units.py). Where CI decides, a
-# test that fails is asked twice more: servers, sockets and child processes of a machine that is busy
-# with other work may be late. The closing line counts such reruns, and the summary names them. One
-# that waits for something for half an hour waits for ever.
-SPREAD := --numprocesses auto --maxprocesses 4 $(if $(CI),--reruns 2 -rR --timeout 1800)
+# Tests run in as many processes as there are processors (tests/work_units.py). Where CI decides, tests
+# that failed are run twice more: servers, sockets and child processes of a machine that is busy with
+# other work may be late. Each run says what failed in it. A test that waits for something for half an
+# hour waits for ever.
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 $(if $(CI),--timeout 1800)
+FAILED := --last-failed --last-failed-no-failures none
+# pytest with these arguments, and with CI what to do after its exit code 1: tests failed.
+tested = $(PYTEST) $(1) $(if $(CI),|| { test $$? = 1 && { $(again) || { test $$? = 1 && $(again); }; }; })
+again = $(PYTEST) $(1) $(FAILED)
 
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
@@ -31,13 +35,13 @@ site: $(VENV)/.installed web/node_modules/.installed
 # What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
 # the recordings, a session of a client.
 test: $(VENV)/.developed $(VENV)/.etcd
-	CELADON_HYPOTHESIS=$${CELADON_HYPOTHESIS:-quick} $(BIN)/pytest $(SPREAD) -m "not thorough"
+	export CELADON_HYPOTHESIS=$${CELADON_HYPOTHESIS:-quick}; $(call tested,-m "not thorough")
 
 # All that `make test` leaves out, and the properties in full. What has not begun within so many
 # SECONDS is skipped and counted: none, unless said.
 test-all: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd web/node_modules/.installed shells \
     editors/vscode/celadon.vsix
-	$(BIN)/pytest $(SPREAD) -m "thorough or hypothesis" $(if $(SECONDS),--begin-within $(SECONDS))
+	$(call tested,-m "thorough or hypothesis" $(if $(SECONDS),--begin-within $(SECONDS)))
 
 # Every recorded scenario of every release against the server, in process and over HTTPS. Each
 # agrees, or tests/recorded/unreached.txt has it with its reason; RECORDED="--release 1.33 api" for

@@ -44,11 +44,11 @@ def _is_submodule(door: str, name: str, value: object) -> bool:
     return isinstance(value, types.ModuleType) and value.__name__ == f"{door}.{name}"
 
 
-@pytest.mark.parametrize("door", PRESENT)
-def test_a_room_loads_only_the_rooms_before_it(door: str) -> None:
-    room = door.split(".")[1]
+@pytest.mark.parametrize("room", sorted({door.split(".")[1] for door in PRESENT}))
+def test_a_room_loads_only_the_rooms_before_it(room: str) -> None:
+    doors = [door for door in PRESENT if door.split(".")[1] == room]
     code = (
-        f"import sys, {door}; "
+        f"import sys, {', '.join(doors)}; "
         "print(sorted({m.split('.')[1] for m in sys.modules if m.startswith('celadon.')}))"
     )
     loaded = subprocess.run(  # our own interpreter, our own code

@@ -192,8 +192,8 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = ("allowed", "began", "function", "future", "is_over", "owner", "size", "spent",
-                 "thread", "waits_for", "workers")  # fmt: skip
+    __slots__ = ("allowed", "began", "function", "future", "is_over", "is_told", "owner", "size",
+                 "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
         self,
@@ -216,17 +216,18 @@ class _Work:
         self.waits_for: asyncio.Future[None] | None = None
         """The last that it has waited for."""
         self.began = False
+        self.is_told = False
+        """Whether its thread has come to its end: nothing is raised in it any more."""
         self.is_over = False
         self.spent = 0.0
 
     def end(self) -> None:
         """Raise `WorkEnded` in it. Said again until it is over: code may swallow anything."""
         thread = self.thread
-        if thread is None or thread.ident is None or self.is_over or not self.began:
-            return
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
-        )
+        if self.began and thread is not None and thread.ident is not None:
+            ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(WorkEnded)
+            if not self.is_told:  # no other thread runs between this look and the call
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
 
     def begin(self) -> None:
         """In a thread."""
@@ -544,6 +545,7 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
         else:
             _tell(work, loop, done, made, None)
     except WorkEnded as error:
+        work.is_told = True
         _let_go(error)
         _tell(work, loop, done, None, error)
 
@@ -566,6 +568,7 @@ def _tell(
     made: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
+    work.is_told = True
     work.spent = time.thread_time()
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, work, made, error)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -178,6 +180,35 @@ def test_a_work_ends_with_its_budget() -> None:
     assert caught.value.status.message == (
         "Timeout: request did not complete within requested timeout - context deadline exceeded"
     )
+
+
+def test_a_work_that_is_over_is_not_ended() -> None:
+    """Not even before the loop has heard what it has made."""
+
+    async def run() -> list[threading.ExceptHookArgs]:
+        workers, loop = Workers(), asyncio.get_running_loop()
+        tell = loop.call_soon_threadsafe
+
+        def tell_and_be_ended(callback: Callable[..., object], *heard: Any) -> asyncio.Handle:
+            if callback == workers.over:
+                while heard[0].thread is None:
+                    time.sleep(0.001)
+                heard[0].end()
+            return tell(callback, *heard)
+
+        loop.call_soon_threadsafe = tell_and_be_ended  # type: ignore[method-assign, assignment]
+        await workers.run("alice", threading.get_ident)
+        for thread in threading.enumerate():
+            if thread.name == "worker":
+                thread.join()
+        return escaped
+
+    escaped: list[threading.ExceptHookArgs] = []
+    hook, threading.excepthook = threading.excepthook, escaped.append
+    try:
+        assert asyncio.run(run()) == []
+    finally:
+        threading.excepthook = hook
 
 
 def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
