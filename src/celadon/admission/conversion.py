@@ -13,8 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
-from celadon.kube.json_types import Json
+from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
 
 EVENTS_GROUP: Final = "events.k8s.io"
 HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")

@@ -12,8 +12,7 @@ import enum
 from collections.abc import Hashable
 from typing import Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
-from celadon.kube.json_types import Json
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, User
 from celadon.records import dataclass
 
 
@@ -120,8 +119,8 @@ def error_name(request: Request) -> str:
 
 @dataclass(slots=True)
 class Reinvocation:
-    """By key, those that were asked and want to be again (IfNeeded), and those that the second
-    round has to ask. `last` is the object as the first round has left it."""
+    """This says by key who was asked and wants to be again (IfNeeded), and whom the second round
+    has to ask. `last` is the object as the first round has left it."""
 
     last: JsonObject | None = None
     asked: frozenset[Hashable] = frozenset()

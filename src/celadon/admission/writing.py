@@ -7,8 +7,7 @@ from typing import Any
 
 from celadon.admission.registration.strategy import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
-from celadon.kube import FieldError, JsonObject, StatusError, User, metadata, status
-from celadon.kube.json_types import Json
+from celadon.kube import FieldError, Json, JsonObject, StatusError, User, metadata, status
 from celadon.kube.registry import Surroundings, Target, WriteOptions, delete, write_errors
 from celadon.kube.well_known_values import NAMESPACES
 
@@ -26,7 +25,7 @@ __all__ = ["deletion_options", "errors_of", "refusal", "request_of", "write_opti
 def errors_of(
     target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
 ) -> list[FieldError]:
-    """Why an object is invalid, whatever its kind; `old` is None for a new one."""
+    """Return why an object is invalid, whatever its kind; `old` is None for a new one."""
     return write_errors(target, new, old, surroundings, STRATEGIES)
 
 

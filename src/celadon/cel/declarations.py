@@ -41,7 +41,7 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """How calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
+    """This is how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
     `inline_operators` have them all.
 
     `plain(writer, node)` writes the call in the plain variant. In the metered one,
@@ -56,7 +56,8 @@ class Inline(NamedTuple):
 
 
 class Contents(enum.Enum):
-    """Which part of its arguments a result is, so that what is known of the part is known of it."""
+    """This says which part of its arguments a result is, so that what is known of the part is known
+    of it."""
 
     ITEM = "an item of the first"
     VALUE = "a value of the first"
@@ -138,7 +139,7 @@ class Function(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """What an expression may name; `doc` is for people."""
+    """This is what an expression may name; `doc` is for people."""
 
     name: str
     type: Type

@@ -178,8 +178,8 @@ class Environment:
         )
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:
-        """What an evaluation can cost at least and at most, before anything is folded. `sizes`
-        tells the sizes of variables and their fields; unknown without it."""
+        """Return what an evaluation can cost at least and at most, before anything is folded.
+        `sizes` tells the sizes of variables and their fields; unknown without it."""
         return estimate(checked, self.declarations.functions, sizes, self.switches)
 
     def with_switches(self, **changes: bool) -> Environment:
@@ -190,7 +190,7 @@ class Environment:
 
 
 def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:
-    """What finds the types of both."""
+    """Return what finds the types of both."""
     if types is None:
         return family
     found = types.find_object

@@ -78,7 +78,7 @@ def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
 
 
 def stops(outcome: Outcome) -> bool:
-    """Whether the outcome is no value."""
+    """Return whether the outcome is no value."""
     return outcome.__class__ is Unknown or isinstance(outcome, EvaluationError)
 
 
@@ -403,7 +403,7 @@ class _Residual:
         return self.context.checked.types.get(node.id, DYN)
 
     def _in_place_of(self, node: Expr, by: Expr, kind: Type | None = None) -> Expr:
-        """What replaces a node of type dyn is dyn, too: else a check could refuse what was a
+        """Return what replaces a node of type dyn is dyn, too: else a check could refuse what was a
         matter of the evaluation."""
         return self._dyn(by) if self._type(node) == DYN and kind != DYN else by
 

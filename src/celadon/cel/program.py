@@ -126,8 +126,8 @@ class Program:
     def evaluate_traced(
         self, activation: Activation, recorder: Recorder, limit: int = UNLIMITED
     ) -> tuple[Any, int]:
-        """As `evaluate_metered`, to the last error and the last cost, and the recorder is told the
-        value of every part that was evaluated."""
+        """Work as `evaluate_metered`, to the last error and the last cost, and the recorder is told
+        the value of every part that was evaluated."""
         if self._traced is None:
             from celadon.cel.codegen.traced import traced_module  # late: few ask for it
 
@@ -189,7 +189,7 @@ class Program:
         return _Loaded(file_name, generated.source, generated.nodes, functions)
 
     def _annotate(self, failure: Exception, module: _Loaded) -> None:
-        """What an exception that leaves a module is to say: a panic what had been charged, one
+        """Add what an exception that leaves a module is to say: a panic what had been charged, one
         that no expression should be able to cause where in the source it came up."""
         if isinstance(failure, Panicked):
             failure.cost = module.cost_at(failure.__traceback__)
@@ -202,15 +202,15 @@ class Program:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it names no variable, so that every evaluation gives the same. A name of its own,
-        as macros have them, counts as one."""
+        """Return whether it names no variable, so that every evaluation gives the same. A name of
+        its own, as macros have them, counts as one."""
         known = self._context.constants
         nodes = walk(self._context.checked.root)
         return not any(isinstance(node, Ident) and node.id not in known for node in nodes)
 
     @property
     def bound(self) -> CostBound:
-        """What an evaluation can cost at most; computed when first asked for."""
+        """Return what an evaluation can cost at most; computed when first asked for."""
         if self._bound is None:
             # late: few ask for it.
             from celadon.cel.analysis.cost_bound import CostBound
@@ -293,7 +293,8 @@ class _Loaded(NamedTuple):
     functions: dict[str, Any]
 
     def cost_at(self, trace: TracebackType | None) -> int:
-        """What had been charged when the innermost function of this module stopped: its `c`."""
+        """Return what had been charged when the innermost function of this module stopped: its
+        `c`."""
         cost = 0
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.file_name:

@@ -40,7 +40,7 @@ from celadon.cel.values.typed_lists import LIST_CLASSES
 
 
 def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
-    """What runs for a call whose candidates are `overload_ids` (see `declarations`)."""
+    """Return what runs for a call whose candidates are `overload_ids` (see `declarations`)."""
     if function.singleton is not None:
         return function.singleton
     if len(overload_ids) == 1:
@@ -110,8 +110,8 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
 
 
 def searching(function: Function) -> Impl:
-    """What runs for a call with a constant regular expression: it takes whatever has a text as its
-    Go value, and an int as the limit."""
+    """Return what runs for a call with a constant regular expression: it takes whatever has a text
+    as its Go value, and an int as the limit."""
     impls = {len(o.params): function.singleton or o.impl for o in function.overloads}
 
     def search(text: object, pattern: str, *limit: object) -> Value:
@@ -130,12 +130,12 @@ def contains_constant(element: object, items: list[Value]) -> bool:
 
 
 def unmatched(name: str, *args: object) -> Value:
-    """What runs for a call with a number of arguments that no overload has."""
+    """Return what runs for a call with a number of arguments that no overload has."""
     raise overload_error(name, args)
 
 
 def unknown_function(name: str) -> Impl:
-    """What runs for a function nobody declared (unchecked trees only)."""
+    """Return what runs for a function nobody declared (unchecked trees only)."""
     if name == UNMATCHED:
         return unmatched
 
@@ -508,7 +508,7 @@ def _tested(
 
 
 def iterate_v(value: object) -> Value:
-    """What a macro with one variable iterates over; errors are values."""
+    """Return what a macro with one variable iterates over; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate(value)
     except EvaluationError as error:
@@ -516,7 +516,7 @@ def iterate_v(value: object) -> Value:
 
 
 def iterate2_v(value: object) -> Value:
-    """What a macro with two variables iterates over, in pairs; errors are values."""
+    """Return what a macro with two variables iterates over, in pairs; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate2(value)
     except EvaluationError as error:

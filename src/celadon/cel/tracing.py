@@ -105,7 +105,7 @@ class Round(NamedTuple):
 
 
 class Rounds:
-    """How often a loop ran, and the first and the last of its rounds."""
+    """This is how often a loop ran, and the first and the last of its rounds."""
 
     __slots__ = ("count", "kept")
 
@@ -171,7 +171,7 @@ _WITHOUT_MACROS: Final = ParseOptions(macros=(), escape_syntax=True)
 
 
 def unexpanded_tree(text: str) -> Ast | None:
-    """None for what is no expression."""
+    """Return the tree before macros are expanded; None for what is no expression."""
     ast, issues = parse(Source(text, "<input>"), _WITHOUT_MACROS)
     return None if issues else ast
 

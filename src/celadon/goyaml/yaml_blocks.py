@@ -20,7 +20,7 @@ import re
 from typing import Any, Final
 
 from celadon.goyaml.yaml_scalars import MAX_DEPTH, WORDS, NotJsonError, resolve_plain
-from celadon.kube.json_types import Json
+from celadon.kube import Json
 from celadon.patterns import late_pattern
 
 

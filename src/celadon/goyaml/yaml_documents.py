@@ -30,7 +30,7 @@ from celadon.goyaml.yaml_scalars import (
     integer_or_double,
     resolve_plain,
 )
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _ONLY_YAML_KNOWS: Final = late_pattern(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
@@ -229,7 +229,7 @@ def _is_time(text: str) -> bool:
 
 
 def go_float(value: float) -> str:
-    """As `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
+    """Return it as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
     found = DECIMAL_PARTS.fullmatch(repr(value))
     if found is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")

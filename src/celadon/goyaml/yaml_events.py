@@ -32,8 +32,8 @@ from celadon.goyaml.yaml_scalars import (
     key_text,
     resolve_plain,
 )
+from celadon.kube import Json
 from celadon.kube.go import quote
-from celadon.kube.json_types import Json
 from celadon.patterns import late_pattern
 
 # --- Flow parser -------------------------------------------------------------
@@ -122,7 +122,8 @@ _CHARACTER: Final = late_pattern(r"found character .+ that cannot start any toke
 
 
 def libyaml_words(problem: str, context: str | None = None) -> str:
-    """Of a complaint, which may be libyaml's already; what is not known stays as it is."""
+    """Return the words of libyaml for a complaint, which may be libyaml's already; what is not
+    known stays as it is."""
     if _CHARACTER.fullmatch(problem):
         return "found character that cannot start any token"
     if problem.startswith(_BLOCK_END):
@@ -432,7 +433,7 @@ def _go_members(value: Any) -> str:
 
 
 def _go_syntax(value: Json) -> str:
-    """As `%#v` prints it."""
+    """Return it as `%#v` prints it."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, bool):

@@ -96,7 +96,7 @@ class QuantityError(MalformedText):
 
 
 class Format(enum.Enum):
-    """How a quantity is written; the value is upstream's name."""
+    """This is how a quantity is written; the value is upstream's name."""
 
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"
@@ -149,7 +149,7 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it fits an int64 without a fraction."""
+        """Return whether it fits an int64 without a fraction."""
         return self.as_int64() is not None
 
     @property
@@ -466,7 +466,7 @@ def raise_to(amounts: dict[str, Quantity], floor: Mapping[str, Quantity]) -> Non
 
 
 def pod_total(spec: JsonObject, part: str) -> dict[str, Quantity]:
-    """What the containers of a pod need together: `part` is `limits` or `requests`.
+    """Return what the containers of a pod need together: `part` is `limits` or `requests`.
 
     Restartable init containers run beside the others; any other init container runs alone, beside
     the restartable ones before it.
@@ -492,19 +492,20 @@ def pod_total(spec: JsonObject, part: str) -> dict[str, Quantity]:
 
 
 def is_of_pods(name: str) -> bool:
-    """Whether a pod may say for itself how much it needs of a resource, beside its containers."""
+    """Return whether a pod may say for itself how much it needs of a resource, beside its
+    containers."""
     return name in {"cpu", "memory"} or name.startswith(HUGE_PAGES)
 
 
 def has_own_needs(spec: JsonObject) -> bool:
-    """Whether a pod says for itself what it needs of anything."""
+    """Return whether a pod says for itself what it needs of anything."""
     own = spec.get("resources") or {}
     return any(is_of_pods(name) for part in _RESOURCE_AMOUNTS_PARTS for name in own.get(part) or ())
 
 
 def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str, Quantity]:
-    """What a pod needs: what it says for itself, else what its containers need, and its overhead.
-    A limit that is not there has no overhead either."""
+    """Return what a pod needs: what it says for itself, else what its containers need, and its
+    overhead. A limit that is not there has no overhead either."""
     amounts = pod_total(spec, part)
     own = (spec.get("resources") or {}).get(part) or {}
     amounts.update((name, parse_amounts(text)) for name, text in own.items() if is_of_pods(name))

@@ -120,7 +120,7 @@ def _build_identifier(text: str) -> str:
 
 
 def _uint64(text: str) -> int:
-    """As Go's `strconv.ParseUint` of digits without leading zeros."""
+    """Work as Go's `strconv.ParseUint` of digits without leading zeros."""
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX_UINT64:

@@ -111,7 +111,7 @@ _LONGEST_REVISION: Final = 223
 
 
 def owner_reference(owner: JsonObject) -> dict[str, Any]:
-    """How a controller says whose object it is."""
+    """Return how a controller says whose object it is."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -123,7 +123,7 @@ def owner_reference(owner: JsonObject) -> dict[str, Any]:
 
 
 def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
-    """What all controllers do: the template with an owner and a generated name."""
+    """Return what all controllers do: the template with an owner and a generated name."""
     told = metadata.metadata(template)
     name = metadata.name(owner)
     meta: dict[str, object] = {
@@ -139,12 +139,13 @@ def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
 
 
 def plain_pod(owner: JsonObject) -> dict[str, Json]:
-    """Of a ReplicaSet or a ReplicationController."""
+    """Return the pod of a ReplicaSet or a ReplicationController."""
     return pod_of(_template(owner), owner)
 
 
 def daemon_pod(owner: JsonObject) -> dict[str, Any]:
-    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only."""
+    """Return the pod of a DaemonSet: it tolerates what is wrong with a node, and goes to this one
+    only."""
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
@@ -165,7 +166,7 @@ def daemon_pod(owner: JsonObject) -> dict[str, Any]:
 
 
 def _member(parent: dict[str, Json], field: str) -> dict[str, Any]:
-    """What is there, or a new object in its place."""
+    """Return what is there, or a new object in its place."""
     found = parent.get(field)
     if not isinstance(found, dict):
         found = parent[field] = {}
@@ -287,9 +288,9 @@ _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject:
-    """What a controller creates, and as whom. `template` is the path in the workload that stands
-    for the root of the object; `count` is how many equal ones are wanted at once, as far as that is
-    known."""
+    """This is what a controller creates, and as whom. `template` is the path in the workload that
+    stands for the root of the object; `count` is how many equal ones are wanted at once, as far as
+    that is known."""
 
     value: dict[str, Any]
     user: User
@@ -314,14 +315,14 @@ class _Controller:
 
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
-    """What becomes of a workload of a kind, one after the other; nothing of other kinds."""
+    """Return what becomes of a workload of a kind, one after the other; nothing of other kinds."""
     found = _CREATED.get(kind, ())
     then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
     return (*found, *itertools.chain.from_iterable(then))
 
 
 def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
-    """What becomes of a workload as the API server has stored it, in the order in which its
+    """Return what becomes of a workload as the API server has stored it, in the order in which its
     controller asks for it: the last needs all before it. Nothing of what no controller makes
     anything of, and of Jobs that somebody else manages."""
     kind = metadata.gvk(workload).group_kind
@@ -378,7 +379,7 @@ def _replica_set(deployment: JsonObject) -> dict[str, object]:
 
 
 def _surge(spec: JsonObject, replicas: int) -> int:
-    """How many pods there may be beyond the wanted ones while the template changes."""
+    """Return how many pods there may be beyond the wanted ones while the template changes."""
     strategy = spec.get("strategy") or {}
     if strategy.get("type") != "RollingUpdate":
         return 0

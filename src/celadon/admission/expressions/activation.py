@@ -21,12 +21,12 @@ from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     User,
     metadata,
     status,
 )
-from celadon.kube.json_types import Json
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
 
@@ -105,20 +105,20 @@ class RequestContext:
 
     @property
     def traces(self) -> bool:
-        """Whether everything has to be counted, since somebody looks on."""
+        """Return whether everything has to be counted, since somebody looks on."""
         return False
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:
         """A policy is evaluated for that binding and param, empty for none, from here on."""
 
     def meter(self, budget: int) -> Meter:
-        """For the next phase."""
+        """Return the meter for the next phase."""
         return Meter(budget)
 
     # --- labels, for matching ---
 
     def namespace_labels(self) -> Mapping[str, str] | None:
-        """What a namespace selector looks at; None when the request is in no namespace."""
+        """Return what a namespace selector looks at; None when the request is in no namespace."""
         if self._namespace_labels is None:
             request = self.request
             about_namespace = request.resource.resource == NAMESPACES
@@ -141,7 +141,7 @@ class RequestContext:
         return found
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:
-        """What an object selector looks at: options objects have no labels to look at."""
+        """Return what an object selector looks at: options objects have no labels to look at."""
         if self._object_labels is None:
             request = self.request
             connects = request.operation is Operation.CONNECT
@@ -236,7 +236,7 @@ class RequestContext:
     # --- size, for the choice between the plain and the metered program ---
 
     def fits(self, size: int, extra: int = 0) -> bool:
-        """Whether everything a request brings, and `extra`, is at most `size` large."""
+        """Return whether everything a request brings, and `extra`, is at most `size` large."""
         return self.size() + extra <= size
 
     def size(self) -> int:

@@ -149,7 +149,7 @@ def blamed(error: EvaluationError, expression: Expression) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an expression gave no answer, as a decision says it, and the field to blame."""
+    """This is why an expression gave no answer, as a decision says it, and the field to blame."""
 
     text: str
     source: Source

@@ -16,9 +16,8 @@ from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.registration.decoding import struct_of
 from celadon.cel import Issue
 from celadon.cel.syntax import Expr
-from celadon.kube import FieldPath, GroupVersionKind, fieldpath
+from celadon.kube import FieldPath, GroupVersionKind, JsonObject, fieldpath
 from celadon.kube.go import Document
-from celadon.kube.json_types import JsonObject
 from celadon.kube.schemas import StrayField, strict_field_errors
 from celadon.records import dataclass
 
@@ -111,7 +110,7 @@ class Corrected(NamedTuple):
 
 
 def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
-    """What a document of a registered kind was probably meant to be."""
+    """Return what a document of a registered kind was probably meant to be."""
     structure = struct_of(kind.kind, kind.version)
     found: dict[Steps, StrayField] = {}
     renamed: list[Renamed] = []

@@ -30,8 +30,7 @@ from celadon.admission.registration.registration_types import (
     Validation,
 )
 from celadon.cel.syntax import Expr
-from celadon.kube import FieldError, GroupVersionKind
-from celadon.kube.json_types import JsonObject
+from celadon.kube import FieldError, GroupVersionKind, JsonObject
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import (
@@ -142,8 +141,8 @@ def there(path: Path | None) -> Facts:
 
 
 class Reading(enum.Enum):
-    """How a field is read. `READ` fails if it is absent; `VALUE` takes it out of an optional, and
-    fails then, too."""
+    """This is how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
+    optional, and fails then, too."""
 
     READ = enum.auto()
     TEST = enum.auto()
@@ -165,7 +164,7 @@ class Access:
 
     @property
     def offset(self) -> int | None:
-        """Where it is in the text of the field."""
+        """Return where it is in the text of the field."""
         checked = self.expression.checked
         found = None if checked is None else checked.ast.positions.get(self.node.id)
         return None if found is None else found + self.expression.shift
@@ -325,7 +324,7 @@ class Bundle:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """Of validating policies and of definitions."""
+        """Return the cases of validating policies and of definitions."""
         return (*self.policies, *self.rules)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
@@ -355,7 +354,7 @@ _MOST: Final = 64
 
 
 class KindTypes:
-    """Of built-in kinds, and of custom ones by their schemas; each is made once."""
+    """The types of built-in kinds, and of custom ones by their schemas; each is made once."""
 
     __slots__ = ("_custom", "_known")
 
@@ -364,7 +363,7 @@ class KindTypes:
         self._known: dict[GroupVersionKind, SchemaType | None] = {}
 
     def of(self, kind: GroupVersionKind) -> SchemaType | None:
-        """None if nobody knows the kind."""
+        """Return the type of a kind; None if nobody knows the kind."""
         if kind not in self._known:
             self._known[kind] = _builtin_type(kind) or self._custom_type(kind)
         return self._known[kind]
@@ -440,7 +439,7 @@ class LintMemory:
         self._used = {}
 
     def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
-        """What is known of a document, made if it is not."""
+        """Return what is known of a document, made if it is not."""
         text = repr(document)
         found = self._known.get(text)
         found = make() if found is None else found.as_number(number)

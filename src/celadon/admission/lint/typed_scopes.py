@@ -23,8 +23,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
 )
 from celadon.cel import Environment, types
-from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
-from celadon.kube.json_types import JsonObject
+from celadon.kube import ApiVersionError, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
@@ -100,7 +99,7 @@ class TypedScopes:
         return env if "matchConditions" in path else _with_variables(env, spec, path)
 
     def _params(self, param_kind: object) -> SchemaType | None:
-        """Of `params`; None where there are none."""
+        """Return the type of `params`; None where there are none."""
         if not isinstance(param_kind, dict):
             return None
         anything = SchemaType(types.DYN)

@@ -12,8 +12,7 @@ from typing import Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Opinion, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.kube import JsonObject, metadata
-from celadon.kube.json_types import Json
+from celadon.kube import Json, JsonObject, metadata
 from celadon.records import dataclass
 
 API_VERSION: Final = "imagepolicy.k8s.io/v1alpha1"

@@ -19,6 +19,7 @@ from celadon.kube import (
     GroupKind,
     GroupResource,
     GroupVersionKind,
+    Json,
     JsonObject,
     Ruling,
     StatusCause,
@@ -29,7 +30,6 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.defaulting import STORAGE_CLASSES
-from celadon.kube.json_types import Json
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.well_known_values import STORAGE_CLASS
 

@@ -59,7 +59,7 @@ Judge = Callable[[str, Request, World], str]
 
 
 def node_name(user: User) -> str | None:
-    """Of a kubelet; None for everybody else."""
+    """Return the name of a kubelet's node; None for everybody else."""
     if not user.name.startswith(NODE_PREFIX) or NODE_GROUP not in user.groups:
         return None
     return user.name.removeprefix(NODE_PREFIX)

@@ -197,7 +197,7 @@ def _extended_resources(spec: JsonObject) -> Iterator[str]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Whether a resource is one that a device plugin offers."""
+    """Return whether a resource is one that a device plugin offers."""
     if "/" not in name or NATIVE_DOMAIN in name:
         return False
     return not name.startswith(QUOTA_PREFIX)

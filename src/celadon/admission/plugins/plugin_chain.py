@@ -41,8 +41,7 @@ from celadon.admission.plugins.pod_plugins import (
 from celadon.admission.plugins.pod_security import pod_security
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
-from celadon.kube.json_types import Json
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusError
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release
 from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
@@ -88,7 +87,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 
 
 def behaviours(release: str, settings: PluginSettings) -> Behaviours:
-    """By the names of plugins, as they are in a release: `1.36`."""
+    """Return them by the names of plugins, as they are in a release: `1.36`."""
     minor = int(release.rpartition(".")[2])
     return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
 

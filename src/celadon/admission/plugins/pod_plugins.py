@@ -55,7 +55,7 @@ _SECRET_REFERENCES: Final = (
 
 
 def containers(spec: JsonObject) -> Iterator[JsonObject]:
-    """Of all three kinds, in the order in which upstream visits them."""
+    """Yield the containers of all three kinds, in the order in which upstream visits them."""
     for field in CONTAINER_LISTS:
         yield from spec.get(field) or ()
 
@@ -274,7 +274,7 @@ def _complaints(spec: JsonObject) -> Iterator[str]:
 
 
 def _has_no_new_images(request: Request, spec: JsonObject) -> bool:
-    """Whether an update leaves what is pulled as it is."""
+    """Return whether an update leaves what is pulled as it is."""
     if request.operation is not Operation.UPDATE:
         return False
     old = _images((request.old_object or {}).get("spec") or {})

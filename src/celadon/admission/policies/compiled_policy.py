@@ -30,8 +30,8 @@ from celadon.admission.registration.registration_types import (
     Validation,
     Variable,
 )
+from celadon.kube import Json, JsonObject
 from celadon.kube.go import trim_space
-from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.releases import current_release
 from celadon.records import dataclass
 
@@ -87,7 +87,7 @@ def _between(low: int, high: int) -> int:
 
 
 def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase], size: int) -> bool:
-    """Whether inputs of this size keep every expression and every phase within its limit."""
+    """Return whether inputs of this size keep every expression and every phase within its limit."""
     total = size
     spent = 0.0
     for variable in variables.values():
@@ -136,7 +136,8 @@ class FrameSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFrame:
-    """Of requests whose size is at most `plain_size` nothing needs to be counted."""
+    """A policy at one endpoint. For requests whose size is at most `plain_size` nothing needs to be
+    counted."""
 
     name: str
     param_kind: ParamKind | None
@@ -189,7 +190,7 @@ def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Con
 
 
 def uses_authorizer(variables: Mapping[str, Expression], phases: Iterable[Phase]) -> bool:
-    """Whether any expression may ask for access."""
+    """Return whether any expression may ask for access."""
     expressions = (*variables.values(), *(one for phase in phases for one in phase.expressions))
     return any("authorizer" in expression.text for expression in expressions)
 
@@ -256,7 +257,7 @@ class CompiledPolicy(PolicyFrame):
 
     @property
     def reads_objects_only(self) -> bool:
-        """Whether no validation may read the request or its namespace."""
+        """Return whether no validation may read the request or its namespace."""
         texts = [one.expression.text for one in self.validations]
         return not any(name in text for text in texts for name in _OF_REQUESTS)
 
@@ -266,8 +267,8 @@ def compile_policy(
     version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
-    the `memory` are not compiled again."""
+    """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
+    Expressions in the `memory` are not compiled again."""
     spec = policy.spec
     scope, variables, conditions = compile_frame(
         policy.name, spec, version or current_release(), memory

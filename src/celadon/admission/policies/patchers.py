@@ -21,10 +21,9 @@ from celadon.cel.value_functions import (
     format_timestamp,
     netaddr,
 )
-from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
-from celadon.kube.json_types import Json
 from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
@@ -54,7 +53,7 @@ _POINTERS: Final = {
 
 
 def foreign(value: object) -> ForeignValue:
-    """For a value that is neither JSON's nor an object of a patch."""
+    """Return what stands for a value that is neither JSON's nor an object of a patch."""
     match value:
         case None:
             return NULL
@@ -142,7 +141,7 @@ _JSON = _SCALARS | {dict, list}
 
 
 class DataValues:
-    """Which lists and maps come out of the data of a request. They are looked for when somebody
+    """The lists and maps that come out of the data of a request. They are looked for when somebody
     asks first: most configurations have nothing of the kind."""
 
     __slots__ = ("_known", "_roots")
@@ -224,7 +223,7 @@ def _field(value: object, data: DataValues) -> object:
 
 
 def _is_plain(values: Iterable[object]) -> bool:
-    """Whether all are texts."""
+    """Return whether all are texts."""
     return all(one.__class__ is str for one in values)
 
 
@@ -304,7 +303,7 @@ def _converted(value: object, data: DataValues) -> Json:
 
 
 def _number(value: float) -> int | float:
-    """As it is read again: without a fraction it is an integer."""
+    """Return the number as it is read again: without a fraction it is an integer."""
     if math.isnan(value) or math.isinf(value):
         shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
         raise MutationRefused(
@@ -394,7 +393,7 @@ def _operation(value: object, data: DataValues) -> JsonObject:
 
 
 def _is_json(text: str) -> bool:
-    """Whether the text can be read again as upstream writes it: with Go's escapes."""
+    """Return whether the text can be read again as upstream writes it: with Go's escapes."""
     if text.isprintable():
         return True
     try:

@@ -244,7 +244,8 @@ def _webhook(item: JsonObject) -> registration.Webhook:
 
 
 def decode_client_config(config: JsonObject) -> registration.WebhookClientConfig:
-    """Where a webhook is, of admission or of conversion, as a valid configuration says it."""
+    """Return where a webhook is, of admission or of conversion, as a valid configuration says
+    it."""
     service = config.get("service")
     return registration.WebhookClientConfig(
         url=config.get("url"),
@@ -457,15 +458,15 @@ AnyKind = TypeVar("AnyKind")
 
 
 class RememberedDecoding(Generic[AnyKind]):
-    """Of one kind. `problems` are the texts about those that could not be decoded the last time,
-    by name: they were stored by another release, and take no part."""
+    """The decoded objects of one kind. `problems` are the texts about those that could not be
+    decoded the last time, by name: they were stored by another release, and take no part."""
 
     def __init__(self, decode: Callable[[JsonObject], AnyKind]) -> None:
         self._decode = decode
         self._known: dict[str, tuple[Any, AnyKind | None, str]] = {}
 
     def values(self, objects: Iterable[JsonObject]) -> list[AnyKind]:
-        """Of objects with different names, in their order."""
+        """Return the decoded values of objects with different names, in their order."""
         made: dict[str, tuple[object, AnyKind | None, str]] = {}
         for obj in objects:
             name, spec = metadata.name(obj), obj.get("spec")
@@ -479,7 +480,7 @@ class RememberedDecoding(Generic[AnyKind]):
 
     @property
     def problems(self) -> dict[str, str]:
-        """By the names of the objects."""
+        """Return them by the names of the objects."""
         return {name: problem for name, (_, _, problem) in self._known.items() if problem}
 
     def _decoded(self, obj: JsonObject) -> tuple[AnyKind | None, str]:
@@ -493,8 +494,8 @@ class RememberedDecoding(Generic[AnyKind]):
 
 
 def missing_kind(gvk: GroupVersionKind, version: str) -> str:
-    """What a client says of a version of a kind that a release does not know yet; empty if it
-    does."""
+    """Return what a client says of a version of a kind that a release does not know yet; empty if
+    it does."""
     if gvk in _known_kinds(version) or gvk not in _known_kinds(DEFAULT):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'

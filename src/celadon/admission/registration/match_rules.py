@@ -165,8 +165,8 @@ def _covered(
 def validate_label_selector(
     selector: JsonObject, path: FieldPath, *, strict: bool = True
 ) -> list[FieldError]:
-    """As k8s.io/apimachinery `pkg/apis/meta/v1/validation`. The values of expressions are checked
-    only when `strict`."""
+    """Validate as k8s.io/apimachinery `pkg/apis/meta/v1/validation`. The values of expressions are
+    checked only when `strict`."""
     errors = _match_labels(selector.get("matchLabels", {}), path.child("matchLabels"))
     for i, requirement in enumerate(selector.get("matchExpressions", ())):
         at = path.child("matchExpressions").index(i)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from celadon.kube import GroupVersionKind, StatusError, status
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.go import quote
-from celadon.kube.json_types import JsonObject
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 

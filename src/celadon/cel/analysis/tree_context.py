@@ -57,7 +57,7 @@ class Step(NamedTuple):
 
     @property
     def operand(self) -> Expr:
-        """What the qualifier is applied to."""
+        """Return what the qualifier is applied to."""
         return self.node.operand if isinstance(self.node, Select) else self.node.args[0]
 
 
@@ -242,7 +242,7 @@ class Context:
         return reference.overloads if reference else ()
 
     def constructor(self, type_name: str) -> Impl:
-        """What turns a message literal's fields into a value."""
+        """Return what turns a message literal's fields into a value."""
         declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
             return declared.construct
@@ -362,7 +362,7 @@ class Context:
         )
 
     def remembered(self, node: Call) -> Remembered[Value] | None:
-        """What runs for a call of one overload that remembers what it made of texts."""
+        """Return what runs for a call of one overload that remembers what it made of texts."""
         overload, function = self.overload(node), self.function(node)
         if overload is None or function is None or function.singleton is not None:
             return None
@@ -388,7 +388,7 @@ class Context:
         return tuple(o for o in function.overloads if len(o.params) == arity)
 
     def inline(self, node: Call) -> Inline | None:
-        """How the call may be written inline: all candidates must agree."""
+        """Return how the call may be written inline: all candidates must agree."""
         candidates = self.candidates(node)
         form = candidates[0].inline if candidates else None
         return form if all(o.inline is form for o in candidates) else None
@@ -454,8 +454,8 @@ def _has_tests_as_branches(checked: CheckedAst) -> bool:
 
 
 def _given_parts(node: Expr) -> Iterable[Expr]:
-    """What may become the value, or a part of it: what an optional receiver holds is known to its
-    type."""
+    """Return what may become the value, or a part of it: what an optional receiver holds is known
+    to its type."""
     match node:
         case Call():
             return node.args
@@ -543,7 +543,7 @@ class Bind(NamedTuple):
 
 
 class Fold:
-    """None of the above: condition, step and result as they stand."""
+    """This is a fold that is none of the above: condition, step and result as they stand."""
 
     __slots__ = ()
 

@@ -355,7 +355,7 @@ def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm
 
 
 def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
-    """Of two lists, with which the implementation never fails."""
+    """Write the test of two lists with which the implementation never fails."""
     overload = w.context.overload(node)
     if overload is None:
         return None

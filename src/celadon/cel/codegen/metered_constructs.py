@@ -39,7 +39,7 @@ from celadon.cel.values.text import Remembered
 
 
 def writer(context: Context, node: Call) -> MeteredCall:
-    """What writes this call. Not written here, because each level of an expression costs the
+    """Return what writes this call. Not written here, because each level of an expression costs the
     generator two Python frames, and expressions may be 250 levels deep."""
     form = context.inline(node)
     if form is None or form.whole is None:
@@ -130,7 +130,7 @@ def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
 
 
 def _recalled(w: MeteredWriter, texts: Remembered[Value], atom: str) -> Native:
-    """What a text is known to stand for; the implementation reads those that are not."""
+    """Return what a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
     found = e.name()
     known = f"({found} := {e.bind(texts, 'k')}.get({atom})) is not None"

@@ -137,7 +137,7 @@ def _legacy_string(value: Any, precision: int | None) -> str:
 
 
 def _simple(value: Any) -> str | None:
-    """What looks the same everywhere: integers, bools, null, types."""
+    """Return what looks the same everywhere: integers, bools, null, types."""
     kind = value.__class__
     if kind in _INTEGERS:
         return str(int(value))
@@ -436,8 +436,8 @@ _LONGEST_SCALAR = 400
 
 
 def formatted_size(text: Argument, args: Argument) -> Polynomial:
-    """How long a formatted text is at most: quoted characters grow most, and what a precision asks
-    for is written in full."""
+    """Return how long a formatted text is at most: quoted characters grow most, and what a
+    precision asks for is written in full."""
     written = text.size + args.size * _LONGEST_SCALAR
     if text.is_constant and text.value.__class__ is str:
         clauses = [piece for piece in parse(text.value) if isinstance(piece, Clause)]

@@ -170,7 +170,7 @@ def _estimate_distinct(args: Sequence[Sized]) -> CallEstimate:
 
 
 def sort_cost(*, text: bool, keys: int) -> CostRule:
-    """Of `sort` (`keys` 0) or `sortBy` (1, the argument that holds the keys)."""
+    """Return the cost of `sort` (`keys` 0) or `sortBy` (1, the argument that holds the keys)."""
     factor = _TEXT_COMPARISON_FACTOR if text else _COMPARISON_FACTOR
 
     def estimate(args: Sequence[Sized]) -> CallEstimate:

@@ -35,7 +35,7 @@ _EMPTY_IS_ZERO = frozenset({str, bytes, dict, MixedMap, bool, int, Uint, float})
 
 
 def is_zero(value: object) -> bool:
-    """Whether `optional.ofNonZeroValue` drops the value: zero, empty, null, the year 1."""
+    """Return whether `optional.ofNonZeroValue` drops the value: zero, empty, null, the year 1."""
     if value.__class__ in _EMPTY_IS_ZERO:
         return not value
     if value.__class__ is Duration:

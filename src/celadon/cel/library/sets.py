@@ -31,7 +31,7 @@ def _refuse_long(a: list[Value], b: list[Value]) -> None:
 
 
 def contains(a: list[Value], b: list[Value]) -> bool:
-    """Whether every element of b is in a."""
+    """Return whether every element of b is in a."""
     if _same_hashed_kind(a, b):
         return set(a).issuperset(b)
     _refuse_long(a, b)
@@ -39,12 +39,12 @@ def contains(a: list[Value], b: list[Value]) -> bool:
 
 
 def equivalent(a: list[Value], b: list[Value]) -> bool:
-    """Whether each has every element of the other; how often does not matter."""
+    """Return whether each has every element of the other; how often does not matter."""
     return contains(a, b) and contains(b, a)
 
 
 def intersects(a: list[Value], b: list[Value]) -> bool:
-    """Whether some element of a is in b."""
+    """Return whether some element of a is in b."""
     if _same_hashed_kind(a, b):
         return not set(a).isdisjoint(b)
     _refuse_long(a, b)

@@ -515,7 +515,7 @@ def ends_with(text: object, suffix: object) -> bool:
 
 
 def matches(text: object, pattern: object) -> bool:
-    """Whether the pattern is found anywhere in the text (RE2 syntax)."""
+    """Return whether the pattern is found anywhere in the text (RE2 syntax)."""
     if text.__class__ is not str:
         raise refusal("matches", text, _STRING_ONLY)
     if pattern.__class__ is not str:

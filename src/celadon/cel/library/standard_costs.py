@@ -127,7 +127,7 @@ def _one(args: Sequence[Value], result: object) -> int:
 
 
 def bound_first(one: Argument, *others: Argument) -> Polynomial:
-    """Of walking over the first argument once."""
+    """Return the bound of walking over the first argument once."""
     return one.size * 0.1 + 1
 
 
@@ -144,7 +144,7 @@ def _bound_second(one: Argument, two: Argument) -> Polynomial:
 
 
 def bound_matches(text: Argument, pattern: Argument, *others: Argument) -> Polynomial:
-    """Of searching a regular expression."""
+    """Return the bound of searching a regular expression."""
     return (text.size * 0.1 + 2) * (pattern.size * 0.25 + 1)
 
 

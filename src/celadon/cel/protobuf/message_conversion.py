@@ -70,7 +70,7 @@ NULLABLE: Final = frozenset(
 
 
 def converter(types: MessageTypes, field: FieldDescriptor) -> Convert:
-    """What makes the CEL value of one value of the field."""
+    """Return what makes the CEL value of one value of the field."""
     if field.message_type is not None:
         return types.value
     if field.enum_type is not None:
@@ -195,7 +195,7 @@ def _set_extension(message: Any, field: Field, written: Any) -> None:
 
 
 def _written(types: MessageTypes, field: Field, value: object) -> Value:
-    """What the constructor of the message takes for the field; None to leave it unset."""
+    """Return what the constructor of the message takes for the field; None to leave it unset."""
     descriptor = field.descriptor
     try:
         if is_map(descriptor):

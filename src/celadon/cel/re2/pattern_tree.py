@@ -27,7 +27,7 @@ from celadon.records import dataclass
 
 
 class ErrorCode(enum.Enum):
-    """What is wrong with a pattern, in the words of Go."""
+    """This is what is wrong with a pattern, in the words of Go."""
 
     INVALID_RANGE = "invalid character class range"
     INVALID_ESCAPE = "invalid escape sequence"
@@ -165,7 +165,7 @@ class Facts:
 
     @property
     def nullable(self) -> bool:
-        """Whether it can match without consuming."""
+        """Return whether it can match without consuming."""
         return not self.shortest
 
 
@@ -174,7 +174,7 @@ _NULLABLE = Facts(shortest=0)
 
 
 class AssertionKind(enum.Enum):
-    """What stands between two characters."""
+    """This is what stands between two characters."""
 
     BEGIN_TEXT = enum.auto()
     END_TEXT = enum.auto()

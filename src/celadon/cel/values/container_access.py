@@ -78,7 +78,7 @@ def find_field(operand: Any, field: str) -> Any:
 
 
 def qualifier_error(key: object) -> EvaluationError | None:
-    """Why a value can never be a key, whatever it is applied to; None if it can."""
+    """Return why a value can never be a key, whatever it is applied to; None if it can."""
     if key.__class__ in _QUALIFIERS:
         return None
     return EvaluationError(f"invalid qualifier type: {go_name(key)}")
@@ -142,8 +142,8 @@ def has_field_strictly(operand: object, field: str) -> bool:
 
 
 def tested(operand: Value, field: str) -> Value:
-    """What a test of presence in an optional chain finds, where cel-go resolves the test as a part
-    of another attribute: the value itself, of records null; `MISSING` if there is none."""
+    """Return what a test of presence in an optional chain finds, where cel-go resolves the test as
+    a part of another attribute: the value itself, of records null; `MISSING` if there is none."""
     if isinstance(operand, Record):
         return None if operand.has(field) else MISSING
     return find_field(operand, field)
@@ -181,8 +181,8 @@ def _list_contains(element: object, elements: list[Value]) -> bool:
 
 
 def _equals_as_python(element: object) -> bool:
-    """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
-    integers that are not exact as doubles."""
+    """Return whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor
+    for integers that are not exact as doubles."""
     if element.__class__ is int:
         return bool(1 < abs(element) < _FIRST_INEXACT)
     return element.__class__ in _NEVER_EQUAL_TO_OTHERS
@@ -197,7 +197,7 @@ def size(value: Any) -> int:
 
 
 def iterate(value: Any) -> list[object]:
-    """What a one-variable comprehension runs over: elements, or keys."""
+    """Return what a one-variable comprehension runs over: elements, or keys."""
     if value.__class__ in LIST_CLASSES:
         return value
     if is_map(value):
@@ -206,7 +206,7 @@ def iterate(value: Any) -> list[object]:
 
 
 def iterate2(value: Any) -> list[tuple[Any, Any]]:
-    """What a two-variable comprehension runs over: (index, element) or (key, value)."""
+    """Return what a two-variable comprehension runs over: (index, element) or (key, value)."""
     if is_list(value):
         return list(enumerate(value))
     if is_map(value):

@@ -55,7 +55,7 @@ def _fail(target: Type) -> NoReturn:
 
 
 def identity(value: object) -> Value:
-    """What a conversion to the value's own type gives."""
+    """Return what a conversion to the value's own type gives."""
     return value
 
 
@@ -79,7 +79,7 @@ def int_to_double(n: int) -> float:
 
 
 def string_to_double(s: str) -> float:
-    """As Go's `strconv.ParseFloat` reads it. Raises EvaluationError."""
+    """Read it as Go's `strconv.ParseFloat` does. Raises EvaluationError."""
     if _DECIMAL.fullmatch(s):
         value = float(s)
     elif _NAMED_DOUBLES.fullmatch(s):
@@ -106,7 +106,7 @@ def int_to_duration(n: int) -> Duration:
 
 
 def string_to_duration(s: str) -> Duration:
-    """As Go's `time.ParseDuration` reads it: `1h30m`, `-1.5s`. Raises EvaluationError."""
+    """Read it as Go's `time.ParseDuration` does: `1h30m`, `-1.5s`. Raises EvaluationError."""
     duration = parse_duration(s)
     if duration is None:
         _fail(types.DURATION)
@@ -185,7 +185,7 @@ def int_to_timestamp(n: int) -> Timestamp:
 
 
 def string_to_timestamp(s: str) -> Timestamp:
-    """As RFC 3339 writes it. Raises EvaluationError."""
+    """Read it as RFC 3339 writes it. Raises EvaluationError."""
     timestamp = parse_timestamp(s)
     if timestamp is None:
         _fail(types.TIMESTAMP)

@@ -43,7 +43,7 @@ _SPECIFIED_KEYS = frozenset({str, bool, int, Uint})
 
 
 def _identity(key: Any) -> Hashable:
-    """What makes a key of a `MixedMap` the same key: its kind and its value.
+    """Return what makes a key of a `MixedMap` the same key: its kind and its value.
 
     Values that Go hashes by address (lists, maps, types, optionals) are the same only as objects.
     """

@@ -54,7 +54,7 @@ class Opaque:
     __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
 
     def reopened(self) -> Any:
-        """What cel-go makes of the Go value inside (see the contents of optionals below):
+        """Return what cel-go makes of the Go value inside (see the contents of optionals below):
         this again, or an EvaluationError, as a value."""
         if not self.go_content:
             return self
@@ -69,7 +69,7 @@ class Opaque:
 
     @property
     def is_zero(self) -> bool:
-        """Whether `optional.ofNonZeroValue` drops the value."""
+        """Return whether `optional.ofNonZeroValue` drops the value."""
         return False
 
     def display(self) -> str:
@@ -182,7 +182,7 @@ _CLASSES: dict[Kind, type] = {
 
 
 def type_of(value: object) -> Type:
-    """What `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
+    """Return what `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
     found = _TYPES.get(value.__class__)
     if found is not None:
         return found
@@ -197,7 +197,7 @@ def type_name(value: object) -> str:
 
 
 def go_name(value: object) -> str:
-    """What Go's `%T` prints: `types.Int`, `*types.baseList`."""
+    """Return what Go's `%T` prints: `types.Int`, `*types.baseList`."""
     found = _GO_NAMES.get(value.__class__)
     if found is not None:
         return found

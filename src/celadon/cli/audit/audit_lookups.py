@@ -21,9 +21,8 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.policy_set import PolicySet, PolicySets
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, JsonObject, User, metadata
+from celadon.kube import GroupKind, Json, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
-from celadon.kube.json_types import Json
 from celadon.kube.registry import request_options
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
@@ -196,8 +195,8 @@ Page = Sequence[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a list has been read: the server's token for what is left, empty at the end, and the
-    last object that was seen."""
+    """This is how far a list has been read: the server's token for what is left, empty at the end,
+    and the last object that was seen."""
 
     more: str = ""
     last: str = ""
@@ -266,7 +265,7 @@ def _continued(answer: JsonObject) -> str:
 
 
 def _key(value: JsonObject) -> str:
-    """By which a server sorts the objects of a resource."""
+    """Return the key by which a server sorts the objects of a resource."""
     namespace, name = metadata.namespace(value), metadata.name(value)
     return f"{namespace}/{name}" if namespace else name
 

@@ -21,7 +21,7 @@ from celadon.kube.schemas import DecodeError
 
 
 class Applied(NamedTuple):
-    """What arrives at the server, and the object that is there."""
+    """This is what arrives at the server, and the object that is there."""
 
     begun: Begun
     stored: dict[str, Any] | None = None

@@ -36,9 +36,8 @@ from celadon.cli.check.policy_set import (
 from celadon.cli.check.webhook_documents import is_configuration
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import User, metadata
+from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
-from celadon.kube.json_types import Json
 from celadon.kube.registry import request_options
 from celadon.kube.resources import DEFAULT_PLUGINS, known_resources
 from celadon.kube.well_known_values import SYSTEM_NAMESPACES
@@ -51,7 +50,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineMakers:
-    """Who makes engines of policies and a release. Whoever checks again and again remembers."""
+    """This is who makes engines of policies and a release. Whoever checks again and again
+    remembers."""
 
     validating: Callable[[PolicySet, str], Engine] = validating_engine
     mutating: Callable[[PolicySet, str], MutatingEngine] = mutating_engine
@@ -98,7 +98,7 @@ def engines_of(
     makers: EngineMakers = ANEW,
     problems: Iterable[Problem] = (),
 ) -> Engines:
-    """Those of policies and a release."""
+    """Return those of policies and a release."""
     mutating = makers.mutating(sets.mutating, version) if sets.mutating.policies else None
     return Engines(sets, makers.validating(sets.validating, version), mutating, tuple(problems))
 
@@ -132,8 +132,8 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What objects are judged in. `quotas` are as they are before anything was charged; None where
-    nothing is limited. With `looks`, what mutating policies do is explained."""
+    """This is what objects are judged in. `quotas` are as they are before anything was charged;
+    None where nothing is limited. With `looks`, what mutating policies do is explained."""
 
     engines: Engines
     prepare: Prepare

@@ -79,7 +79,8 @@ class Manifests:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the user said about the parts of kinds: `--lookup` and `--admit`, in lower case."""
+    """This is what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
+    case."""
 
     lookup: frozenset[str] = frozenset()
     admit: frozenset[str] = frozenset()
@@ -134,7 +135,8 @@ def gather(
 def described(
     documents: Iterable[Document], admitted: Iterable[Document] = (), old: Iterable[Document] = ()
 ) -> Manifests:
-    """Those that describe a cluster, what is to be admitted there, and what that replaces."""
+    """Return those that describe a cluster, what is to be admitted there, and what that
+    replaces."""
     found = Manifests()
     for document in documents:
         _sort(found, document, Parts(), is_resource=False, alone=False)
@@ -154,7 +156,7 @@ def _sorted(found: Manifests) -> Manifests:
 
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
-    """What nobody sends to a server must be unambiguous."""
+    """Refuse what stands several times and is sent to no server: it must be unambiguous."""
     wrong = [one for one in documents if one.repeated]
     if wrong:
         documents[:] = [one for one in documents if not one.repeated]
@@ -240,7 +242,7 @@ def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:
 
 
 def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -> None:
-    """Where nothing was said to be a RESOURCE, objects of a param kind are params."""
+    """Take objects of a param kind for params, where nothing was said to be a RESOURCE."""
 
     def is_param(document: Document) -> bool:
         kind = str(document.value["kind"])

@@ -29,6 +29,7 @@ from celadon.kube import (
     GroupKind,
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     StatusError,
     User,
@@ -39,7 +40,6 @@ from celadon.kube import (
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
-from celadon.kube.json_types import Json
 from celadon.kube.registry import (
     Draft,
     Surroundings,
@@ -84,8 +84,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an object is sent: a resource, or what is below it. `stored` says that it will have a
-    name there, `is_guessed` that nobody has defined its kind."""
+    """This is where an object is sent: a resource, or what is below it. `stored` says that it will
+    have a name there, `is_guessed` that nobody has defined its kind."""
 
     entry: Resource
     kind: GroupVersionKind
@@ -199,9 +199,10 @@ def _no_match(document: Document, kind: GroupVersionKind, catalog: Catalog) -> P
 
 @dataclass(frozen=True, slots=True)
 class StrayFields:
-    """Those of a document that is sent as `target`, which `is_refused` for them, or warned about.
-    `keys` are those that its YAML repeats: a server that is sent YAML complains about them in words
-    of their own, first. `patched` is what a patch has made of the object, if it was sent as one."""
+    """These are those of a document that is sent as `target`, which `is_refused` for them, or
+    warned about. `keys` are those that its YAML repeats: a server that is sent YAML complains about
+    them in words of their own, first. `patched` is what a patch has made of the object, if it was
+    sent as one."""
 
     document: Document
     target: Target
@@ -244,7 +245,8 @@ class StrayFields:
 
 
 def stray_fields_of(document: Document, target: Target, *, strict: bool) -> StrayFields | None:
-    """None if there are none. For documents whose values fit the kind."""
+    """Return the fields that the kind does not have; None if there are none. The values of the
+    document must fit the kind. For documents whose values fit the kind."""
     repeated = document.repeated
     is_json = document.chunk.is_json
     sent = _sent(document) if repeated and is_json else JsonDocument(document.value)
@@ -287,8 +289,8 @@ class Begun(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What a document becomes, what plugins say of it on the way, if they were asked, and which
-    values came empty: only validation sees those."""
+    """This is what a document becomes, what plugins say of it on the way, if they were asked, and
+    which values came empty: only validation sees those."""
 
     value: dict[str, Any]
     said: PluginAnswer | None = None
@@ -296,7 +298,7 @@ class Made(NamedTuple):
 
 
 class Prepare:
-    """How objects are prepared, and what there is for them to be prepared with."""
+    """This is how objects are prepared, and what there is for them to be prepared with."""
 
     __slots__ = (
         "_catalog",
@@ -419,7 +421,7 @@ class Prepare:
         return Made(made, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
-        """Those that are to be told of."""
+        """Return those that are to be told of."""
         if self._field_validation == request_options.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
@@ -444,7 +446,7 @@ class Prepare:
         return decoded, made.form()
 
     def admitted(self, document: Document, target: Target) -> Made | Problem:
-        """As `stored`, of an object that is to be there, with what plugins say of it."""
+        """Return it as `stored`, of an object that is to be there, with what plugins say of it."""
         if not self._defaulting or self.plugins is None:
             found = self.stored(document, target)
             return found if isinstance(found, Problem) else Made(found)
@@ -532,7 +534,7 @@ class Prepare:
         return _with_status(made, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Json]]:
-        """Those of the documents that a cluster can have."""
+        """Yield those of the documents that a cluster can have."""
         for found in map(self.existing, documents):
             if not isinstance(found, Problem):
                 yield found

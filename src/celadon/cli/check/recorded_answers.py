@@ -33,7 +33,7 @@ from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import expand, read
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.records import dataclass
 
 MEMBERS: Final = ("operation", "kind", "resource", "subResource", "namespace", "name")

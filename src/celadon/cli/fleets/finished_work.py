@@ -26,8 +26,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon import __version__, owner_only
 from celadon.cli.reading.locations import Chunk, PlainChunk
-from celadon.kube import FieldPath
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import FieldPath, Json, JsonObject
 
 # --- Plain records -----------------------------------------------------------
 #
@@ -59,7 +58,7 @@ class NotPlainError(ValueError):
 
 
 class _Form(NamedTuple):
-    """How the values of a type become JSON, and JSON becomes values of it."""
+    """This is how the values of a type become JSON, and JSON becomes values of it."""
 
     plain: Callable[[Any], Any]
     value: Callable[[Any], Any]
@@ -120,7 +119,7 @@ def _same(value: Json) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _none(name: str) -> _Form:
-    """Of what belongs to this process alone, as an open file does."""
+    """Return nothing for what belongs to this process alone, as an open file does."""
 
     def refuse(_: object) -> NoReturn:
         _refuse(f"{name} has no plain form")
@@ -267,14 +266,14 @@ class DamagedResultError(ValueError):
 
 
 class NothingKept:
-    """For an audit that starts from the beginning and leaves nothing."""
+    """The store of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, kind: type[T], key: str) -> T | None:
         """Nothing."""
         return None
 
     def keep(self, key: str, result: object) -> None:
-        """Not at all."""
+        """Keep nothing."""
 
 
 class KeptResults:
@@ -300,7 +299,7 @@ class KeptResults:
             raise DamagedResultError(wrong) from None
 
     def keep(self, key: str, result: object) -> None:
-        """For a later run. Raises OSError."""
+        """Keep the result for a later run. Raises OSError."""
         plain = {_VERSION: __version__, _RESULT: to_plain(type(result), result)}
         text = json.dumps(plain, separators=(",", ":"))
         owner_only.write(Path(self._path(key)), text.encode("ascii"))
@@ -315,7 +314,7 @@ class KeptResults:
 
 
 def _read(kind: type[T], plain: object) -> T | None:
-    """None for what another version of Celadon has written."""
+    """Return what was kept; None for what another version of Celadon has written."""
     if not isinstance(plain, dict) or plain.keys() != {_VERSION, _RESULT}:
         raise NotPlainError(f"expected an object with {_VERSION} and {_RESULT}")
     return from_plain(kind, plain[_RESULT]) if plain[_VERSION] == __version__ else None

@@ -26,8 +26,8 @@ class EngineError(ValueError):
 
 
 def engine_for(address: str, jobs: int) -> Engine:
-    """By what the command line says; `jobs` are the processes here, 0 for one a processor. Raises
-    EngineError."""
+    """Return the engine that the command line names; `jobs` are the processes here, 0 for one a
+    processor. Raises EngineError."""
     if address.startswith(DASK):
         return _DaskCluster(address.removeprefix(DASK))
     if address:
@@ -143,7 +143,7 @@ class _DaskCluster:
         return self._executor.submit(work, *given)  # type: ignore[no-any-return]
 
     def renew(self) -> None:
-        """What was only in the memory of workers that are gone is sent to others."""
+        """Send to others what was only in the memory of workers that are gone."""
         for one in self._shared:
             if one.future.status != "finished":
                 one.future = self._scattered(one.value)

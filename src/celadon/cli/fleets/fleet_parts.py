@@ -20,8 +20,7 @@ from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionResource
-from celadon.kube.json_types import JsonObject
+from celadon.kube import GroupVersionResource, JsonObject
 from celadon.records import dataclass
 
 PART_BYTES: Final = 8 << 20

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from celadon.admission.lint import Settings, TypedScope, TypedScopes
 from celadon.cel import types
-from celadon.cli.crashes import summary
 from celadon.cli.language_server.completions import Sort
 from celadon.cli.language_server.completions import completions as editor_completions
 from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at
@@ -26,9 +25,8 @@ from celadon.cli.playground.panes import (
     is_definition,
     state_of,
 )
-from celadon.cli.reading.problems import Problem
-from celadon.kube import ApiVersionError, GroupVersionKind, Json, parse_api_version
-from celadon.kube.json_types import JsonObject
+from celadon.cli.reading.problems import Problem, summary
+from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, custom_schemas, resolved, schema_for

@@ -13,7 +13,7 @@ from celadon.cli.explain.annotated_source import Loop, Mark, Snippet, State
 from celadon.cli.explain.outline import Item
 from celadon.cli.explain.value_texts import brief
 from celadon.cli.report.json_form import filled
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 
 _ROOM: Final = 400
 """Characters of a value."""

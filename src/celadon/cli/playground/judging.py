@@ -56,9 +56,8 @@ from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.json_form import filled
 from celadon.cli.report.lint_view import finding_data
 from celadon.cli.report.plain_text import diff_lines
-from celadon.kube import GroupVersionKind, Json, User, metadata
+from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
 from celadon.kube.crd import AskedRule
-from celadon.kube.json_types import JsonObject
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import known_resources
@@ -86,7 +85,7 @@ class KeptPolicies:
         )
 
     def sets(self, manifests: Manifests, release: str) -> PolicySets:
-        """Those of the documents, which are the same object for the same documents."""
+        """Return those of the documents, which are the same object for the same documents."""
         judges = [one for part in manifests.given[:4] for one in part]
         known = self._sets.get(release)
         if known is not None and list(map(id, known[0])) == list(map(id, judges)):
@@ -174,7 +173,7 @@ def decide(given: Json) -> JsonObject:
 
 
 class Desk:
-    """Where states are decided, one after the other."""
+    """This is where states are decided, one after the other."""
 
     def __init__(self) -> None:
         self._panes = PaneReader()
@@ -200,7 +199,7 @@ class Desk:
         return {"report": CheckView(report).data()}
 
     def details(self, state: State) -> dict[str, Any]:
-        """Why, what lint says, and what another release would say."""
+        """Return why, what lint says, and what another release would say."""
         with answering_as(state.release):
             return self._details(state)
 
@@ -297,7 +296,7 @@ def _incomplete(state: State) -> Problem | None:
 
 
 def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
-    """What controllers would create is judged where objects are about the server's own
+    """Return what controllers would create is judged where objects are about the server's own
     kinds."""
     names = [metadata.name(one.value) for one in namespaces]
     question = Question(
@@ -342,7 +341,7 @@ class PolicyRemarks:
 
 
 def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
-    """As `celadon lint -o json` says it, with panes for files."""
+    """Return it as `celadon lint -o json` says it, with panes for files."""
     names = {one.file for one in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
     given = LintInput(texts, list(documents), [])

@@ -153,7 +153,7 @@ def imported(files: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _text(document: Document) -> str:
-    """As it was written, comments included; an item of a list by itself."""
+    """Return it as it was written, comments included; an item of a list by itself."""
     if not document.path:
         return document.chunk.text.strip("\n") + "\n"
     from celadon.cli.report.plain_text import yaml_text  # late: few files hold lists

@@ -26,8 +26,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, shape_proble
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.cli.report.json_form import data
-from celadon.kube import Json, User
-from celadon.kube.json_types import JsonObject
+from celadon.kube import Json, JsonObject, User
 from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_options
 from celadon.records import dataclass
@@ -51,8 +50,8 @@ MAX_CHARACTERS: Final = 1_000_000
 
 
 class Mode(enum.Enum):
-    """What a playground is about. All but `EXPRESSION` are decided in the same way, by what the
-    panes of the mode hold; what stands in others waits for another mode."""
+    """This is what a playground is about. All but `EXPRESSION` are decided in the same way, by what
+    the panes of the mode hold; what stands in others waits for another mode."""
 
     VALIDATING = "validating"
     MUTATING = "mutating"
@@ -94,7 +93,7 @@ PANES_OF: Final[Mapping[Mode, frozenset[Pane]]] = {
 
 
 class StateError(ValueError):
-    """Not a state of the playground; the text says why."""
+    """The text is no state of the playground; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What stands in a pane, and what is wrong with it."""
+    """This is what stands in a pane, and what is wrong with it."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]

@@ -28,7 +28,7 @@ from celadon.cli.reading.sources import (
     expand,
 )
 from celadon.goyaml import UnreadableError
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -178,7 +178,7 @@ def _parsed(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - any J
 
 
 def _unpacked(text: str) -> str:
-    """Of gzip in base64; empty for what is none, or would be larger than any input may be."""
+    """Unpack gzip in base64; empty for what is none, or would be larger than any input may be."""
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         found = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
@@ -316,7 +316,7 @@ def _is_log(name: str) -> bool:
 
 
 def total_bytes(files: Sequence[str | Problem]) -> int:
-    """As they lie on the disk, as far as that is known."""
+    """Return the size of the files as they lie on the disk, as far as that is known."""
     names = (one for one in files if isinstance(one, str))
     return sum(os.path.getsize(one) for one in names if os.path.isfile(one))
 
@@ -378,7 +378,7 @@ def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """None for what is no JSON."""
+    """Return the value of a line; None for what is no JSON."""
     try:
         return read_written(text.decode())
     except (UnreadableError, UnicodeDecodeError):

@@ -22,8 +22,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replay.audit_logs import LoggedEvent
-from celadon.kube import GroupVersionKind, GroupVersionResource, User, metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.records import dataclass
@@ -49,7 +48,7 @@ _CLOCKS: Final = timedelta(minutes=1)
 
 
 class Undecidable(enum.Enum):
-    """Why nothing can be said about a request that a policy may be about."""
+    """This is why nothing can be said about a request that a policy may be about."""
 
     METADATA = "the log has no objects of it (level Metadata)"
     TRUNCATED = "its objects were too large for the log"
@@ -66,7 +65,7 @@ class Undecidable(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What an event says of its request without its objects."""
+    """This is what an event says of its request without its objects."""
 
     event: JsonObject
     operation: Operation

@@ -52,7 +52,7 @@ from celadon.cli.report.report_model import (
     notice_finding,
     remark_sections,
 )
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 from celadon.kube.resources import PLUGIN_ORDER
 
 EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
@@ -249,7 +249,7 @@ def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, objec
 
 
 def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
-    """Those that people get to see."""
+    """Return those that people get to see."""
     if look.verbosity > 0:
         return violations
     most = _SHOWN if look.verbosity == 0 else 0

@@ -18,7 +18,7 @@ from celadon.cli.report.plain_text import (
     policy_error_lines,
 )
 from celadon.cli.report.report_model import ReportView
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 
 _STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
 _WORDS: Final = {

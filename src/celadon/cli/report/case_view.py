@@ -36,7 +36,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
-from celadon.kube.json_types import Json
+from celadon.kube import Json
 
 _PLAIN: Final = Look(color=False)
 _WORDS: Final = {
@@ -242,7 +242,7 @@ def _skipped(report: RunReport, look: Look) -> Iterator[str]:
 
 
 def _plugins(report: RunReport, look: Look) -> Iterator[str]:
-    """For who wants to know: most tests are not about them."""
+    """Yield what is said about plugins to those who want to know: most tests are not about them."""
     if look.verbosity > 0:
         yield from plugin_lines(report.asked_plugins, report.unasked_plugins, look)
 

@@ -51,7 +51,7 @@ from celadon.cli.report.report_model import (
     notice_case,
     notice_finding,
 )
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
@@ -156,7 +156,7 @@ class _Blocks:
         self._placed: set[int] = set()
 
     def refusals(self, report: Report) -> Iterator[list[str]]:
-        """Those that differ in nothing but their object are one block."""
+        """Yield those that differ in nothing but their object are one block."""
         alike: dict[Hashable, list[ObjectResult]] = {}
         for result in report.objects:
             if result.is_refused:
@@ -259,12 +259,12 @@ def _what_is_wrong(result: ObjectResult) -> Hashable:
 
 
 def _origin(result: ObjectResult) -> str:
-    """Of what is in no file: of which workload it would be created."""
+    """Return for what is in no file of which workload it would be created."""
     return "" if result.created_by is None else f" of {result.created_by.title}"
 
 
 def _ordinal(result: ObjectResult) -> str:
-    """Of equal objects that are too many together."""
+    """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
     number, wanted = result.ordinal
@@ -276,7 +276,7 @@ def _depth(result: ObjectResult) -> int:
 
 
 def _has_row(result: ObjectResult, look: Look, *, everything: bool) -> bool:
-    """What is created on the way to a pod is of interest only if something happens to it."""
+    """Return what is created on the way to a pod is of interest only if something happens to it."""
     if result.is_refused or result.state in _WORTH_A_ROW:
         return True
     if result.created_by is not None and result.kind != "Pod" and look.verbosity <= 0:

@@ -24,7 +24,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 # --- GitHub -------------------------------------------------------------------------------------

@@ -44,8 +44,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import Shapes, camel, data, filled
 from celadon.cli.report.plain_text import Look, one_line, snippet
 from celadon.cli.report.report_model import ReportView
-from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.registry import patch_between
 
 _ROOM: Final = 4_000
@@ -75,7 +74,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """None: the command itself tells of inputs that could not be read."""
+        """Return None: the command itself tells of inputs that could not be read."""
         return ()
 
     def text(self, look: Look) -> str:

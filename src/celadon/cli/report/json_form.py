@@ -29,7 +29,7 @@ from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPl
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.plain_text import yaml_text
 from celadon.cli.report.report_model import ReportView
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject
 
 API_VERSION: Final = "celadon/v1"
 

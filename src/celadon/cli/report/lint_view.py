@@ -107,7 +107,7 @@ class LintView(ReportView[LintReport]):
 
 
 class StatisticsView(ReportView[LintReport]):
-    """How many findings each rule has: the most frequent first."""
+    """This is how many findings each rule has: the most frequent first."""
 
     command = "celadon lint"
 

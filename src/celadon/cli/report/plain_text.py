@@ -17,7 +17,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -73,7 +73,7 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
 
 @functools.cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Of a class of data; others have none that matter."""
+    """Return the fields of a class of data; others have none that matter."""
     return (
         tuple(one.name for one in dataclasses.fields(kind))
         if dataclasses.is_dataclass(kind)
@@ -138,8 +138,8 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for `-v`;
-    `mutations` shows each mutation by itself."""
+    """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
+    `-v`; `mutations` shows each mutation by itself."""
 
     color: bool = False
     verbosity: int = 0

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replay.logged_requests import Undecidable
-from celadon.cli.replay.replay_findings import (
+from celadon.cli.replay.replay_run import (
     BY,
     Occurrence,
     ReplayReport,

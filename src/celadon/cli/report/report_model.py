@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from celadon.cli.check.check_report import Notice, Place, PolicyError
 from celadon.cli.reading.problems import Problem
-from celadon.kube.json_types import Json
+from celadon.kube import Json
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Reported = TypeVar("Reported")
 
 
 class Level(enum.Enum):
-    """How bad a finding is. An error fails the run."""
+    """This is how bad a finding is. An error fails the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -65,8 +65,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """What the group of a finding stands for. `doc` and `help` are long, `level` is that of its
-    findings unless somebody changes it; all three may be unknown."""
+    """This is what the group of a finding stands for. `doc` and `help` are long, `level` is that of
+    its findings unless somebody changes it; all three may be unknown."""
 
     group: str
     name: str
@@ -77,7 +77,7 @@ class FindingRule:
 
 
 class CaseState(enum.Enum):
-    """How a case ended. `ERROR` is a case that could not be judged."""
+    """This is how a case ended. `ERROR` is a case that could not be judged."""
 
     PASSED = "passed"
     FAILED = "failure"

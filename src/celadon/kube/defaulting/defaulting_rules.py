@@ -169,7 +169,7 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
 
 
 def _slices(basic: str) -> Mapping[str, tuple[str, ...]]:
-    """Of ResourceSlices; `basic` leads to the properties of a device."""
+    """Return the ways into ResourceSlices; `basic` leads to the properties of a device."""
     device = f"spec.devices[*].{basic}"
     return {
         "DRAConsumableCapacity": (
@@ -340,7 +340,7 @@ def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
 def compiled(
     gvk: GroupVersionKind, phase: str, gates: frozenset[str], plugins: frozenset[str]
 ) -> tuple[Apply, ...]:
-    """What a phase does to objects of a kind, in order."""
+    """Return what a phase does to objects of a kind, in order."""
     listed = listed_rules(gvk, phase)
     if phase == "plugins":
         known = known_plugins(plugins)
@@ -350,14 +350,14 @@ def compiled(
 
 
 class SharingRules(NamedTuple):
-    """What defaults an object without entering its settled parts. `roots` are paths from the root
-    of which rules anywhere depend: if a value there is another one, no part is settled."""
+    """This is what defaults an object without entering its settled parts. `roots` are paths from
+    the root of which rules anywhere depend: if a value there is another one, no part is settled."""
 
     rules: tuple[Apply, ...]
     roots: tuple[tuple[str, ...], ...]
 
     def are_settled(self, made: JsonObject, live: JsonObject) -> bool:
-        """Whether the parts that an object shares with one before need not be looked at."""
+        """Return whether the parts that an object shares with one before need not be looked at."""
         return all(_is_same(path, made, live) for path in self.roots)
 
 
@@ -373,8 +373,8 @@ def _is_same(path: tuple[str, ...], made: object, live: object) -> bool:
 
 @per_release(maxsize=256)
 def sharing_rules(gvk: GroupVersionKind, gates: frozenset[str]) -> SharingRules | None:
-    """Of the phases `default` and `convert`. None for a kind with rules whose functions reach
-    deeper than to the members of what they are given."""
+    """Return the rules of the phases `default` and `convert`. None for a kind with rules whose
+    functions reach deeper than to the members of what they are given."""
     listed = (*listed_rules(gvk, "default"), *listed_rules(gvk, "convert"))
     every = tuple(_with_sets(listed))
     if any(rule.get("fn", "") not in _SHALLOW for rule in every):
@@ -451,13 +451,13 @@ def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...
 def compile_rules(
     rules: Iterable[Rule], gates: frozenset[str], *, sharing: bool = False
 ) -> tuple[Apply, ...]:
-    """What the rules do, in their order."""
+    """Return what the rules do, in their order."""
     holding = (rule for rule in rules if gate_allows(rule.get("gate"), gates))
     return grouped([_rule(rule, gates, sharing=sharing) for rule in holding], sharing=sharing)
 
 
 def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
-    """Whether a rule with this gate holds."""
+    """Return whether a rule with this gate holds."""
     if gate is None:
         return True
     return gate[1:] not in gates if gate.startswith("!") else gate in gates
@@ -476,7 +476,7 @@ def _rule(rule: Rule, gates: frozenset[str], *, sharing: bool) -> Placed:
 
 
 def _is_plain(rule: Rule) -> bool:
-    """Whether it gives an absent field a scalar, whatever else there is."""
+    """Return whether it gives an absent field a scalar, whatever else there is."""
     is_scalar = "value" in rule and not isinstance(rule["value"], (dict, list))
     return is_scalar and not rule.get("when") and not rule.get("force") and "fn" not in rule
 
@@ -641,11 +641,11 @@ class Fill(NamedTuple):
     zero: bool
 
     def is_due(self, struct: JsonObject, run: Run) -> bool:
-        """Whether the rule does it."""
+        """Return whether the rule does it."""
         return self.is_open(struct) and all(holds(struct, run) for holds in self.conditions)
 
     def is_open(self, struct: JsonObject) -> bool:
-        """Whether the rule does it if its conditions hold."""
+        """Return whether the rule does it if its conditions hold."""
         value = struct.get(self.name)
         return not value if self.zero else value is None
 
@@ -655,7 +655,7 @@ Judgement = Callable[[Any], bool]
 
 @dataclass(slots=True)
 class Triggers:
-    """Of the structs of one component. Nobody changes it once `triggers` has made it.
+    """The triggers of the structs of one component. Nobody changes it once `triggers` has made it.
 
     `judged` are fields of which a rule changes some values, `entered` those with rules for what is
     in them, `watched` those that rules look at, `needed` those with which any change may have
@@ -672,7 +672,8 @@ class Triggers:
     is_restless: bool = False
 
     def of_new(self, struct: JsonObject, run: Run) -> bool:
-        """Whether rules may do something to a struct that was not there, or to what is in it."""
+        """Return whether rules may do something to a struct that was not there, or to what is in
+        it."""
         return (
             self.forces
             or self.is_restless
@@ -682,8 +683,8 @@ class Triggers:
         )
 
     def of_set(self, struct: JsonObject, names: Collection[str]) -> bool:
-        """Whether rules may do something to a struct that is now like this, after something was put
-        into these fields."""
+        """Return whether rules may do something to a struct that is now like this, after something
+        was put into these fields."""
         return (
             self.is_restless
             or not self.watched.isdisjoint(names)
@@ -705,7 +706,8 @@ NO_TRIGGERS: Final = Triggers()
 
 @per_release(maxsize=256)
 def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Triggers]:
-    """By component, for a built-in kind, of the phases `default` and `convert`."""
+    """Return the triggers of a built-in kind by component, of the phases `default` and
+    `convert`."""
     root = component_name(gvk)
     assert root is not None, f"{gvk} is built in"
     found: dict[str, Triggers] = {}
@@ -728,7 +730,8 @@ def _add(found: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rul
 
 
 def _components(root: str, steps: Sequence[Step]) -> list[str]:
-    """Of the structs on the way, the target's last; empty for what is none."""
+    """Return the components of the structs on the way, the target's last; empty for what is
+    none."""
     way = [root]
     for step in steps:
         node: Json = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None

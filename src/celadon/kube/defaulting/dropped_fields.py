@@ -31,7 +31,7 @@ _STATUS: Final = "status"
 
 
 class Drop(NamedTuple):
-    """What a gate that is off takes from objects: `steps` lead to its fields."""
+    """This is what a gate that is off takes from objects: `steps` lead to its fields."""
 
     steps: tuple[tuple[Step, ...], ...]
     rules: tuple[Apply, ...]
@@ -39,7 +39,8 @@ class Drop(NamedTuple):
 
 @per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
-    """By gate; `status` are those of fields that are changed through the status subresource."""
+    """Return the fields by gate; `status` are those of fields that are changed through the status
+    subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
     for path, rule in placed_rules(listed_rules(gvk, "create"), gates):
         if _is_drop(rule) and path.startswith(_STATUS) is status:
@@ -75,7 +76,8 @@ def drop_unused(
 
 
 def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
-    """Of a new object, in the run: what came empty where the rules of its kind delete fields."""
+    """Drop from a new object what came empty where the rules of its kind delete fields; the run
+    knows it."""
     if run.empties:
         _forget(run, _deleted(gvk, run.gates))
 
@@ -98,7 +100,7 @@ def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
 
 
 def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
-    """Whether the steps lead to a path; what they say of all items holds of each."""
+    """Return whether the steps lead to a path; what they say of all items holds of each."""
     at = 0
     for step in steps:
         if at >= len(path) or path[at] != step.name:
@@ -142,7 +144,7 @@ _REPEATED: Final = ("default", "convert")
 
 @per_release(maxsize=256)
 def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
-    """Whether defaulting a new object of the kind again finds nothing to do."""
+    """Return whether defaulting a new object of the kind again finds nothing to do."""
     repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
     if any(_may_see_changes(path, rule) for path, rule in repeated):
         return False
@@ -155,8 +157,8 @@ def _is_below(path: str, top: str) -> bool:
 
 
 def _may_see_changes(path: str, rule: Rule) -> bool:
-    """Whether it is about the status or the generation, or a function of the whole object, or
-    looks at them from elsewhere."""
+    """Return whether it is about the status or the generation, or a function of the whole object,
+    or looks at them from elsewhere."""
     if not path and rule.get("fn") in ON_OBJECTS:
         return True
     looked_at = (path, *_roots(rule.get("when", {})), *_roots(_sources(rule)))
@@ -168,7 +170,7 @@ def _sources(rule: Rule) -> Iterator[Any]:
 
 
 def _roots(paths: Iterable[str]) -> Iterator[str]:
-    """Those that begin at the root of the object."""
+    """Return those that begin at the root of the object."""
     return (path[2:] for path in paths if path.startswith("$."))
 
 

@@ -48,7 +48,7 @@ _MAX_REFERENCE: Final = 4096
 
 @remembering(1024)
 def has_latest_tag(image: str) -> bool:
-    """Whether the tag is `latest`, written or implied."""
+    """Return whether the tag is `latest`, written or implied."""
     if len(image) > _MAX_REFERENCE or _IDENTIFIER.fullmatch(image) is not None:
         return False
     domain, path = _split_domain(image)
@@ -306,7 +306,8 @@ def covers(wide: JsonObject, narrow: JsonObject) -> bool:
 
 
 def _lasts(wide: JsonObject, narrow: JsonObject) -> bool:
-    """Whether `wide` tolerates as long; seconds count for NoExecute only, none means for ever."""
+    """Return whether `wide` tolerates as long; seconds count for NoExecute only, none means for
+    ever."""
     limit = wide.get("tolerationSeconds")
     if wide.get("effect") != "NoExecute" or limit is None:
         return True

@@ -16,7 +16,7 @@ Apply = Callable[[Any, Run], None]
 
 
 class Each(enum.Enum):
-    """What a step of a path goes on to."""
+    """This is what a step of a path goes on to."""
 
     FIELD = ""
     ITEMS = "[*]"
@@ -110,7 +110,7 @@ def _way(step: Step, apply: Apply) -> Apply:
 
 
 def _sharing_way(step: Step, apply: Apply) -> Apply:
-    """As `_way`, past what is settled."""
+    """Return the way as `_way` does, past what is settled."""
     name = step.name
 
     def field(obj: Any, run: Run) -> None:

@@ -55,7 +55,7 @@ def settle_families(spec: dict[str, Any], run: Run, old: JsonObject) -> None:
 
 
 def _prefers_the_same(spec: JsonObject, old: JsonObject) -> bool:
-    """What prefers two families is not given another one because the cluster has changed."""
+    """Return what prefers two families is not given another one because the cluster has changed."""
     if not old or spec.get("type") != old.get("type") or spec.get("type") not in WITH_ADDRESS:
         return False
     policies = spec.get("ipFamilyPolicy"), old.get("ipFamilyPolicy") or PREFERRED
@@ -150,14 +150,14 @@ _PORTS: Final = FieldPath("spec", "ports")
 
 
 def service_allocate(spec: object, run: Run) -> None:
-    """Of a new Service. Raises StatusError: 422 for a value that cannot be had, 500 where nothing
-    is left."""
+    """Allocate what a new Service needs. Raises StatusError: 422 for a value that cannot be had,
+    500 where nothing is left."""
     allocate(spec, run, {})
 
 
 def allocate(spec: Any, run: Run, old: JsonObject) -> None:
-    """What is still missing; `old` is the spec of the Service as it was, whose addresses and ports
-    stay its own."""
+    """Allocate what is still missing; `old` is the spec of the Service as it was, whose addresses
+    and ports stay its own."""
     cluster_ip = spec.get("clusterIP", "")
     if cluster_ip and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [cluster_ip]
@@ -343,7 +343,7 @@ def _keep_addresses(spec: dict[str, object], old: JsonObject) -> None:
 
 
 def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:
-    """By the name of the port, and none twice."""
+    """Keep node ports by the name of the port, and none twice."""
     used = _node_ports(old) & _node_ports(spec)
     named = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
     for port in spec.get("ports") or ():

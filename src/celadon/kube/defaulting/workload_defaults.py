@@ -31,7 +31,8 @@ def round_milli(amounts: Any, _: Run) -> None:
 
 
 def limit_range_item(item: Any, _: Run) -> None:
-    """Of containers: defaults from maxima, default requests from defaults, then from minima."""
+    """Fill in a limit of containers: defaults from maxima, default requests from defaults, then
+    from minima."""
     if item.get("type") != "Container":
         return
     limits = {**(item.get("max") or {}), **(item.get("default") or {})}
@@ -76,7 +77,7 @@ def job_selector(job: Any, run: Run) -> None:
 
 
 def claim_data_sources(spec: Json, _: Run) -> None:
-    """Of a new claim."""
+    """Make the two data sources of a new claim agree."""
     data_sources(spec, any_kind=False)
 
 
@@ -131,7 +132,8 @@ def local_api_service_available(status: Any, run: Run) -> None:
 
 
 def hpa_v1(autoscaler: Any, _: Run) -> None:
-    """What the newer version has and v1 has no field for travels in annotations."""
+    """Put what the newer version has and v1 has no field for into annotations, in which it
+    travels."""
     annotations = autoscaler["metadata"].get("annotations") or {}
     for name in HPA_DROPPED:
         annotations.pop(HPA_PREFIX + name, None)
@@ -164,7 +166,7 @@ def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> ob
 
 
 def requests_from_limits(resources: Any, _: Run) -> None:
-    """What is limited is requested, if nothing else is said."""
+    """Request what is limited, if nothing else is said."""
     limits = resources.get("limits")
     if limits:
         resources["requests"] = {**limits, **(resources.get("requests") or {})}

@@ -45,8 +45,8 @@ class Member(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What may not be in a struct that was made: fields that have consequences elsewhere, and
-    values of fields that rules change."""
+    """This is what may not be in a struct that was made: fields that have consequences elsewhere,
+    and values of fields that rules change."""
 
     needed: frozenset[str]
     judged: Sequence[tuple[str, Callable[[Any], bool]]]
@@ -68,7 +68,8 @@ def unchanged(live: object) -> object:
 
 
 def set_members(values: dict[str, object]) -> Plan:
-    """Of a struct or a map of which all that is set is set to the same, whatever there was."""
+    """Return the plan of a struct or a map of which all that is set is set to the same, whatever
+    there was."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not dict:
@@ -79,7 +80,7 @@ def set_members(values: dict[str, object]) -> Plan:
 
 
 def entered_members(members: Sequence[Member]) -> Plan:
-    """Of a struct."""
+    """Return the plan of a struct whose members have plans."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not dict:
@@ -130,8 +131,8 @@ def guarded(plan: Plan, guard: Guard) -> Plan:
 
 
 def one_item(key: str, wanted: str, enter: Plan, item: Json) -> Plan:
-    """Of a list with one key, of which a configuration has one item: merged into the one with the
-    same key, else `item` behind the others."""
+    """Return the plan of a list with one key, of which a configuration has one item: merged into
+    the one with the same key, else `item` behind the others."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not list:
@@ -157,8 +158,8 @@ def one_item(key: str, wanted: str, enter: Plan, item: Json) -> Plan:
 def keyed_items(
     keys: Sequence[str], wanted: Mapping[tuple[object, ...], Plan], items: Sequence[object]
 ) -> Plan:
-    """Of any list with keys: a configuration has items with the keys `wanted`, in this order. They
-    are all there, in this order too, or none is, and `items` follow the others."""
+    """Return the plan of any list with keys: a configuration has items with the keys `wanted`, in
+    this order. They are all there, in this order too, or none is, and `items` follow the others."""
     order = list(wanted)
 
     def plan(live: object) -> Any:
@@ -183,8 +184,8 @@ def keyed_items(
 
 
 def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
-    """Of any list with keys: a configuration has an item for each that is there, in the same order.
-    `most` is how many there may be."""
+    """Return the plan of any list with keys: a configuration has an item for each that is there, in
+    the same order. `most` is how many there may be."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
@@ -215,8 +216,8 @@ def every_named(key: str, enter: Plan, most: int) -> Plan:
 
 
 def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
-    """What identifies an item that has all its keys. Texts and integers are equal if, and only if,
-    what FieldsV1 writes for them is. Unplanned."""
+    """Return what identifies an item that has all its keys. Texts and integers are equal if, and
+    only if, what FieldsV1 writes for them is. Unplanned."""
     if item.__class__ is not dict:
         raise Unplanned
     found = tuple([item.get(key) for key in keys])
@@ -279,8 +280,8 @@ def merge_plan(
     defaulting: ChangedDefaulting,
     every: Mapping[tuple[str, ...], EveryItem],
 ) -> Plan | None:
-    """For a configuration that fits the type. The list at a path of `every` has one item, which
-    stands for one for each item that there is. None if there is no plan for it."""
+    """Return the plan for a configuration that fits the type. The list at a path of `every` has one
+    item, which stands for one for each item that there is. None if there is no plan for it."""
     try:
         return _Planner(config, defaulting, every).object(type_)
     except (Unplanned, Mismatch, DecodeError, ItemError):
@@ -288,7 +289,7 @@ def merge_plan(
 
 
 class _Planner:
-    """Of one configuration. Its methods raise Unplanned, Mismatch and DecodeError."""
+    """The planner of one configuration. Its methods raise Unplanned, Mismatch and DecodeError."""
 
     def __init__(
         self,
@@ -304,14 +305,14 @@ class _Planner:
             raise Unplanned
 
     def object(self, type_: MergeType) -> Plan:
-        """For all of it."""
+        """Return the plan for all of it."""
         plan = self._struct(type_, self._config, ())
         if self._every:
             raise Unplanned
         return rootless(plan, self._defaulting.rules.roots) if self.has_new_parts else plan
 
     def _struct(self, type_: MergeType, config: JsonObject, path: Path) -> Plan:
-        """For a struct that is there."""
+        """Return the plan for a struct that is there."""
         codec, rule = type_.codec, type_.map
         if codec is None or rule is None:
             raise Unplanned
@@ -369,7 +370,7 @@ class _Planner:
         return Member(name, keyed_items(keys, dict(zip(elements, plans, strict=True)), new), new)
 
     def _new_part(self, read: Any, path: Path) -> Any:
-        """What becomes of structs that were not there before."""
+        """Return what becomes of structs that were not there before."""
         if read is DROPPED:
             raise Unplanned
         self.has_new_parts = True
@@ -383,7 +384,7 @@ class _Planner:
 
 
 def _reaches(value: Json, path: Sequence[str]) -> bool:
-    """Whether a value has something at a path, or in the way."""
+    """Return whether a value has something at a path, or in the way."""
     for name in path:
         if value.__class__ is not dict:
             return True

@@ -102,8 +102,8 @@ def _without_items(rule: ListRule, value: Sequence[Json], fields: FieldSet) -> o
 
 
 def new_fields(type_: MergeType, zero: JsonObject, new: JsonObject) -> FieldsV1:
-    """Of an object of a kind whose zero value is `zero`, in which no list has items. ItemError for
-    an item without a key."""
+    """Return the fields of an object of a kind whose zero value is `zero`, in which no list has
+    items. Raises ItemError for an item without a key."""
     assert type_.map is not None, "objects are maps"
     return _set_members(type_.map, zero, new)
 
@@ -127,7 +127,7 @@ def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> FieldsV1:
 
 
 def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
-    """Whether the value itself is owned, and what is owned below it."""
+    """Return whether the value itself is owned, and what is owned below it."""
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, zero, new):
         if map_rule.atomic or not (zero or new):
@@ -148,7 +148,7 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
 
 
 def _whole(type_: MergeType, value: object) -> FieldsV1:
-    """Of a value that is owned itself, besides what is below it."""
+    """Return the fields of a value that is owned itself, besides what is below it."""
     if not value:
         return {}
     if value.__class__ is dict:
@@ -220,8 +220,8 @@ class Ownership:
     other_version: Callable[[str], KindVersion | None] = lambda _: None
 
     def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
-        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns. Raises
-        ItemError for an item without a key."""
+        """Return what the writer of a new object owns: as `updated` of `zero`, which nobody owns.
+        Raises ItemError for an item without a key."""
         fields, reset = new_fields(self.type, zero, new), self.writable.reset
         if self.writable.only or reset.children:
             return to_fields_v1(self.writable.of(from_fields_v1(fields)) - STRIPPED)

@@ -51,7 +51,8 @@ class FieldSetError(MalformedText):
 
 
 def key_element(members: JsonObject) -> str:
-    """Of the item of a list with keys; `members` are the values of its keys."""
+    """Return the path element of the item of a list with keys; `members` are the values of its
+    keys."""
     ordered_members = dict(sorted(members.items()))
     values = tuple(ordered_members.values())
     return plain_key_element(tuple(ordered_members), values) or KEY + json_text(ordered_members)
@@ -82,7 +83,7 @@ def text_key_element(key: str, value: str) -> str:
 
 
 def value_element(value: object) -> str:
-    """Of the item of a set."""
+    """Return the path element of the item of a set."""
     return VALUE + json_text(value)
 
 
@@ -191,7 +192,7 @@ class FieldSet:
         self.children: dict[str, FieldSet] = {} if children is None else children
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Return whether there is anything in it."""
         return bool(self.members) or bool(self.children)
 
     def __eq__(self, other: object) -> bool:
@@ -210,7 +211,7 @@ class FieldSet:
             self.children[element] = below
 
     def has(self, *path: str) -> bool:
-        """Whether the path is a member."""
+        """Return whether the path is a member."""
         *parents, last = path
         found = self
         for element in parents:
@@ -295,7 +296,7 @@ def field_set(*paths: tuple[str, ...]) -> FieldSet:
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """As messages show it: `.spec.containers[name="c"].image`."""
+    """Write a path as messages show it: `.spec.containers[name="c"].image`."""
     return "".join(map(step_text, path))
 
 

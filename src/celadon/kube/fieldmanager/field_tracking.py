@@ -169,8 +169,8 @@ def configured(config: JsonObject) -> dict[str, Json]:
 
 
 def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
-    """What the annotation says and the object still has: what kubectl may change although others
-    own it. None when there is no readable annotation of that version."""
+    """Return what the annotation says and the object still has: what kubectl may change although
+    others own it. None when there is no readable annotation of that version."""
     config = applied_configuration(live)
     if config.get("apiVersion") != api_version:
         return None
@@ -199,13 +199,14 @@ def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, object]:
 
 
 def _annotations(meta: JsonObject) -> JsonObject:
-    """As they are given, so that they can be refused for what they are."""
+    """Return the annotations as they are given, so that they can be refused for what they are."""
     found = meta.get("annotations")
     return found if isinstance(found, dict) else {}
 
 
 def _text_of(config: JsonObject) -> str:
-    """As kubectl writes it: sorted, without the annotation itself, with a line end."""
+    """Write the configuration as kubectl does: sorted, without the annotation itself, with a line
+    end."""
     meta = dict(metadata.metadata(config))
     if isinstance(meta.get("annotations"), dict):
         given = meta["annotations"]
@@ -347,8 +348,8 @@ def applied(
 def read_applied(
     document: JsonObject, target: Target, context: DefaultingContext, config: JsonObject
 ) -> Incoming:
-    """What `applied` made, read as any body. StatusError (500) when a value does not fit Go's type;
-    `config` is the body, by whose names the object is called then."""
+    """Return what `applied` made, read as any body. StatusError (500) when a value does not fit
+    Go's type; `config` is the body, by whose names the object is called then."""
     try:
         read = with_go_numbers(document, target.kind)
         draft = draft_of(read, target, context, keeps_nulls=True)
@@ -405,7 +406,7 @@ class _Endpoint:
         )
 
     def zero(self) -> dict[str, Any]:
-        """What a new object is compared with; a copy."""
+        """Return what a new object is compared with; a copy."""
         made: dict[str, object] = fresh(_zero(self._target.kind))
         return made
 
@@ -428,8 +429,8 @@ class _Endpoint:
         return entry_of(writer, version, fields, self._writer.now) if fields else None
 
     def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
-        """Those after an update. The same when the objects cannot be compared, since that is no
-        reason to refuse a write; and when nobody owns anything of an object that is stored. None
+        """Return those after an update. The same when the objects cannot be compared, since that is
+        no reason to refuse a write; and when nobody owns anything of an object that is stored. None
         are left when it cannot be shown in a version in which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
@@ -490,8 +491,8 @@ class _Endpoint:
         return made, found
 
     def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
-        """Whether kubectl may resolve the conflicts by force, since all are about what it once
-        applied by its former means; else those are taken out of the error."""
+        """Return whether kubectl may resolve the conflicts by force, since all are about what it
+        once applied by its former means; else those are taken out of the error."""
         if self._writer.manager != KUBECTL:
             return False
         allowed = last_applied_set(self.type, live, self._target.kind.api_version)
@@ -502,7 +503,7 @@ class _Endpoint:
         return not error.conflicts
 
     def count_path(self, api_version: str) -> Path | None:
-        """Where objects of that version have the count that a scale is about."""
+        """Return where objects of that version have the count that a scale is about."""
         custom = self._target.custom
         if custom is None:
             return REPLICAS

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from celadon.kube.fieldmanager.field_sets import FIELD, FieldSet, step_text
-from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.fieldmanager.merge_types import (
     BOOLEAN,
     DEDUCED,
     NUMERIC,
     STRING,
     UNTYPED,
+    ForeignValue,
     ItemError,
     ListRule,
     MapRule,
@@ -41,7 +41,7 @@ class Joiner(Protocol):
         ones of `config` were taken over."""
 
     def added(self, type_: MergeType, item: Json) -> Json:
-        """What becomes of an item that the live list does not have."""
+        """Return what becomes of an item that the live list does not have."""
 
     def passed(self, live: Sequence[object]) -> None:
         """A list was made of this one and another."""
@@ -154,15 +154,15 @@ def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[i
 
 
 def applied_set(type_: MergeType, value: object) -> FieldSet:
-    """What is said by a configuration: leaves, items of lists, keys of maps, empty maps; but not
-    the structs and maps on the way. ItemError for an item without a key."""
+    """Return what is said by a configuration: leaves, items of lists, keys of maps, empty maps; but
+    not the structs and maps on the way. ItemError for an item without a key."""
     found = FieldSet()
     _collect(type_, value, found)
     return found
 
 
 def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
-    """Whether the value is a leaf; if not, what is below it is put into `found`."""
+    """Return whether the value is a leaf; if not, what is below it is put into `found`."""
     if value.__class__ is dict and type_.map is not None:
         if type_.map.atomic:
             return True
@@ -266,7 +266,7 @@ def _below(type_: MergeType, element: str) -> MergeType | None:
 
 
 def _is_atomic(type_: MergeType) -> bool:
-    """Whether a value of the only shape that the type allows is owned as a whole."""
+    """Return whether a value of the only shape that the type allows is owned as a whole."""
     if type_.scalar:
         return False
     if type_.map is not None:
@@ -295,7 +295,7 @@ class Comparison:
         self.removed = FieldSet()
 
     def __bool__(self) -> bool:
-        """Whether anything differs."""
+        """Return whether anything differs."""
         return bool(self.added) or bool(self.modified) or bool(self.removed)
 
     def put(self, element: str, below: Comparison) -> None:
@@ -313,7 +313,7 @@ def compared(type_: MergeType, old: object, new: object) -> Comparison:
 
 
 def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
-    """Whether it is a leaf that was modified; if not, the rest is put into `found`."""
+    """Return whether it is a leaf that was modified; if not, the rest is put into `found`."""
     old_class, new_class = old.__class__, new.__class__
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, old, new):
@@ -335,7 +335,8 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
 
 
 def both_are(wanted: type, old: object, new: object) -> bool:
-    """Whether both are containers of that class, one at least; null is as good as an empty one."""
+    """Return whether both are containers of that class, one at least; null is as good as an empty
+    one."""
     if old.__class__ is wanted:
         return new.__class__ is wanted or new is None
     return old is None and new.__class__ is wanted
@@ -347,7 +348,7 @@ def _merge_into(target: FieldSet, more: FieldSet) -> None:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
+    """Return whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
     if old.__class__ is not new.__class__:
         return _is_number(old) and _is_number(new) and bool(old == new)
     if old.__class__ is dict:
@@ -394,7 +395,7 @@ def _compare_lists(
 def _compare_items(
     rule: ListRule, element: str, old: list[Json], new: list[Json], found: Comparison
 ) -> None:
-    """What is there several times is one leaf."""
+    """Compare two lists item by item; what is there several times is one leaf."""
     if len(old) > 1 and len(new) > 1:
         if not same(old, new):
             found.modified.members.add(element)

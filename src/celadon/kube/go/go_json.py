@@ -253,8 +253,8 @@ def read_json(text: str, *, merge: bool = False) -> Document:
 
 
 def may_nest_deeper(text: str, levels: int) -> bool:
-    """Whether some value may be nested deeper. Quick, and sure only where it says no: brackets in
-    texts count, too."""
+    """Return whether some value may be nested deeper. Quick, and sure only where it says no:
+    brackets in texts count, too."""
     if text.count("{") + text.count("[") <= levels:
         return False
     brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
@@ -264,7 +264,7 @@ def may_nest_deeper(text: str, levels: int) -> bool:
 
 
 def _read_repeated(text: str, *, merge: bool) -> Document:
-    """Of a document in which some member is given twice, as most have none."""
+    """Read a document in which some member is given twice, as most have none."""
     repeated: dict[int, Pairs] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
 
 
 def _complaint(text: str) -> JsonSyntaxError:
-    """What Go says. Raises it, where Go's scanner finds it."""
+    """Return what Go says. Raises it, where Go's scanner finds it."""
     check_syntax(text)
     return JsonSyntaxError(TOO_DEEP)
 
@@ -319,7 +319,7 @@ LONGEST_INTEGER: Final = 20
 
 
 def _integer(text: str) -> int | float:
-    """What is longer than any integer is read as a double, as Go does for untyped values."""
+    """Return what is longer than any integer is read as a double, as Go does for untyped values."""
     return int(text) if len(text) <= LONGEST_INTEGER else _number(text)
 
 

@@ -34,7 +34,7 @@ class GoValue:
 
     @property
     def go_syntax(self) -> str:
-        """As `%#v` prints it."""
+        """Return it as `%#v` prints it."""
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 

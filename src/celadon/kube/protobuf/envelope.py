@@ -12,9 +12,8 @@ from typing import Any, Final
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
-from celadon.kube.protobuf.message_reader import message_reader
 from celadon.kube.protobuf.message_table import message_of
-from celadon.kube.protobuf.message_writer import message_writer
+from celadon.kube.protobuf.messages import message_reader, message_writer
 from celadon.kube.protobuf.wire import (
     EMPTY_BODY,
     EMPTY_DATA,
@@ -79,7 +78,7 @@ def open_envelope(body: bytes, default: GroupVersionKind | None = None) -> Envel
 
 
 def _kind_of(api_version: str, kind: str) -> GroupVersionKind:
-    """As upstream, a version that cannot be read counts as none."""
+    """Return the kind; a version that cannot be read counts as none, as upstream."""
     try:
         return GroupVersionKind(*parse_api_version(api_version), kind)
     except ApiVersionError:

@@ -83,8 +83,8 @@ def admit_form(
 
 
 def begin_create(draft: Draft, target: Target) -> Draft:
-    """What mutating admission sees of a new object, the built-in plugins behind it. StatusError
-    (400) when it belongs elsewhere."""
+    """Return what mutating admission sees of a new object, the built-in plugins behind it.
+    StatusError (400) when it belongs elsewhere."""
     prepare_create(draft, target)
     run_plugins(draft)
     return draft
@@ -135,7 +135,7 @@ def run_plugins(draft: Draft) -> None:
 
 
 def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
-    """Whether a plugin has something to do with objects of a kind that rules can say."""
+    """Return whether a plugin has something to do with objects of a kind that rules can say."""
     return bool(compiled(gvk, PLUGINS, gates_of(_PLAIN), frozenset({name})))
 
 
@@ -212,16 +212,16 @@ def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
 
 
 def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> dict[str, Any]:
-    """What is kept and answered of the new object `made`, which `finish_create` made of the draft:
-    `made` itself, where reading it back would give it again."""
+    """Return what is kept and answered of the new object `made`, which `finish_create` made of the
+    draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
         return made
     return stored_object(made, target, draft.run.context)
 
 
 def is_settled(draft: Draft) -> bool:
-    """Whether a new object that `finish_create` has finished is as it would be read back after it
-    was stored. Defaulting of what is defaulted changes nothing, so it is, unless something has
-    happened since then that defaulting looks at."""
+    """Return whether a new object that `finish_create` has finished is as it would be read back
+    after it was stored. Defaulting of what is defaulted changes nothing, so it is, unless something
+    has happened since then that defaulting looks at."""
     run = draft.run
     return draft.is_exact and not run.is_disturbed and outlasts_creation(draft.gvk, run.gates)

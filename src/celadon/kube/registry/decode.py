@@ -271,8 +271,8 @@ def _is_sound(key: str, value: object) -> bool:
 
 
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
-    """What the document says it is, and `kind` where it says nothing. StatusError (500) for a kind
-    that there is not."""
+    """Return what the document says it is, and `kind` where it says nothing. StatusError (500) for
+    a kind that there is not."""
     said = metadata.gvk(document)
     group, version = said[:2] if document.get("apiVersion") else kind[:2]
     found = GroupVersionKind(group, version, said.kind or kind.kind)

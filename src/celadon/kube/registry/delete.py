@@ -129,7 +129,7 @@ def delete_options(given: JsonObject | None, query: Mapping[str, Sequence[str]])
 
 
 def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
-    """As a body would have them."""
+    """Return the members as a body would have them."""
     found: dict[str, object] = {"dryRun": query.get("dryRun")}
     for name, convert in _PARAMETERS.items():
         if query.get(name):
@@ -176,7 +176,8 @@ def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target
 
 
 def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
-    """Who still has to agree: those of the object, with what the options choose for dependents."""
+    """Return who still has to agree: those of the object, with what the options choose for
+    dependents."""
     finalizers = list(metadata.finalizers(old))
     wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
     decided = bool(wanted) or options.orphan is not None or options.propagation is not None
@@ -241,7 +242,7 @@ def _marked_definition(old: JsonObject, now: str) -> JsonObject:
 
 
 def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
-    """How many seconds a pod has to end; none if nobody runs it."""
+    """Return how many seconds a pod has to end; none if nobody runs it."""
     spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
     if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
         return 0
@@ -268,22 +269,22 @@ def _later(time: str, seconds: int) -> str:
 
 
 def goes_at_once(kept: JsonObject) -> bool:
-    """Whether a marked object has neither time nor anybody to wait for: pods are marked in any
-    case, so that those who watch them see it."""
+    """Return whether a marked object has neither time nor anybody to wait for: pods are marked in
+    any case, so that those who watch them see it."""
     if metadata.gvk(kept) != POD or metadata.finalizers(kept):
         return False
     return not metadata.metadata(kept).get("deletionGracePeriodSeconds")
 
 
 def is_released(made: JsonObject, old: JsonObject) -> bool:
-    """Whether an update takes the last finalizer from an object that is to be deleted."""
+    """Return whether an update takes the last finalizer from an object that is to be deleted."""
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
     held = metadata.finalizers(made) or (made.get("spec") or {}).get("finalizers")
     return bool(metadata.deletion_timestamp(old)) and not grace and not held
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:
-    """What a client gets for an object that is gone."""
+    """Return what a client gets for an object that is gone."""
     resource = target.resource
     if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
         return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}

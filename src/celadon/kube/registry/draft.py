@@ -67,13 +67,13 @@ class Draft:
 
     @property
     def meta(self) -> dict[str, Any] | None:
-        """None for kinds without metadata."""
+        """Return the metadata; None for kinds without metadata."""
         meta = self.made.get("metadata")
         return meta if isinstance(meta, dict) else None
 
     @property
     def is_custom(self) -> bool:
-        """Of a kind that only a CustomResourceDefinition can define."""
+        """Return whether only a CustomResourceDefinition can define the kind."""
         return self.codec.name == schema_model.OBJECT_META
 
     def complete(self, obj: dict[str, object] | None = None) -> None:
@@ -82,14 +82,14 @@ class Draft:
         _complete(self.made if obj is None else obj, self.codec)
 
     def form(self) -> dict[str, Any]:
-        """What the object looks like at this point, as a copy that belongs to the caller."""
+        """Return what the object looks like at this point, as a copy that belongs to the caller."""
         shown: dict[str, object] = fresh(self.made)
         _complete(shown, self.codec)
         return shown
 
     def validated(self, made: dict[str, Any]) -> JsonObject:
-        """What validation sees of `made`, the object that `finish_create` or `finish_update` made
-        of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
+        """Return what validation sees of `made`, the object that `finish_create` or `finish_update`
+        made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
         return with_empty_values(made, self.run.empties) if self.run.empties else made
@@ -156,7 +156,8 @@ def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
 
 @per_release(maxsize=1024)
 def has_identity(gvk: GroupVersionKind) -> bool:
-    """Whether created objects get a uid and a time: those that are stored, and token requests."""
+    """Return whether created objects get a uid and a time: those that are stored, and token
+    requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)
     is_builtin = codec_for(gvk) is not None
     is_stored = resource is not None and resource.storage_version != ""
@@ -185,7 +186,8 @@ def _decoded(
 
 
 def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], StructCodec]:
-    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
+    """Decode a custom resource, of which only the metadata has a type; the rest is JSON and stays
+    as it is.
 
     It is shared with the object given in: nothing changes it afterwards.
     """
@@ -204,8 +206,8 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], StructCodec]:
 
 
 def _complete(made: dict[str, Any], codec: StructCodec) -> None:
-    """Of custom resources, whose metadata alone is a struct, a time that is not set is left out in
-    all releases."""
+    """Add the fields that are always written. A custom resource has a struct for its metadata
+    alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_model.OBJECT_META:
         codec.complete(made)
         return
@@ -245,7 +247,8 @@ class ChangedDefaulting(NamedTuple):
 def changed_defaulting(
     gvk: GroupVersionKind, context: DefaultingContext
 ) -> ChangedDefaulting | None:
-    """None for a built-in kind of which all must be defaulted again whatever was changed."""
+    """Return how changed parts are defaulted; None for a built-in kind of which all must be
+    defaulted again whatever was changed."""
     gates = gates_of(context)
     rules = sharing_rules(gvk, gates)
     if rules is None:

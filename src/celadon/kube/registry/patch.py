@@ -28,14 +28,13 @@ from celadon.kube.registry.decode import (
     stray_fields,
     structure_of,
 )
-from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patches import (
     JsonPatchError,
     apply_json_patch,
     apply_merge_patch,
     read_patch,
 )
-from celadon.kube.registry.patching.strategic_merge import merge_into
+from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target, undeterminable
@@ -218,9 +217,9 @@ def _unmerged(error: MergeError) -> StatusError:
 def three_way_patched(
     live: JsonObject, last: JsonObject, wanted: JsonObject, target: Target
 ) -> Patched | None:
-    """What `kubectl apply` makes of an object with the patch that it sends; None where it sends
-    none. `last` is the configuration that was applied before, `wanted` the one that is applied now.
-    StatusError when there is no such patch, or it does not apply."""
+    """Return what `kubectl apply` makes of an object with the patch that it sends; None where it
+    sends none. `last` is the configuration that was applied before, `wanted` the one that is
+    applied now. StatusError when there is no such patch, or it does not apply."""
     ways = ThreeWays(last, wanted, live)
     schema = schema_for(target.kind)
     if schema is None:
@@ -275,8 +274,8 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
 
 
 def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
-    """What a strategic merge says about the kind and the version does not matter, if it is text:
-    the result is put into the struct of the endpoint's kind."""
+    """Return what a strategic merge says about the kind and the version does not matter, if it is
+    text: the result is put into the struct of the endpoint's kind."""
     kind = target.kind
     said = {"apiVersion": kind.api_version, "kind": kind.kind}
     return document | {
@@ -323,9 +322,9 @@ _INTEGERS: Final = frozenset({"int32", "int64"})
 
 
 def restore_error(error: DecodeError) -> str:
-    """What is said when a strategic merge makes an object whose values do not fit its kind. Such a
-    result never was text: it is put into its Go struct value by value, with words of their own, as
-    k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
+    """Return what is said when a strategic merge makes an object whose values do not fit its kind.
+    Such a result never was text: it is put into its Go struct value by value, with words of their
+    own, as k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
     (quantities, times) it is the text of that."""
     mismatch = error.__cause__
     if not isinstance(mismatch, Mismatch):

@@ -38,8 +38,8 @@ class Uninterpretable(MalformedText):
 def interpret(
     body: bytes | Document, expected: GroupVersionKind, sent: bytes = b""
 ) -> tuple[GroupVersionKind, Document]:
-    """What the document is, with the parts that it does not say taken from `expected`. `sent` are
-    the bytes that came, of another format than JSON.
+    """Return what the document is, with the parts that it does not say taken from `expected`.
+    `sent` are the bytes that came, of another format than JSON.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
@@ -78,7 +78,8 @@ def _document(body: bytes) -> Document:
 
 
 def _decoded(body: bytes) -> str:
-    """What is no UTF-8 is replaced, in pieces: no other thread has its turn within one of them."""
+    """Return what is no UTF-8 is replaced, in pieces: no other thread has its turn within one of
+    them."""
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -106,7 +107,7 @@ def _text(value: dict[str, Json], key: str) -> str:
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
-    """For bodies that do not even say what they are."""
+    """Return the error about bodies that do not even say what they are."""
     message = f"the object provided is unrecognized (must be of type {kind}): {why}"
     return status.bad_request(f"{message} ({_summary(body)})")
 
@@ -121,7 +122,7 @@ def _summary(body: bytes) -> str:
 
 
 def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
-    """For bodies that are of a kind, which cannot be read as `kind`."""
+    """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
     message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
     return status.bad_request(message)
 

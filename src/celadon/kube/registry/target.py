@@ -49,7 +49,7 @@ class Target:
 
     @property
     def kind(self) -> GroupVersionKind:
-        """What the endpoint reads and shows."""
+        """Return what the endpoint reads and shows."""
         if not self.subresource:
             return self.resource.gvk
         kind = self.resource.kind_of(self.subresource)
@@ -75,7 +75,7 @@ class Target:
 
     @property
     def scale_paths(self) -> ScalePaths:
-        """Where the counts are that the scale of the object shows."""
+        """Return where the counts are that the scale of the object shows."""
         custom = self.custom
         return (None if custom is None else custom.scale) or BUILT_IN
 
@@ -195,7 +195,7 @@ def _selector(obj: JsonObject, paths: ScalePaths) -> str:
 
 
 def _is_plain(selector: JsonObject) -> bool:
-    """Whether it is a map of labels, as replication controllers have."""
+    """Return whether it is a map of labels, as replication controllers have."""
     return all(isinstance(value, str) for value in selector.values())
 
 

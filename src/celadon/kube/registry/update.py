@@ -93,8 +93,8 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
 
 
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
-    """Where upstream keeps the object, as its messages show it; those of a dry run leave out the
-    root."""
+    """Return where upstream keeps the object, as its messages show it; those of a dry run leave out
+    the root."""
     group, folder = target.group_resource
     if target.resource.custom or group in _GROUP_FOLDERS:
         folder = f"{group}/{folder}"
@@ -136,7 +136,7 @@ def _number(version: str) -> int:
 
 
 def begin_update(draft: Draft, target: Target) -> Draft:
-    """What mutating admission sees of a changed object. StatusError (400) when it belongs
+    """Return what mutating admission sees of a changed object. StatusError (400) when it belongs
     elsewhere."""
     require_namespace(draft, target)
     require_name(draft, target)
@@ -272,7 +272,8 @@ def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
 
 
 def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterable[str]) -> bool:
-    """Whether one of the paths holds something else; empty lists and maps are as good as none."""
+    """Return whether one of the paths holds something else; empty lists and maps are as good as
+    none."""
     new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
     return any(_value_at(new_fields, path) != _value_at(old_fields, path) for path in paths)
 
@@ -316,8 +317,8 @@ def _pruned(value: object, node: object) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an update through a subresource may change of the object above it: with `only`, nothing
-    else is taken from what was sent; without, everything is but `kept`.
+    """This is what an update through a subresource may change of the object above it: with `only`,
+    nothing else is taken from what was sent; without, everything is but `kept`.
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position.
     """
@@ -385,8 +386,7 @@ def _take(made: object, sent: object, names: list[str]) -> None:
 def _keep_custom(
     made: dict[str, Any], old: JsonObject, subresource: str, *, has_status: bool
 ) -> None:
-    """Of custom resources an update through one endpoint leaves what belongs to the other; the
-    generation follows."""
+    """Keep of a custom resource what belongs to the other endpoint; the generation follows."""
     if subresource == "status":
         managed = metadata.metadata(made).get("managedFields")
         for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
@@ -414,7 +414,7 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
 def stored_update(
     made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
 ) -> dict[str, Any]:
-    """What is kept of a changed object; `parent` is the stored one. A scale goes into it."""
+    """Return what is kept of a changed object; `parent` is the stored one. A scale goes into it."""
     if target.subresource == "scale":
         return scaled(parent, made, target.scale_paths)
     return stored_object(made, target, context)

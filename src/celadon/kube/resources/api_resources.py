@@ -83,7 +83,7 @@ class Resource:
     """The fields that a field selector may name."""
 
     def subresource(self, name: str) -> Subresource | None:
-        """By its name (`status`); None when there is none."""
+        """Return the subresource of a name (`status`); None when there is none."""
         return next((found for found in self.subresources if found.name == name), None)
 
     def kind_of(self, subresource: str) -> GroupVersionKind | None:
@@ -123,7 +123,7 @@ class Catalog:
         return iter(self.resources)
 
     def by_gvr(self, gvr: GroupVersionResource) -> Resource | None:
-        """None when nobody serves it."""
+        """Return the resource; None when nobody serves it."""
         return self._by_gvr.get(gvr)
 
     def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:
@@ -351,7 +351,7 @@ class ObjectIndex:
         return known_resources() if self._catalog is None else self._catalog
 
     def space_of(self, obj: JsonObject) -> Space | None:
-        """Where an object belongs; None when there is no resource for its kind."""
+        """Return where an object belongs; None when there is no resource for its kind."""
         kind = metadata.gvk(obj)
         found = self.catalog.by_gvk(kind)
         if found is None:
@@ -400,7 +400,7 @@ class ObjectIndex:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where the counts are, as names of members; no `selector` when there is none."""
+    """This is where the counts are, as names of members; no `selector` when there is none."""
 
     wanted: tuple[str, ...] = ("spec", "replicas")
     counted: tuple[str, ...] = ("status", "replicas")

@@ -32,13 +32,13 @@ _GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
 
 
 class BadFeatureGates(MalformedText):
-    """What `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
+    """This is what `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGate:
-    """What a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its default.
-    `needs` are the gates that have to be on where it is."""
+    """This is what a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its
+    default. `needs` are the gates that have to be on where it is."""
 
     stage: str
     on: bool
@@ -74,7 +74,7 @@ def _minor(release: str) -> tuple[int, ...]:
 
 @functools.cache
 def is_gate_on(name: str, release: str) -> bool:
-    """Whether a gate is on by default. Gates that are gone stay as they were at last."""
+    """Return whether a gate is on by default. Gates that are gone stay as they were at last."""
     wanted = max(_minor(release), OLDEST_RELEASE)
     stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= wanted]
     last = next((stage for stage in reversed(stages) if stage["stage"] != GONE), None)
@@ -87,8 +87,8 @@ def _stages(name: str) -> Sequence[JsonObject]:
 
 
 def said_gates(text: str, release: str) -> Mapping[str, bool]:
-    """What `--feature-gates` says in a release, by gate; also where that is as by default. Raises
-    BadFeatureGates."""
+    """Return what `--feature-gates` says in a release, by gate; also where that is as by default.
+    Raises BadFeatureGates."""
     said = dict(_pairs(text))
     known = gates_of(release)
     values: dict[str, bool] = {}
@@ -128,7 +128,7 @@ def _is_on(name: str, known: Mapping[str, FeatureGate], settings: Mapping[str, b
 
 
 def _joined(problems: Sequence[str]) -> str:
-    """As k8s.io/apimachinery `util/errors` writes an aggregate."""
+    """Join as k8s.io/apimachinery `util/errors` writes an aggregate."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

@@ -46,8 +46,8 @@ def load(name: str) -> Any:
 
 
 def of_type(name: str, type_: str) -> Any:
-    """What `internals` or `rules` say of a type. A release that does not serve this version of a
-    group has what 1.36 says: whatever version objects come in, they are validated in one form.
+    """Return what `internals` or `rules` say of a type. A release that does not serve this version
+    of a group has what 1.36 says: whatever version objects come in, they are validated in one form.
     Raises KeyError for a type that no release has."""
     here = load(name)
     return here[type_] if type_ in here else pack_of(name, DEFAULT)[type_]
@@ -195,7 +195,7 @@ def pack(documents: Iterable[object], encodings: JsonObject) -> dict[str, Any]:
 
 
 def encodings_of(packed: JsonObject) -> dict[str, Any]:
-    """What a pack says about the encoding of its types: the second argument of `pack`."""
+    """Return what a pack says about the encoding of its types: the second argument of `pack`."""
     structure = {"fields", "required", "gvk", "map", "complete"}
     return {
         name: {key: value for key, value in entry.items() if key not in structure}
@@ -369,7 +369,7 @@ class SchemaPack:
         return self._names
 
     def encodings(self) -> dict[str, object]:
-        """What it says about how Go writes its types, for a pack made of other documents."""
+        """Return what it says about how Go writes its types, for a pack made of other documents."""
         return encodings_of(self._entries)
 
     def component(self, name: str) -> Schema:

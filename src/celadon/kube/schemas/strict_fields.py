@@ -57,7 +57,7 @@ class StrayField(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What a decoder says of it."""
+        """Return what a decoder says of it."""
         return f"{'duplicate' if self.is_repeated else 'unknown'} field {quote(self.path)}"
 
 
@@ -66,7 +66,8 @@ _Found = dict[str, StrayField]
 
 
 def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[StrayField]:
-    """For documents whose values have the types of the kind; none for kinds not built in."""
+    """Return the stray fields of documents whose values have the types of the kind; none for kinds
+    not built in."""
     codec = codec_for(gvk)
     if codec is None:
         return []
@@ -82,8 +83,8 @@ def _most(found: _Found) -> list[StrayField]:
 def struct_field_errors(
     document: Document, at: tuple[str, ...], component: str
 ) -> list[StrayField]:
-    """Of one member alone, whose type is a component: for objects that have no other types.
-    Repeated fields are not complained about."""
+    """Return the stray fields of one member alone, whose type is a component: for objects that have
+    no other types. Repeated fields are not complained about."""
     found: _Found = {}
     value, place = document.value, _ROOT
     for name in at:

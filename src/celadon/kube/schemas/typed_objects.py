@@ -49,7 +49,7 @@ _Made = TypeVar("_Made")
 
 
 class Reading(enum.Enum):
-    """How a codec takes what it is given.
+    """This is how a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
     nobody needs to look for them. It also gives up at an empty list, map or text of bytes: where
@@ -169,7 +169,7 @@ def _each_member(value: dict[str, Json], convert: Converter, zero: Callable[[], 
 
 
 def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], object]]:
-    """How to read an item of a list or map, and what a null one becomes."""
+    """Return how to read an item of a list or map, and what a null one becomes."""
     if isinstance(node, dict) and "ref" in node:
         name = node["ref"]
         if name in SPECIAL:
@@ -297,8 +297,8 @@ class StructCodec:
         return made
 
     def read_field(self, name: str, value: object) -> object:
-        """What becomes of the value of one field; DROPPED for one that is left out. Mismatch or
-        DecodeError where it does not fit, without their paths."""
+        """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
+        or DecodeError where it does not fit, without their paths."""
         if value is None:
             return DROPPED
         plain, keep, convert = (self._fields or self._compile())[name]
@@ -333,8 +333,9 @@ class StructCodec:
 
 
 def _stays(zero: object) -> bool:
-    """Whether what is always written may be empty and yet not be the zero value: a null list. An
-    empty scalar is its zero value, so defaulting must not see it; it comes back in the end."""
+    """Return whether what is always written may be empty and yet not be the zero value: a null
+    list. An empty scalar is its zero value, so defaulting must not see it; it comes back in the
+    end."""
     return zero is None or zero.__class__ in (dict, list)
 
 
@@ -376,7 +377,7 @@ def _give_up() -> NoReturn:
 
 
 def _completion(node: object) -> _Complete | None:
-    """What to do with a field's value when completing; None when nothing can be missing."""
+    """Return what to do with a field's value when completing; None when nothing can be missing."""
     if not isinstance(node, dict):
         return None
     if "ref" in node:
@@ -416,7 +417,7 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
 
 
 def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
-    """As `codec.decode`, with every failure as DecodeError."""
+    """Work as `codec.decode`, with every failure as DecodeError."""
     try:
         return _complained(codec.decode, obj)
     except DecodeError:

@@ -72,7 +72,7 @@ class Mismatch(KubeError):
         self.struct_path.insert(0, owner_path(owner, field))
 
     def message(self) -> str:
-        """What Go says, with the path gathered by `at`, if it passed through a struct."""
+        """Return what Go says, with the path gathered by `at`, if it passed through a struct."""
         if not self.owner:
             return self.message_alone()
         struct = self.owner.rpartition(".")[2]
@@ -80,7 +80,7 @@ class Mismatch(KubeError):
         return self._text(f"struct field {struct}.{path}")
 
     def message_alone(self) -> str:
-        """What Go says of the value by itself."""
+        """Return what Go says of the value by itself."""
         return self._text("value")
 
     def _text(self, place: str) -> str:
@@ -112,7 +112,7 @@ def json_kind(value: object, *, exact: bool = False) -> str:
 
 
 def integer(letter: str) -> Converter:
-    """For integers of the size `letter` (`i`, `l`); a zero stays."""
+    """Return the converter of integers of the size `letter` (`i`, `l`); a zero stays."""
     low, high = INT_RANGES[letter]
 
     def convert(value: object) -> Any:
@@ -214,12 +214,12 @@ def micro_time(value: object) -> object:
 
 
 def as_it_is(value: object) -> object:
-    """For components of any content."""
+    """Return the value of a component of any content as it is."""
     return value
 
 
 def plain(letter: str) -> Converter:
-    """For texts and booleans (`s`, `b`)."""
+    """Return the converter of texts and booleans (`s`, `b`)."""
     wanted = SCALAR_CLASSES[letter]
 
     def convert(value: object) -> Any:
@@ -240,5 +240,5 @@ def scalar(letter: str) -> Converter:
 
 
 def refuse(value: object, node: object) -> NoReturn:
-    """For a value that is not of the class its field needs."""
+    """Raise for a value that is not of the class its field needs."""
     raise Mismatch(value, node)

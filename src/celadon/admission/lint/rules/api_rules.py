@@ -15,9 +15,8 @@ from celadon.admission.registration.decoding import (
     missing_kind,
 )
 from celadon.cel import Environment
-from celadon.kube import FieldError, FieldPath, metadata
+from celadon.kube import FieldError, FieldPath, Json, JsonObject, metadata
 from celadon.kube.crd import definition_errors
-from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.library import environment, previous_minor
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import DecodeError, round_trip
@@ -39,7 +38,8 @@ _MISTAKE: Final = late_pattern(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", re.ASCII
 
 
 def definition_reports(document: int, definition: JsonObject, version: str) -> Iterator[Report]:
-    """Of one definition, of which the parts that name its kinds have their shapes."""
+    """Yield what is wrong with one definition, of which the parts that name its kinds have their
+    shapes."""
     gvk = metadata.gvk(definition)
     try:
         round_trip(definition, gvk)
@@ -81,7 +81,7 @@ def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
 def _mistakes(
     document: int, definition: JsonObject, path: FieldPath, error: FieldError
 ) -> Iterator[Report]:
-    """Those in the expression of a rule; none where the rule is something else than wrong."""
+    """Yield those in the expression of a rule; none where the rule is something else than wrong."""
     text: Json = definition
     for step in path.steps:
         if isinstance(text, dict):
@@ -181,7 +181,7 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
 
 
 def _in_release(release: Environment, one: PolicyExpression) -> Environment:
-    """What the expression may name, in another release."""
+    """Return what the expression may name, in another release."""
     declared = one.env.declarations
     known = release.declarations
     return release.extend(

@@ -14,8 +14,7 @@ from celadon.admission.lint.findings import Removal, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule
 from celadon.admission.lint.subjects import BindingCase, Bundle
 from celadon.admission.registration.registration_types import DENY, WARN, ParamKind, ParamRef
-from celadon.kube import FieldPath, metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import FieldPath, JsonObject, metadata
 from celadon.kube.selectors import SelectorError, label_selector
 
 

@@ -15,8 +15,7 @@ from celadon.admission.registration.registration_types import Rule as ResourceRu
 from celadon.cel import ProgramError, types
 from celadon.cel.extend import Range
 from celadon.cel.syntax import Comprehension, Expr, walk
-from celadon.kube import FieldPath
-from celadon.kube.json_types import JsonObject
+from celadon.kube import FieldPath, JsonObject
 
 _SECURITY_FIELDS: Final = frozenset(
     {
@@ -100,7 +99,7 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
 
 
 def _is_narrowed(match: MatchResources) -> bool:
-    """Whether labels decide, or a namespace is left out."""
+    """Return whether labels decide, or a namespace is left out."""
     return _selects(match.namespace_selector) or _selects(match.object_selector)
 
 
@@ -204,7 +203,8 @@ class LargeObject:
         self._items = max(size // _ITEM_SIZE, 1)
 
     def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
-        """Of a value that may be a list, a map or a text: nobody has declared what it is."""
+        """Return the size of a value that may be a list, a map or a text: nobody has declared what
+        it is."""
         if type_.kind is types.Kind.STRING:
             return Range(0, _MOST_TEXT)
         return Range(0, self._items if _ENTRIES.isdisjoint(path) else _MOST_INNER)
@@ -227,7 +227,7 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
 
 
 def _cost(one: PolicyExpression, size: int) -> float:
-    """What the expression may cost; 0 if it does not run."""
+    """Return what the expression may cost; 0 if it does not run."""
     if one.checked is None:
         return 0.0
     least, estimated = one.env.estimate(one.checked, LargeObject(size))
@@ -243,7 +243,7 @@ def _cost(one: PolicyExpression, size: int) -> float:
 
 
 def _is_nested(node: Expr) -> bool:
-    """Whether it is a loop with another loop in it."""
+    """Return whether it is a loop with another loop in it."""
     if node.__class__ is not Comprehension:
         return False
     return any(inner.__class__ is Comprehension for inner in walk(node.step))

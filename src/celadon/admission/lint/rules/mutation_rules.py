@@ -11,9 +11,8 @@ from celadon.admission.lint.lint_rule import Report, Rule, at_node
 from celadon.admission.lint.subjects import Bundle, MutatingCase, MutationPath, Written
 from celadon.admission.lint.trees.trial_mutations import ROOT, trials
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
-from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type
-from celadon.kube.json_types import Json
 
 _SERVER_OWNED: Final[Mapping[MutationPath, str]] = {
     ("metadata", "uid"): "the server gives it; on update the request is refused",

@@ -19,16 +19,14 @@ from celadon.cli.policytest.distinguishing.input_combinations import (
     PolicyInputs,
     Space,
 )
-from celadon.cli.policytest.distinguishing.mutant_judging import (
-    altered_bench,
-    compiled_policy,
-    is_same_object,
-)
 from celadon.cli.policytest.distinguishing.policy_stages import (
     Stage,
+    altered_bench,
     as_original,
+    compiled_policy,
     glance,
     is_mutating,
+    is_same_object,
     stages,
 )
 from celadon.cli.policytest.distinguishing.proposed_cases import CaseWriter
@@ -45,7 +43,7 @@ from celadon.cli.policytest.mutants.policy_mutants import Alteration, alteration
 from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, PolicyTest
 from celadon.cli.worker_pipes import possible_workers, received, started
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 from celadon.kube.resources import Catalog
 
 # --- Difference search -------------------------------------------------------
@@ -79,7 +77,7 @@ class Difference(NamedTuple):
 
 
 class DifferenceSearch:
-    """For one policy on one stage; the requests are the same for all alterations."""
+    """The search for one policy on one stage; the requests are the same for all alterations."""
 
     def __init__(self, stage: Stage, name: str) -> None:
         self._stage = stage
@@ -116,7 +114,8 @@ class DifferenceSearch:
         return Difference(case, alike, proposals > 0 or bool(hidden), tuple(spaces))
 
     def _first_case(self, alteration: Alteration, other: Bench, found: list[Generated]) -> str:
-        """Of requests whose answer is the same, one that a case tells apart all the same."""
+        """Return the first of the requests whose answer is the same that a case tells apart all the
+        same."""
         made = (self._writer.killing_case(alteration, other, one) for one in found[:_MOST_HIDDEN])
         return next(filter(None, made), "")
 
@@ -216,8 +215,8 @@ def run_alterations(
     jobs: int,
     step: Callable[[int], None],
 ) -> Alterations:
-    """Of all policies that the chosen cases are about. `versions` are for tests that name none;
-    `step` is told how many policies are done."""
+    """Run the alterations of all policies that the chosen cases are about. `versions` are for tests
+    that name none; `step` is told how many policies are done."""
     given = sorted(stages(chosen, versions).items(), key=lambda one: one[0])
     workers = max(1, min(possible_workers(jobs), len(given)))
     found: list[Alterations] = []
@@ -239,7 +238,7 @@ def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations
 
 
 def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
-    """Of one policy, on all its stages."""
+    """Run the alterations of one policy, on all its stages."""
     searches = [DifferenceSearch(stage, policy.name) for stage in own]
     results = [
         _result(policy, one, own, searches)

@@ -35,8 +35,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.sources import Text
-from celadon.kube import Ruling, metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject, Ruling, metadata
 from celadon.kube.registry import patch_between
 
 # --- Written expectations ----------------------------------------------------
@@ -216,7 +215,7 @@ class CaseWriter:
 
 
 def _latest(documents: Iterable[Document]) -> list[Document]:
-    """Of those that are the same object, the last."""
+    """Return the last of those that are the same object."""
     return list({identity(one, ""): one for one in documents}.values())
 
 

@@ -17,8 +17,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.problems import Problem
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject, metadata
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 from celadon.kube.registry.patching import apply_merge_patch
 

@@ -28,8 +28,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 # --- Gator expansion ---------------------------------------------------------
@@ -169,7 +168,7 @@ class _Gator:
         """Why no case of it is run."""
 
     def rewritten(self, test: JsonObject) -> Rewritten:
-        """As a PolicyTest."""
+        """Return it as a PolicyTest."""
         way = self._way
         name = str(test.get("name") or self._path[-1])
         self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)
@@ -477,7 +476,7 @@ def _is_any(name: str, patterns: Iterable[str]) -> bool:
 
 
 def _definition(kind: str) -> dict[str, object]:
-    """Of a kind of constraints; their fields are not looked at."""
+    """Return the definition of a kind of constraints; their fields are not looked at."""
     plural = kind.lower()
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {

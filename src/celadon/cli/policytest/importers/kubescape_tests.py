@@ -21,8 +21,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
 

@@ -17,8 +17,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject, metadata
 
 _GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
 _FOR_OWN_POLICIES: Final = (
@@ -304,7 +303,7 @@ def _identity(document: Document) -> tuple[str, str, str]:
 
 
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
-    """Those of a name, which may begin with a namespace."""
+    """Return those of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
     wanted = place or namespace
     return [

@@ -28,8 +28,7 @@ from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject, metadata
 from celadon.records import dataclass
 
 _POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})

@@ -19,8 +19,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import Json, JsonObject, metadata
 
 _SECTIONS: Final = ("section", "sections")
 _FIELDS: Final = frozenset({"name", "description", *_SECTIONS})
@@ -29,7 +28,7 @@ _NOTHING: Final = frozenset({"optional.none()", "null"})
 
 
 class _UnfitError(ValueError):
-    """What has no equal in a PolicyTest."""
+    """Says what has no equal in a PolicyTest."""
 
 
 def is_cel_go_test(value: object) -> bool:

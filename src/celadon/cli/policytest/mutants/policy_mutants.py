@@ -15,8 +15,7 @@ from celadon.cli.policytest.mutants.mutated_expressions import (
 )
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
-from celadon.kube import FieldPath
-from celadon.kube.json_types import JsonObject
+from celadon.kube import FieldPath, JsonObject
 from celadon.records import dataclass
 
 # --- Field changes -----------------------------------------------------------
@@ -56,7 +55,7 @@ class FieldChange:
 
 
 def field_changes(document: JsonObject) -> Iterator[FieldChange]:
-    """Those of a policy, or of a binding."""
+    """Yield those of a policy, or of a binding."""
     spec = document["spec"]
     if document["kind"] in (BINDING_KIND, MUTATING_BINDING_KIND):
         yield from _binding(spec)
@@ -192,7 +191,7 @@ class Alteration:
 
     @property
     def field(self) -> str:
-        """As people call it."""
+        """Return it as people call it."""
         return FieldPath(*self.path).text if self.path else f"{self.document.value['kind']}"
 
     @property
@@ -210,7 +209,7 @@ class Alteration:
 
 
 def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:
-    """Those of a policy and its bindings, in the order of the documents and their fields."""
+    """Yield those of a policy and its bindings, in the order of the documents and their fields."""
     for document in documents:
         for path in _expressions(document):
             text = document.value_at(path)

@@ -26,7 +26,7 @@ from celadon.cli.policytest.run.case_results import (
     Mismatch,
     TextMatch,
 )
-from celadon.kube.json_types import JsonObject
+from celadon.kube import JsonObject
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 ADMITTING: Final = frozenset(
@@ -81,7 +81,7 @@ def _squeezed(text: str) -> str:
 
 
 def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
-    """By which policy and validation, and with which message."""
+    """Yield by which policy and validation the case was decided, and with which message."""
     deciding = outcome.deciding
     by = dict.fromkeys(one.policy for one in deciding) or outcome.reached
     if expect.policy and expect.policy not in by:
@@ -178,7 +178,7 @@ def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 
 
 def _difference(what: str, wanted: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
-    """Of two objects: their texts, line by line."""
+    """Return the difference of two objects: their texts, line by line."""
     return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
 
 
@@ -205,7 +205,7 @@ def overlaid(value: object, wanted: object) -> Any:  # noqa: ANN401 - any JSON
 
 
 def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
-    """Of a case that could be judged."""
+    """Return the outcome of a case that could be judged."""
     result = judged.findings.results[0]
     under_test = under_test_in(case, judged.setting)
     notes = tuple(_notes(judged))

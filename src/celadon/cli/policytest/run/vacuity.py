@@ -36,8 +36,7 @@ from celadon.cli.policytest.run.case_results import (
     TextMatch,
 )
 from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
-from celadon.kube import FieldPath, User, metadata
-from celadon.kube.json_types import JsonObject
+from celadon.kube import FieldPath, JsonObject, User, metadata
 
 # --- Unmatched reasons -------------------------------------------------------
 #

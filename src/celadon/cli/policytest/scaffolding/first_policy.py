@@ -18,8 +18,7 @@ from celadon.cli.policytest.scaffolding.case_search import Found, Tried
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionKind
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
@@ -91,8 +90,8 @@ def short_binding(policy: Document, name: str) -> dict[str, Json]:
 
 
 def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Document]:
-    """Of a kind of params that nobody defines: one that takes anything, so that there can be
-    params at all."""
+    """Yield a definition of a kind of params that nobody defines: one that takes anything, so that
+    there can be params at all."""
     kind = policy.value_at(("spec", "paramKind"))
     if not isinstance(kind, Mapping):
         return
@@ -119,7 +118,8 @@ def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Do
 
 
 def _definitions(file: str, policy: Document) -> Iterator[Document]:
-    """Of the custom kinds that a policy names, those beside its file, each once."""
+    """Yield the definitions of the custom kinds that a policy names, those beside its file, each
+    once."""
     groups = set(_groups(policy))
     for path in sources.expand([os.path.dirname(file) or "."]):
         text = path if isinstance(path, Problem) else sources.read(path)

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cli.reading.json_text import Path
-from celadon.kube import GroupVersionKind
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.schemas import Schema, decode_schema, schema_for
 from celadon.records import dataclass
 
@@ -39,7 +38,7 @@ class ReadPlaces:
 def read_places(
     expressions: Iterable[syntax.Expr], variables: Mapping[str, syntax.Expr]
 ) -> ReadPlaces:
-    """Of some expressions and the variables that they may use."""
+    """Return the places that some expressions read, and the variables that they may use."""
     reader = _Reader(variables)
     for one in (*variables.values(), *expressions):
         reader.read(one, {})
@@ -156,7 +155,7 @@ class _Reader:
                 self.places.append((*place, key.value))
 
     def _made(self, node: syntax.Expr) -> None:
-        """What a mutation writes is what it would find if it had nothing to do."""
+        """Note what a mutation writes: it is what it would find if it had nothing to do."""
         match node:
             case syntax.MapLiteral(_, entries):
                 self.literals += _constant_map(entries)

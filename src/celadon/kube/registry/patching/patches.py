@@ -49,7 +49,7 @@ class JsonPatchTestFailed(JsonPatchError):
 
 
 def _index(key: str) -> int:
-    """As Go's `strconv.Atoi`."""
+    """Work as Go's `strconv.Atoi`."""
     if _INTEGER.fullmatch(key) is None:
         raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: invalid syntax")
     number = int(key) if len(key) < 64 else 2**63

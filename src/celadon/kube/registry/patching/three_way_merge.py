@@ -16,7 +16,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from celadon.kube.json_types import Json, JsonObject
-from celadon.kube.registry.patching.merge_strategies import (
+from celadon.kube.registry.patching.patches import same_json
+from celadon.kube.registry.patching.strategic_merge import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     ELEMENT_ORDER,
@@ -29,7 +30,6 @@ from celadon.kube.registry.patching.merge_strategies import (
     retains_keys,
     shape_of,
 )
-from celadon.kube.registry.patching.patches import same_json
 from celadon.kube.schemas.schema_model import Schema
 from celadon.records import dataclass
 
@@ -46,13 +46,14 @@ class ThreeWays:
     live: JsonObject
 
     def strategic_patch(self, schema: Schema) -> dict[str, object]:
-        """For a kind with this schema. MergeError when items of a list lack their key."""
+        """Return the patch for a kind with this schema. Raises MergeError when items of a list lack
+        their key."""
         removed = _removed(self.last, self.wanted, schema, retains=False)
         changed = _changed(self.live, self.wanted, schema, retains=False)
         return _joined(removed, changed, schema)
 
     def merge_patch(self) -> dict[str, object]:
-        """For a kind of which nothing is known: lists are replaced as a whole."""
+        """Return the patch for a kind of which nothing is known: lists are replaced as a whole."""
         return _united(_unset(self.last, self.wanted), _set(self.live, self.wanted))
 
 
@@ -266,7 +267,7 @@ def _unset(last: Json, wanted: JsonObject) -> dict[str, Any]:
 
 
 def _set(live: object, wanted: JsonObject) -> dict[str, Any]:
-    """What is to be there and is not."""
+    """Return what is to be there and is not."""
     there = live if isinstance(live, dict) else {}
     patch: dict[str, object] = {}
     for key, value in wanted.items():
